@@ -1,0 +1,1 @@
+"""The agent: session, turn loop, settling of turns, approvals."""

@@ -1,0 +1,92 @@
+"""One writer, many readers. Publishing never waits, and no reader can harm the writer or another reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from keen_tui.events import Event, ReasoningDelta, TextDelta, ToolOutput
+
+OUTPUT_KEPT = 16_384
+"""Characters of unread live output that a lagging reader still gets, newest first. Results are never cut."""
+
+
+class Subscription:
+    """One reader's place on the bus: an async iterator over batches of events, in order.
+
+    A batch is everything published since the last one, so a slow reader gets fewer, larger batches.
+    Neighbouring deltas of one step are merged, never dropped; end events are never merged.
+    """
+
+    def __init__(self, bus: EventBus) -> None:
+        self._bus = bus
+        self._unread: list[Event] = []
+        self._closed = False
+        self._wake = asyncio.Event()
+
+    def __aiter__(self) -> AsyncIterator[Sequence[Event]]:
+        return self
+
+    async def __anext__(self) -> Sequence[Event]:
+        while not self._unread:
+            if self._closed:
+                raise StopAsyncIteration
+            self._wake.clear()
+            await self._wake.wait()
+        unread, self._unread = self._unread, []
+        return tuple(_merged(unread))
+
+    def close(self) -> None:
+        """Stop reading. What was not read yet is still delivered."""
+        self._bus._readers.pop(self, None)
+        self._closed = True
+        self._wake.set()
+
+    def _receive(self, event: Event) -> None:
+        self._unread.append(event)
+        self._wake.set()
+
+
+class EventBus:
+    """Where the session publishes and front ends, journal and tests read. Use from one event loop only."""
+
+    def __init__(self) -> None:
+        self._readers: dict[Subscription, None] = {}
+
+    def subscribe(self) -> Subscription:
+        """A new reader that sees every event published from now on."""
+        reader = Subscription(self)
+        self._readers[reader] = None
+        return reader
+
+    def publish(self, event: Event) -> None:
+        """Hand the event to every reader. Never waits and never raises."""
+        for reader in self._readers:
+            reader._receive(event)
+
+    def close(self) -> None:
+        """Let every reader finish what it has not read yet, then end."""
+        for reader in tuple(self._readers):
+            reader.close()
+
+
+def _merged(events: Sequence[Event]) -> Iterator[Event]:
+    for key, group in groupby(events, key=_merge_key):
+        run = list(group)
+        last = run[-1]
+        if key is None or len(run) == 1:
+            yield from run
+        elif isinstance(last, TextDelta | ReasoningDelta | ToolOutput):
+            text = "".join(event.text for event in run if isinstance(event, type(last)))
+            yield replace(last, text=text[-OUTPUT_KEPT:] if isinstance(last, ToolOutput) else text)
+
+
+def _merge_key(event: Event) -> Hashable:
+    match event:
+        case TextDelta() | ReasoningDelta():
+            return type(event), event.turn, event.step
+        case ToolOutput():
+            return type(event), event.turn, event.id
+    return None

@@ -1,0 +1,101 @@
+"""Every exception that Keen TUI raises on purpose.
+
+KeenError
+├── ConfigError            a setting, flag or file is wrong: says what, where and what to do
+├── SessionRefused         the session can't do that now: says why
+├── ToolFailure            a tool can't do what it was asked: the text goes to the model
+└── ProviderError          a model call failed; `reason` is the reason of the turn's end event
+    ├── AuthFailed         401, 403                                  (auth)
+    ├── RequestRefused     400, 404, 422, quota: trying again is no use  (provider)
+    ├── ContextExceeded    413, 400 with a context length code           (context)
+    ├── ServerBusy         408, 409, 429, 5xx, 529: worth another attempt (provider)
+    ├── ConnectionFailed   no connection, DNS, TLS, reset before the reply (network)
+    ├── StreamCut          the stream ended before its terminal event    (cut)
+    ├── StreamStalled      no byte for the stall limit                   (stalled)
+    └── ReplyUnreadable    the server answered something that is no reply (provider)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+EndReason = Literal[
+    "provider",
+    "auth",
+    "network",
+    "cut",
+    "stalled",
+    "empty",
+    "step_limit",
+    "context",
+    "interrupted",
+    "internal",
+]
+"""Why a turn ended without being done (turn.md, "End events")."""
+
+
+class KeenError(Exception):
+    """Base of all exceptions raised on purpose; `str(error)` is a sentence for the user."""
+
+
+class ConfigError(KeenError):
+    """A setting, a flag or a file is wrong. The text says what, where and what to do."""
+
+
+class SessionRefused(KeenError):
+    """The session can't do that now, for example a retry while a turn runs."""
+
+
+class ToolFailure(KeenError):
+    """A tool can't do what it was asked. The text is the error result that the model reads."""
+
+
+class ProviderError(KeenError):
+    """A model call failed.
+
+    Args:
+        message: one sentence for the user; never holds a key.
+        retry_after: seconds the server asked to wait, or None.
+    """
+
+    reason: ClassVar[EndReason] = "provider"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class AuthFailed(ProviderError):
+    reason = "auth"
+
+
+class RequestRefused(ProviderError):
+    pass
+
+
+class ContextExceeded(ProviderError):
+    reason = "context"
+
+
+class ServerBusy(ProviderError):
+    retryable = True
+
+
+class ConnectionFailed(ProviderError):
+    reason = "network"
+    retryable = True
+
+
+class StreamCut(ProviderError):
+    reason = "cut"
+    retryable = True
+
+
+class StreamStalled(ProviderError):
+    reason = "stalled"
+    retryable = True
+
+
+class ReplyUnreadable(ProviderError):
+    pass

@@ -1,0 +1,288 @@
+"""The closed union of events that the session publishes and every front end reads.
+
+Readers `match` on `Event` and end with `assert_never`. `as_record` gives the JSON shape that
+`--output stream-json` prints: `type` is the snake case of the class name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from keen_tui.display import Display
+from keen_tui.errors import EndReason
+from keen_tui.messages import StopReason, TokenUsage, ToolResult, TurnMemory
+
+Mode = Literal["ask", "auto-edit", "plan", "auto"]
+"""Permission mode: what runs without asking."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """A turn began. `text` is the user's message; a retry (`attempt` > 1) adds none and has None."""
+
+    turn: int
+    attempt: int
+    text: str | None
+    recovering: int = 0
+    """Tool calls kept in the pending state that this turn goes on from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRestarted:
+    """The step is tried again: what it had streamed is withdrawn."""
+
+    turn: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """A piece of visible assistant text. `step` counts the model calls of this attempt, from 1."""
+
+    turn: int
+    step: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning. `seconds` is how long this step has been reasoning."""
+
+    turn: int
+    step: int
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
+
+    turn: int
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """Live output of a running tool: `text` is new and cleaned, capped to its newest part.
+
+    `lines` and `bytes` count all output of the call so far.
+    """
+
+    turn: int
+    id: str
+    text: str
+    lines: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
+
+    turn: int
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+    result: ToolResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequested:
+    """A call waits for an answer by its id. `display` is what would happen, `why` why it asks.
+
+    `grant` words what "allow this kind for the session" would allow; None when that is not offered.
+    """
+
+    turn: int
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+    question: str
+    why: str
+    display: Display | None
+    grant: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAnswered:
+    """The answer to an approval; `by` is "stop" when the turn was interrupted before one came."""
+
+    turn: int
+    id: str
+    allowed: bool
+    for_session: bool
+    message: str
+    by: Literal["user", "headless", "stop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that the provider reported for one step."""
+
+    turn: int
+    step: int
+    tokens: TokenUsage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled:
+    """The step failed and is tried again after `delay` seconds, as attempt `attempt` of `max_attempts`."""
+
+    turn: int
+    step: int
+    attempt: int
+    max_attempts: int
+    delay: float
+    reason: EndReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One sentence for the user that belongs to no tool and is no end. `turn` is 0 outside a turn."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDone:
+    """The model finished: the assistant message with `turn_memory` is in the conversation.
+
+    `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was.
+    """
+
+    turn: int
+    attempt: int
+    reason: StopReason
+    text: str
+    turn_memory: TurnMemory
+    calls: int
+    seconds: float
+    carried_bytes: int
+    trace_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnIncomplete:
+    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes."""
+
+    turn: int
+    attempt: int
+    reason: EndReason
+    detail: str
+    text: str
+    turn_memory: TurnMemory
+    calls: int
+    seconds: float
+    trace_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnError:
+    """The turn ended before any tool call was run or answered: nothing is kept but the user's message."""
+
+    turn: int
+    attempt: int
+    reason: EndReason
+    detail: str
+    seconds: float
+    text: str = ""
+    turn_memory: TurnMemory = field(default_factory=TurnMemory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAbandoned:
+    """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""
+
+    turn: int
+    turn_memory: TurnMemory
+    carried_bytes: int
+    trace_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageTakenBack:
+    """A message that no reply followed left the conversation; `text` is for the composer."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueChanged:
+    """The messages that wait for the running turn to be done, oldest first."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChanged:
+    """The permission mode is now `mode`."""
+
+    mode: Mode
+
+
+EndEvent = TurnDone | TurnIncomplete | TurnError
+TurnEvent = (
+    TurnStarted
+    | StepRestarted
+    | TextDelta
+    | ReasoningDelta
+    | ToolStarted
+    | ToolOutput
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalAnswered
+    | Usage
+    | RetryScheduled
+    | Notice
+    | EndEvent
+)
+SessionEvent = TurnAbandoned | MessageTakenBack | QueueChanged | ModeChanged
+Event = TurnEvent | SessionEvent
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """The event as a JSON object: its fields after `type`; a tool result and token counts lie flat in it."""
+    record: dict[str, Any] = {"type": event_type(event)}
+    for name, value in _shallow(event).items():
+        if isinstance(value, ToolResult | TokenUsage):
+            record |= _plain(value)
+        else:
+            record[name] = _plain(value)
+    return record
+
+
+def event_type(event: Event) -> str:
+    """`TurnStarted` -> `turn_started`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def _shallow(value: Any) -> dict[str, Any]:
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return _kind(value) | {name: _plain(each) for name, each in _shallow(value).items()}
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _kind(value: Any) -> dict[str, str]:
+    """Displays are a union: their records say which member they are."""
+    return {"kind": type(value).__name__} if isinstance(value, Display) else {}

@@ -1,0 +1,58 @@
+"""Pending state: what an incomplete turn keeps, so that one key can resume it.
+
+A plain value. The instance lives on the provider client, in memory only (turn.md rule 9), since its
+traces are in that provider's message shapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from keen_tui.messages import Fact, NativeMessage
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTrace:
+    """The native messages that stand behind the user message of `turn`: whole steps only."""
+
+    turn: int
+    messages: tuple[NativeMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingState:
+    """The traces of turns that ended abnormally, oldest first, with what they did so far.
+
+    `texts` are the assistant texts of the whole steps, `calls` the number of tool calls with a result.
+    """
+
+    traces: tuple[PendingTrace, ...] = ()
+    texts: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    calls: int = 0
+
+    @property
+    def trace_bytes(self) -> int:
+        """Size of all traces as compact JSON."""
+        return sum(native_bytes(trace.messages) for trace in self.traces)
+
+
+def with_trace(
+    pending: PendingState | None, turn: int, messages: Iterable[NativeMessage]
+) -> tuple[PendingTrace, ...]:
+    """The traces of `pending` with `messages` added to the trace of `turn`, the newest one."""
+    traces = pending.traces if pending else ()
+    added = tuple(messages)
+    if traces and traces[-1].turn == turn:
+        return (*traces[:-1], PendingTrace(turn, traces[-1].messages + added))
+    return (*traces, PendingTrace(turn, added)) if added else traces
+
+
+def native_bytes(messages: Iterable[NativeMessage]) -> int:
+    """Bytes of the messages as compact UTF-8 JSON."""
+    return sum(
+        len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        for message in messages
+    )

@@ -1,0 +1,131 @@
+"""The values that travel: conversation, tool calls and results, facts and TurnMemory.
+
+All are frozen. Only the standard library is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from keen_tui.display import Display
+
+NativeMessage: TypeAlias = Mapping[str, Any]
+"""One message in a provider's own wire shape (a JSON object). Opaque outside providers and pending state."""
+
+StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
+"""Why the model stopped, in words common to all APIs. `unknown`: the server never said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChanged:
+    """A tool changed this file. `path` is as turn.md rule 13 says: relative, forward slashes."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandFailed:
+    """A bash command ended with a non-zero exit code (124: timed out, 128+N: killed by signal N)."""
+
+    command: str
+    exit_code: int
+
+
+Fact = FileChanged | CommandFailed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnMemory:
+    """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order)."""
+
+    files_changed: tuple[str, ...] = ()
+    failed_bash: tuple[CommandFailed, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.files_changed or self.failed_bash)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
+
+    `memory` is only ever set on assistant messages; None when the turn left nothing to remember.
+    """
+
+    role: Literal["user", "assistant"]
+    text: str
+    turn: int
+    memory: TurnMemory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model is told of it. `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool call of a complete step. `id` is unique in the request that carries it.
+
+    `problem` says why the arguments can't be used (not JSON, no object); `arguments` is then empty.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What became of a tool call, for its three readers.
+
+    The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
+    memory keeps `facts`. `ran` is false for calls that never began. A non-zero exit code is no error:
+    the tool did what it was asked (turn.md rule 12).
+    """
+
+    text: str
+    summary: str = ""
+    display: Display | None = None
+    facts: tuple[Fact, ...] = ()
+    is_error: bool = False
+    exit_code: int | None = None
+    denied: bool = False
+    interrupted: bool = False
+    ran: bool = True
+    sandboxed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens of one model call as the provider reported them; None where it did not say.
+
+    `cached_tokens` is the part of `input_tokens` that came from the prompt cache, `reasoning_tokens`
+    the part of `output_tokens` spent on reasoning.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReply:
+    """A complete model reply: the last thing a provider yields for a step.
+
+    `native` are the messages to append to the trace, in the provider's own shape.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    stop_reason: StopReason
+    native: tuple[NativeMessage, ...]
+    usage: TokenUsage = field(default_factory=TokenUsage)

@@ -1,0 +1,1 @@
+"""Model servers, each API in one file, all behind `base.Provider`."""

@@ -1,0 +1,1 @@
+"""What the model can do in the workspace: one tool a file, registered in `toolbox`."""

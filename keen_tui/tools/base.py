@@ -1,0 +1,57 @@
+"""The contract between the turn loop and a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from keen_tui.display import Display
+from keen_tui.messages import ToolResult, ToolSpec
+
+OutputSink = Callable[[str, int, int], None]
+"""Takes live output: new cleaned text, then lines and bytes of output so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a prepared call touches; permissions are judged by it.
+
+    `subject` is the path (as the person reads it) or the command; `inside` tells whether a path is
+    inside the workspace after symlinks are resolved.
+    """
+
+    kind: Literal["read", "write", "command"]
+    subject: str
+    inside: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCall:
+    """A checked call that has touched nothing yet. `display` is what the person is asked about.
+
+    `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
+    a write which is already replacing its file finishes and returns its result.
+    """
+
+    access: Access
+    display: Display | None
+    run: Callable[[OutputSink], Awaitable[ToolResult]]
+
+
+class Tool(Protocol):
+    """One tool. New tools are one file and one line in `toolbox`."""
+
+    spec: ToolSpec
+
+    def target(self, arguments: Mapping[str, Any]) -> str:
+        """What the call acts on, in a few words, from arguments that may be wrong. MUST NOT raise."""
+        ...
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        """Check the arguments and look, without touching anything.
+
+        Raises:
+            ToolFailure: the call can't work; the text tells the model why and what to do.
+        """
+        ...

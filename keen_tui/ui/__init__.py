@@ -1,0 +1,1 @@
+"""The full-screen front end. Textual is imported here and nowhere else."""

@@ -1,0 +1,1 @@
+"""One renderer for each display kind."""
