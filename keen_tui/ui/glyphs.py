@@ -1,0 +1,121 @@
+"""The signs on the screen, by what they mean, in Unicode and in plain ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glyphs:
+    """One sign for each meaning. All are one cell wide, but for `queued` in ASCII, which has two."""
+
+    running: str
+    running_alt: str
+    done: str
+    failed: str
+    look: str
+    asks: str
+    stopped: str
+    none: str
+    more: str
+    prompt: str
+    queued: str
+    changed: str
+    minus: str
+    folded: str
+    unfolded: str
+    live: str
+    bar: str
+    caret: str
+    hairline: str
+    quote: str
+    rule: str
+    meter_full: str
+    meter_half: str
+    meter_track: str
+    bullet: str
+    up: str
+    down: str
+    left: str
+    right: str
+    ascii: bool
+
+
+UNICODE = Glyphs(
+    running="●",
+    running_alt="•",
+    done="✓",
+    failed="✗",
+    look="▲",
+    asks="?",
+    stopped="■",
+    none="–",
+    more="…",
+    prompt="›",
+    queued="»",
+    changed="±",
+    minus="−",
+    folded="▸",
+    unfolded="▾",
+    live="┊",
+    bar="▌",
+    caret="▌",
+    hairline="│",
+    quote="│",
+    rule="─",
+    meter_full="━",
+    meter_half="╸",
+    meter_track="─",
+    bullet="•",
+    up="↑",
+    down="↓",
+    left="←",
+    right="→",
+    ascii=False,
+)
+
+ASCII = Glyphs(
+    running="*",
+    running_alt="*",
+    done="+",
+    failed="x",
+    look="!",
+    asks="?",
+    stopped="#",
+    none="-",
+    more=".",
+    prompt=">",
+    queued=">>",
+    changed="~",
+    minus="-",
+    folded=">",
+    unfolded="v",
+    live=":",
+    bar="|",
+    caret="|",
+    hairline="|",
+    quote="|",
+    rule="-",
+    meter_full="=",
+    meter_half="=",
+    meter_track="-",
+    bullet="*",
+    up="^",
+    down="v",
+    left="<",
+    right=">",
+    ascii=True,
+)
+
+
+def choose_glyphs(setting: str | None, environ: Mapping[str, str], encoding: str) -> Glyphs:
+    """The set that `setting` names ("unicode", "ascii"), else the one that the terminal can draw.
+
+    `encoding` is that of the terminal's stream; anything but UTF-8 gets ASCII, and so do `TERM=linux`
+    and `TERM=dumb`, whose fonts lack most of the signs.
+    """
+    if setting in ("unicode", "ascii"):
+        return ASCII if setting == "ascii" else UNICODE
+    utf8 = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    return UNICODE if utf8 and environ.get("TERM") not in ("linux", "dumb") else ASCII

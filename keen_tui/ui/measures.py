@@ -1,0 +1,127 @@
+"""Times, sizes, counts and cut texts as the screen shows them, and text from outside made safe."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from keen_tui.ui.glyphs import Glyphs
+
+TAB_CELLS: Final = 4
+
+_ESCAPES = re.compile(
+    r"\x1b(?:"
+    r"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # OSC, DCS, SOS, PM, APC up to their end
+    r"|[ -/]*[0-~]"  # all others
+    r")"
+    r"|\x9b[0-?]*[ -/]*[@-~]",
+    re.DOTALL,
+)
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_SUSPECT = re.compile(_HIDDEN.pattern[:-1] + "\t\n]")
+
+
+def duration(seconds: float, *, running: bool = False) -> str:
+    """`3 ms`, below ten seconds `1.4 s`, then `12 s`, from a minute `1:52`, from an hour `1:02:07`.
+
+    A running clock shows whole seconds only, so that it never jumps in width within one.
+    """
+    seconds = max(seconds, 0.0)
+    whole = int(seconds) if running else round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    if whole >= 60:
+        return f"{whole // 60}:{whole % 60:02}"
+    if running or seconds >= 9.95:
+        return f"{whole} s"
+    if seconds >= 0.9995:
+        return f"{seconds:.1f} s"
+    return f"{round(seconds * 1000)} ms"
+
+
+def size(count: int) -> str:
+    """A number of bytes: `87 B`, from 100 on `0.4 kB`, `18.2 kB`, `1.3 MB`."""
+    if count < 100:
+        return f"{count} B"
+    for unit, factor in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        if count < factor * 999.95:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count / 1e12:.1f} TB"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens: `950`, `10.4k`, `200k`, `1.2M`."""
+    if count < 1_000:
+        return str(count)
+    if count < 99_950:
+        return f"{count / 1e3:.1f}k".replace(".0k", "k")
+    return f"{count / 1e3:.0f}k" if count < 999_500 else f"{count / 1e6:.1f}M".replace(".0M", "M")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 call`, `4 calls`; `many` where the plural is not formed with s."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def cut(text: str, cells: int, more: str = "…") -> str:
+    """`text` in at most `cells` terminal cells; where something is lost it ends with `more`."""
+    if cell_len(text) <= cells:
+        return text
+    if cells < cell_len(more):
+        return ""
+    return set_cell_size(text, cells - cell_len(more)).rstrip() + more
+
+
+def cut_path(path: str, cells: int, more: str = "…") -> str:
+    """`path` in at most `cells`: it loses leading folders first, then the end of its name."""
+    if cell_len(path) <= cells:
+        return path
+    parts = path.split("/")
+    for first in range(1, len(parts)):
+        shorter = "/".join((more, *parts[first:]))
+        if cell_len(shorter) <= cells:
+            return shorter
+    return cut(parts[-1] or path, cells, more)
+
+
+def clean(text: str, *, newlines: bool = False, tabs: bool = False) -> str:
+    """Text from outside, safe to draw: what would act on the terminal or hide in the line is gone.
+
+    Escape sequences are removed. Other control characters become `^X`, direction marks, tag and
+    invisible characters `<U+202E>`. With `newlines` line ends stay (all as `\\n`), else they become a
+    blank; with `tabs` tabs stay, else they are filled with blanks up to the next multiple of four.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    text = _ESCAPES.sub("", text)
+    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    if not newlines:
+        text = re.sub(r"\s*\n\s*", " ", text)
+    if not tabs:
+        text = text.expandtabs(TAB_CELLS)
+    return _HIDDEN.sub(_shown, text)
+
+
+def meter(share: float, cells: int, glyphs: Glyphs) -> tuple[str, str]:
+    """A meter of `cells`: its filled part and its track. Anything above nothing fills at least a half."""
+    halves = round(min(max(share, 0.0), 1.0) * cells * 2)
+    if share > 0:
+        halves = max(halves, 1)
+    filled = glyphs.meter_full * (halves // 2) + glyphs.meter_half * (halves % 2)
+    return filled, glyphs.meter_track * (cells - len(filled))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return "^" + chr(code + 0x40)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return "^?" if code == 0x7F else f"<U+{code:04X}>"
