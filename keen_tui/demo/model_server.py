@@ -66,7 +66,7 @@ class ModelServer:
 
     async def start(self) -> None:
         """Listen on loopback; `base_url` holds from here on, also after `stop` and a new `start`."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -74,7 +74,6 @@ class ModelServer:
         if self._server is None:
             return
         self._server.close()
-        await asyncio.sleep(0)  # a connection just accepted gets to know itself first
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -105,16 +104,17 @@ class ModelServer:
         self._changed.set()
         self._changed = asyncio.Event()
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(self._serve(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one request, one answer."""
-        connection = asyncio.current_task()
-        assert connection is not None
-        self._connections.add(connection)
         try:
             with suppress(OSError, asyncio.IncompleteReadError):
                 await self._converse(reader, writer)
         finally:
-            self._connections.discard(connection)
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
@@ -124,9 +124,7 @@ class ModelServer:
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         wire = _Wire(writer)
         if method == "GET" and path == "/v1/models":
-            models = [
-                {"id": name, "object": "model", "created": 0, "owned_by": "keen"} for name in self._models
-            ]
+            models = [{"id": name, "object": "model"} for name in self._models]
             await wire.answer(HttpAnswer(200, {"object": "list", "data": models}))
             return
         request = RecordedRequest(path, headers, _json_object(raw), raw)
