@@ -1,0 +1,128 @@
+"""Whether a prepared call may run: the permission mode decides, or a person does, by the call's id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from keen_tui.errors import SessionRefused
+from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Mode
+from keen_tui.messages import ToolCall
+from keen_tui.tools.base import Access, PreparedCall
+from keen_tui.tools.permissions import Verdict, judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Yes or no, and for a no the text that the model reads."""
+
+    allowed: bool
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    allowed: bool
+    for_session: bool
+    message: str
+    by: Literal["user", "headless"]
+
+
+class Approvals:
+    """Asks, waits for the answer, and remembers what was allowed for the session.
+
+    Args:
+        publish: where ApprovalRequested and ApprovalAnswered go.
+        attended: whether somebody is there to answer; otherwise what would ask is denied.
+    """
+
+    def __init__(self, publish: Callable[[Event], None], *, mode: Mode, attended: bool) -> None:
+        self.mode: Mode = mode
+        self._publish = publish
+        self._attended = attended
+        self._granted: set[tuple[str, str]] = set()
+        self._open: dict[str, asyncio.Future[_Reply]] = {}
+
+    async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
+        """Whether the call may run. Waits for a person where the mode says so."""
+        verdict = judge(self.mode, prepared.access, self._granted)
+        if verdict.decision == "allow":
+            return Answer(allowed=True)
+        if verdict.decision == "refuse":
+            return Answer(allowed=False, refusal=verdict.refusal)
+        reply = await self._ask(turn, call, target, prepared, verdict)
+        if reply.allowed:
+            if reply.for_session and verdict.grant_key:
+                self._granted.add(verdict.grant_key)
+            return Answer(allowed=True)
+        return Answer(allowed=False, refusal=_refusal(reply))
+
+    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+        """Answer the open approval of that call.
+
+        Raises:
+            SessionRefused: no approval of that id is open (any more).
+        """
+        waiting = self._open.get(call_id)
+        if waiting is None or waiting.done():
+            raise SessionRefused("That question is no longer open.")
+        waiting.set_result(_Reply(allowed=allow, for_session=for_session, message=message.strip(), by="user"))
+
+    async def _ask(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
+    ) -> _Reply:
+        waiting: asyncio.Future[_Reply] = asyncio.get_running_loop().create_future()
+        self._open[call.id] = waiting
+        self._publish(
+            ApprovalRequested(
+                turn=turn,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=target,
+                question=verdict.question,
+                why=verdict.why,
+                display=prepared.display,
+                grant=verdict.grant,
+            )
+        )
+        if not self._attended:
+            waiting.set_result(_nobody_there(prepared.access))
+        try:
+            reply = await waiting
+        except asyncio.CancelledError:
+            self._publish(
+                ApprovalAnswered(
+                    turn=turn, id=call.id, allowed=False, for_session=False, message="", by="stop"
+                )
+            )
+            raise
+        finally:
+            del self._open[call.id]
+        self._publish(
+            ApprovalAnswered(
+                turn=turn,
+                id=call.id,
+                allowed=reply.allowed,
+                for_session=reply.for_session,
+                message=reply.message,
+                by=reply.by,
+            )
+        )
+        return reply
+
+
+def _nobody_there(access: Access) -> _Reply:
+    flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
+    message = f"nobody is there to be asked; {flag} allows it"
+    return _Reply(allowed=False, for_session=False, message=message, by="headless")
+
+
+def _refusal(reply: _Reply) -> str:
+    if reply.by == "headless":
+        return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
+    if reply.message:
+        return f"The user denied this call and says: {reply.message}"
+    return "The user denied this call. Do not try it again unasked; go on another way or ask what they want."

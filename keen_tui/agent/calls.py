@@ -1,0 +1,134 @@
+"""One tool call from start to result: prepare, ask, run. Whatever happens, it gets exactly one result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from keen_tui.agent.parts import Agent
+from keen_tui.errors import ToolFailure
+from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
+from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.tools.base import PreparedCall
+
+log = logging.getLogger(__name__)
+
+OnResult = Callable[[ToolCall, ToolResult], None]
+
+END_GRACE = 5.0
+"""Seconds that an interrupted tool has for its end; bash needs up to two to kill a stubborn group."""
+
+TAIL_KEPT = 4_000
+"""Characters of live output that stand in the result of an interrupted call."""
+
+NOT_RUN = ToolResult(
+    text="not run: the turn was interrupted", summary="not run", is_error=True, interrupted=True, ran=False
+)
+
+
+async def run_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+    """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
+    running = _RunningCall(turn, call, agent)
+    running.start()
+    try:
+        await running.run()
+    finally:
+        on_result(call, running.result)
+        running.finish()
+
+
+def skip_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+    """Report a call that an interrupt left unrun."""
+    skipped = _RunningCall(turn, call, agent)
+    skipped.start()
+    on_result(call, skipped.result)
+    skipped.finish()
+
+
+class _RunningCall:
+    """A call and what became of it so far."""
+
+    def __init__(self, turn: int, call: ToolCall, agent: Agent) -> None:
+        self.result = NOT_RUN
+        self._turn = turn
+        self._call = call
+        self._agent = agent
+        self._target = agent.toolbox.target(call)
+        self._started_at = agent.clock()
+        self._tail = ""
+
+    def start(self) -> None:
+        call = self._call
+        self._agent.publish(
+            ToolStarted(
+                turn=self._turn, id=call.id, name=call.name, arguments=call.arguments, target=self._target
+            )
+        )
+
+    def finish(self) -> None:
+        call = self._call
+        self._agent.publish(
+            ToolFinished(
+                turn=self._turn,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=self._target,
+                result=self.result,
+                seconds=self._agent.clock() - self._started_at,
+            )
+        )
+
+    async def run(self) -> None:
+        """Set `result`. ToolFailure and bugs of a tool become error results."""
+        try:
+            prepared = await self._agent.toolbox.prepare(self._call)
+        except Exception as error:
+            self.result = _failed(error, ran=False)
+            return
+        answer = await self._agent.approvals.decide(self._turn, self._call, self._target, prepared)
+        if not answer.allowed:
+            self.result = ToolResult(
+                text=answer.refusal, summary="denied", is_error=True, denied=True, ran=False
+            )
+            return
+        self._started_at = self._agent.clock()
+        await self._execute(prepared)
+
+    async def _execute(self, prepared: PreparedCall) -> None:
+        """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
+        task = asyncio.create_task(_outcome(prepared, self._on_output))
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task}, timeout=END_GRACE)
+            ended_anyway = task.done() and not task.cancelled()
+            self.result = task.result() if ended_anyway else self._interrupted()
+            raise
+        self.result = task.result()
+
+    def _on_output(self, text: str, lines: int, size: int) -> None:
+        self._tail = (self._tail + text)[-TAIL_KEPT:]
+        self._agent.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
+
+    def _interrupted(self) -> ToolResult:
+        output = self._tail.strip() or "(none)"
+        text = f"interrupted by the user, effects unknown; output so far: {output}"
+        return ToolResult(text=text, summary="stopped", is_error=True, interrupted=True)
+
+
+async def _outcome(prepared: PreparedCall, on_output: Callable[[str, int, int], None]) -> ToolResult:
+    try:
+        return await prepared.run(on_output)
+    except Exception as error:
+        return _failed(error, ran=True)
+
+
+def _failed(error: Exception, *, ran: bool) -> ToolResult:
+    if isinstance(error, ToolFailure):
+        return ToolResult(text=f"Error: {error}", summary="failed", is_error=True, ran=ran)
+    log.error("a tool failed unexpectedly", exc_info=error)
+    text = f"Error: the tool failed unexpectedly ({type(error).__name__}: {error})."
+    return ToolResult(text=text, summary="failed", is_error=True, ran=ran)

@@ -1,0 +1,155 @@
+"""What becomes of a turn: commit, save or discard. One pure function decides, for every front end.
+
+The session applies the settlement first and publishes its event then (turn.md, "End events").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keen_tui.errors import EndReason
+from keen_tui.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.memory.rendering import render_assistant
+from keen_tui.messages import Fact, Message, NativeMessage, StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The model finished, for the reason it gave."""
+
+    reason: StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """The turn ended before the model finished. `detail` is a sentence for the user."""
+
+    reason: EndReason
+    detail: str
+
+
+Ending = Finished | Broken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """What one attempt of a turn gathered.
+
+    `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
+    attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
+    were answered in this attempt; `seconds` is how long it took.
+    """
+
+    turn: int
+    attempt: int
+    injected: PendingState | None
+    trace: tuple[NativeMessage, ...]
+    texts: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Append the assistant message; pending state is cleared."""
+
+    message: Message
+    event: TurnDone
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Append nothing; keep this pending state."""
+
+    pending: PendingState
+    event: TurnIncomplete
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Append nothing, keep nothing."""
+
+    event: TurnError
+
+
+Settlement = Commit | Save | Discard
+
+
+def settle(record: TurnRecord, ending: Ending) -> Settlement:
+    """Decide what becomes of the turn: done is committed, work done is saved, nothing done is discarded."""
+    if isinstance(ending, Finished):
+        return _commit(record, ending)
+    if record.calls or record.injected:
+        return _save(record, ending)
+    return Discard(
+        TurnError(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            detail=ending.detail,
+            seconds=record.seconds,
+        )
+    )
+
+
+def _commit(record: TurnRecord, ending: Finished) -> Commit:
+    text = _joined(record)
+    memory = turn_memory(record.facts)
+    return Commit(
+        Message(role="assistant", text=text, turn=record.turn, memory=memory or None),
+        TurnDone(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            text=text,
+            turn_memory=memory,
+            calls=_all_calls(record),
+            seconds=record.seconds,
+            carried_bytes=len(render_assistant(text, memory).encode("utf-8", "replace")),
+            trace_bytes=_trace_bytes(_all_traces(record)),
+        ),
+    )
+
+
+def _save(record: TurnRecord, ending: Broken) -> Save:
+    pending = PendingState(
+        traces=_all_traces(record), texts=_all_texts(record), facts=record.facts, calls=_all_calls(record)
+    )
+    return Save(
+        pending,
+        TurnIncomplete(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            detail=ending.detail,
+            text=_joined(record),
+            turn_memory=turn_memory(record.facts),
+            calls=pending.calls,
+            seconds=record.seconds,
+            trace_bytes=pending.trace_bytes,
+        ),
+    )
+
+
+def _all_traces(record: TurnRecord) -> tuple[PendingTrace, ...]:
+    return with_trace(record.injected, record.turn, record.trace)
+
+
+def _all_texts(record: TurnRecord) -> tuple[str, ...]:
+    earlier = record.injected.texts if record.injected else ()
+    return earlier + record.texts
+
+
+def _all_calls(record: TurnRecord) -> int:
+    return record.calls + (record.injected.calls if record.injected else 0)
+
+
+def _joined(record: TurnRecord) -> str:
+    return "\n\n".join(_all_texts(record))
+
+
+def _trace_bytes(traces: tuple[PendingTrace, ...]) -> int:
+    return sum(native_bytes(trace.messages) for trace in traces)

@@ -1,0 +1,135 @@
+"""The command line: flags to settings to a front end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from keen_tui import __version__
+from keen_tui.config import Api, Output, Settings, load_settings
+from keen_tui.errors import ConfigError, KeenError
+from keen_tui.events import Mode
+
+EXIT_USAGE = 2
+
+_EPILOG = """\
+exit codes: 0 done, 1 error, 2 usage, 3 incomplete
+
+environment: OPENAI_API_KEY, OPENAI_BASE_URL, KEEN_HOME (folder of all settings and data), NO_COLOR
+
+examples:
+  keen-tui --demo                                          the guided tour, no key and no network
+  keen-tui --model NAME                                    work in this folder, key in OPENAI_API_KEY
+  keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
+  keen-tui -p "why does test_cart fail?" --mode plan       one turn, the answer on standard output
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code. No traceback reaches the user for expected errors."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return _run(arguments)
+    except KeenError as error:
+        print(f"keen-tui: {error}", file=sys.stderr)
+        return EXIT_USAGE if isinstance(error, ConfigError) else 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="keen-tui",
+        description="A terminal workspace for a coding agent. Run it in the folder you want to work in.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
+    parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
+    parser.add_argument(
+        "--pace", type=float, metavar="N", help="speed of the demo: 1 as is, 2 twice as fast, 0 at once"
+    )
+    one = parser.add_argument_group("one turn without a screen")
+    one.add_argument(
+        "-p",
+        "--prompt",
+        nargs="?",
+        const="-",
+        metavar="TEXT",
+        help="the prompt; without TEXT it is read from standard input",
+    )
+    one.add_argument(
+        "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
+    )
+    model = parser.add_argument_group("model")
+    model.add_argument(
+        "--api", choices=get_args(Api), help="the wire protocol of the server (default: openai-chat)"
+    )
+    model.add_argument("--base-url", metavar="URL", help="the server, when it is not OpenAI's own")
+    model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
+    model.add_argument(
+        "--api-key-env",
+        metavar="VARIABLE",
+        help="the environment variable that holds the key (default: OPENAI_API_KEY)",
+    )
+    work = parser.add_argument_group("work")
+    work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
+    work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
+    work.add_argument(
+        "--theme",
+        metavar="NAME",
+        help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own",
+    )
+    return parser
+
+
+_SETTING_FLAGS = ("api", "base_url", "model", "api_key_env", "mode", "max_steps", "theme")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    given = vars(arguments)
+    flags = {name: given[name] for name in _SETTING_FLAGS if name in given}
+    settings = load_settings(flags, os.environ)
+    if "demo" in given:
+        return _demo(settings, float(given.get("pace", 1.0)))
+    if "prompt" in given:
+        return _headless(settings, given["prompt"], given.get("output", "text"))
+    if "output" in given:
+        raise ConfigError("--output belongs to -p: keen-tui -p TEXT --output json.")
+    if not has_terminal():
+        raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
+    return _workspace(settings)
+
+
+def has_terminal() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _headless(settings: Settings, prompt: str, output: Output) -> int:
+    from keen_tui.headless import run_prompt
+    from keen_tui.wiring import build_session
+
+    if missing := settings.missing():
+        raise ConfigError(missing)
+    if prompt == "-":
+        prompt = _stdin_text()
+
+    async def run() -> int:
+        session = build_session(settings, Path.cwd(), attended=False)
+        return await run_prompt(session, prompt, output, sys.stdout, sys.stderr)
+
+    return asyncio.run(run())
+
+
+def _stdin_text() -> str:
+    if sys.stdin.isatty():
+        print("Type the prompt, then ctrl+d.", file=sys.stderr)
+    return sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -1,0 +1,62 @@
+"""The words that explain the tour: what the person sees right now, and which key is next."""
+
+from __future__ import annotations
+
+from keen_tui.demo.tour import FIRST_PROMPT, SECOND_PROMPT
+from keen_tui.events import (
+    ApprovalRequested,
+    Event,
+    RetryScheduled,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+
+WELCOME = (
+    "The guided tour: the model is a script on this machine; the loop, the tools and the tests are real. "
+    "Press enter to send the task."
+)
+
+
+class Guide:
+    """Turns events into guidance. `next_prompt` is what the person may send next, "" when nothing is due."""
+
+    def __init__(self) -> None:
+        self.next_prompt = FIRST_PROMPT
+        self._recovered = False
+
+    def words(self, event: Event) -> str | None:
+        """What to say now, or None to leave the words as they are."""
+        match event:
+            case TurnStarted(attempt=1):
+                self.next_prompt = ""
+                return "Watch Activity on the right: every call appears while it runs."
+            case TurnStarted():
+                self._recovered = True
+                return "The request went out with the kept calls and their results. None of them runs again."
+            case ApprovalRequested(name="bash"):
+                return "In mode ask, commands ask first. Press 1 to run the tests."
+            case ApprovalRequested():
+                return "This is the whole change, before it is made. Press 1 to make it."
+            case RetryScheduled():
+                return "The connection was really reset. Keen tries again by itself; no tool has run twice."
+            case TurnIncomplete():
+                return (
+                    f"Still no luck. {event.calls} finished calls are kept, see TurnMemory. "
+                    "Press ctrl+r: the turn goes on from the last result."
+                )
+            case TurnError():
+                return "Nothing had run yet, so there is nothing to keep. Press ctrl+r to send it again."
+            case TurnAbandoned():
+                return "Discarded, but the changed file stays remembered. Replay the tour from ctrl+p."
+            case TurnDone(turn=1):
+                self.next_prompt = SECOND_PROMPT
+                again = "One turn, two attempts, one memory. " if self._recovered else ""
+                return (
+                    again + "TurnMemory shows all that later turns carry of it. Press enter to ask the model."
+                )
+            case TurnDone():
+                return "That is Keen. Start it with a model of yours: keen-tui --model NAME. ctrl+d leaves."
+        return None

@@ -1,0 +1,147 @@
+"""The second front end: one prompt in, text, JSON or a stream of JSON lines out. Same core, same events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO, assert_never
+
+from keen_tui.agent.session import Session
+from keen_tui.config import Output
+from keen_tui.errors import ConfigError
+from keen_tui.events import (
+    ApprovalAnswered,
+    EndEvent,
+    Event,
+    Notice,
+    RetryScheduled,
+    ToolFinished,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    Usage,
+    as_record,
+)
+from keen_tui.plain import clean
+
+EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_INCOMPLETE = 0, 1, 2, 3
+
+
+async def run_prompt(session: Session, prompt: str, output: Output, out: TextIO, err: TextIO) -> int:
+    """Run one turn and print it. Returns the exit code. SIGINT and SIGTERM stop the turn."""
+    if not prompt.strip():
+        raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
+    printer = _Printer(output, out, err)
+    reader = session.bus.subscribe()
+    with _stopping_on_signals(session):
+        session.submit(prompt)
+        try:
+            async for batch in reader:
+                for event in batch:
+                    printer.show(event)
+                if printer.end:
+                    break
+        except BrokenPipeError:
+            pass
+        finally:
+            await session.close()
+    return _exit_code(printer.end)
+
+
+@contextmanager
+def _stopping_on_signals(session: Session) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        loop.add_signal_handler(number, session.stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _exit_code(end: EndEvent | None) -> int:
+    match end:
+        case TurnDone():
+            return EXIT_DONE
+        case TurnIncomplete():
+            return EXIT_INCOMPLETE
+        case TurnError() | None:
+            return EXIT_ERROR
+        case _:
+            assert_never(end)
+
+
+class _Printer:
+    """Prints events in one of the output formats; `end` is the end event once it came.
+
+    What a person should know goes to `err` in the text format, so that `out` holds the answer alone.
+    """
+
+    def __init__(self, output: Output, out: TextIO, err: TextIO) -> None:
+        self.end: EndEvent | None = None
+        self._output = output
+        self._out = out
+        self._err = err
+        self._input_tokens = 0
+        self._output_tokens = 0
+
+    def show(self, event: Event) -> None:
+        if self._output == "stream-json":
+            self._print_json(as_record(event))
+        match event:
+            case Usage(tokens=tokens):
+                self._input_tokens += tokens.input_tokens or 0
+                self._output_tokens += tokens.output_tokens or 0
+            case TurnDone() | TurnIncomplete() | TurnError():
+                self.end = event
+                self._show_end(event)
+            case _ if self._output == "text":
+                self._say(progress_line(event))
+
+    def _show_end(self, end: EndEvent) -> None:
+        if self._output == "json":
+            tokens = {"input_tokens": self._input_tokens, "output_tokens": self._output_tokens}
+            self._print_json(as_record(end) | {"usage": tokens})
+        if self._output == "text" and end.text:
+            print(clean(end.text) if self._out.isatty() else end.text, file=self._out, flush=True)
+        if not isinstance(end, TurnDone):
+            self._say(what_is_lost(end))
+
+    def _say(self, line: str | None) -> None:
+        if line:
+            print(clean(line), file=self._err, flush=True)
+
+    def _print_json(self, record: dict[str, Any]) -> None:
+        print(json.dumps(record, ensure_ascii=False), file=self._out, flush=True)
+
+
+def progress_line(event: Event) -> str | None:
+    """One line for a person who watches a log, or None."""
+    match event:
+        case ToolFinished(result=result):
+            mark = "x" if result.is_error or result.exit_code else "+"
+            return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
+        case RetryScheduled():
+            again = f"trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})"
+            return f"! {event.detail} {again}"
+        case ApprovalAnswered(by="headless"):
+            return f"- denied: {event.message}"
+        case Notice():
+            return f"! {event.text}"
+    return None
+
+
+def what_is_lost(end: TurnIncomplete | TurnError) -> str:
+    """Why the turn is not done and what goes with this process (turn.md rule 8)."""
+    if isinstance(end, TurnError):
+        return f"Turn failed: {end.detail} Nothing was run."
+    files = ", ".join(end.turn_memory.files_changed) or "none"
+    return (
+        f"Turn incomplete: {end.detail} Its {end.calls} finished calls are lost with this process; "
+        f"files changed: {files}."
+    )

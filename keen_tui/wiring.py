@@ -1,0 +1,37 @@
+"""The one place that builds real objects from settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.session import Session
+from keen_tui.config import NO_KEY, Settings
+from keen_tui.providers.base import Provider
+from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.tools.toolbox import build_toolbox
+
+
+def build_session(settings: Settings, workspace: Path, *, attended: bool) -> Session:
+    """A session in `workspace` that speaks to the server the settings name."""
+    return Session(
+        workspace=workspace,
+        provider=build_provider(settings),
+        toolbox=build_toolbox(workspace),
+        mode=settings.mode,
+        attended=attended,
+        max_steps=settings.max_steps,
+        retries=RetryPolicy(attempts=settings.retry_attempts),
+        context_window=settings.context_window or None,
+    )
+
+
+def build_provider(settings: Settings) -> Provider:
+    """The client of the API that the settings name. Cheap: no SDK is imported yet."""
+    return OpenAIChat(
+        model=settings.model,
+        base_url=settings.base_url or None,
+        api_key=settings.api_key or NO_KEY,
+        key_source=settings.api_key_env,
+        stall_seconds=settings.stall_seconds,
+    )

@@ -1,0 +1,124 @@
+"""A real session with real tools against the scripted model server, and a reader that keeps its events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.session import Session
+from keen_tui.bus import Subscription
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Answer, RecordedRequest
+from keen_tui.events import EndEvent, Event, Mode, TurnDone, TurnError, TurnIncomplete
+from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.tools.toolbox import build_toolbox
+
+Found = TypeVar("Found", bound=Event)
+Script = Sequence[Answer] | Callable[[RecordedRequest], Answer]
+
+LIMIT = 30.0
+"""Seconds that a test waits for a state before it fails. Generous: machines are shared."""
+
+ONE_ATTEMPT = RetryPolicy(attempts=1)
+QUICK_RETRIES = RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.001)
+
+
+class EventLog:
+    """Everything that was published, in order, with ways to wait for it."""
+
+    def __init__(self, reader: Subscription) -> None:
+        self.events: list[Event] = []
+        self._changed = asyncio.Condition()
+        self._task = asyncio.create_task(self._read(reader))
+
+    async def _read(self, reader: Subscription) -> None:
+        async for batch in reader:
+            async with self._changed:
+                self.events.extend(batch)
+                self._changed.notify_all()
+
+    def of(self, kind: type[Found]) -> list[Found]:
+        """The events of that type so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def ends(self) -> list[EndEvent]:
+        """The end events so far."""
+        return [event for event in self.events if isinstance(event, TurnDone | TurnIncomplete | TurnError)]
+
+    async def wait_for(self, kind: type[Found], count: int = 1) -> Found:
+        """The `count`-th event of that type, once it is there."""
+        await self._until(lambda: len(self.of(kind)) >= count)
+        return self.of(kind)[count - 1]
+
+    async def wait_for_end(self, count: int = 1) -> EndEvent:
+        """The `count`-th end event, once it is there."""
+        await self._until(lambda: len(self.ends) >= count)
+        return self.ends[count - 1]
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        async with self._changed, asyncio.timeout(LIMIT):
+            await self._changed.wait_for(reached)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A session at work: what it publishes, and what its server received."""
+
+    session: Session
+    log: EventLog
+    server: ModelServer
+
+    async def ask(self, text: str) -> EndEvent:
+        """Submit a message and wait for the turn's end."""
+        before = len(self.log.ends)
+        self.session.submit(text)
+        return await self.log.wait_for_end(before + 1)
+
+    async def retry(self) -> EndEvent:
+        """Press retry and wait for the turn's end."""
+        before = len(self.log.ends)
+        self.session.retry()
+        return await self.log.wait_for_end(before + 1)
+
+    def messages(self, number: int = -1) -> list[dict[str, Any]]:
+        """The messages of a request behind the system prompt, as they came over the wire."""
+        system, *rest = self.server.requests[number].body["messages"]
+        assert system["role"] == "system"
+        return rest
+
+
+@asynccontextmanager
+async def at_work(
+    script: Script,
+    workspace: Path,
+    *,
+    mode: Mode = "auto",
+    retries: RetryPolicy = ONE_ATTEMPT,
+    attended: bool = True,
+    max_steps: int = 20,
+) -> AsyncIterator[Bench]:
+    """A session in `workspace` with the real SDK, the real tools and a scripted server."""
+    async with ModelServer(script) as server:
+        provider = OpenAIChat(
+            model="scripted", base_url=server.base_url, api_key="test-key", key_source="TEST_KEY"
+        )
+        session = Session(
+            workspace=workspace,
+            provider=provider,
+            toolbox=build_toolbox(workspace),
+            mode=mode,
+            attended=attended,
+            max_steps=max_steps,
+            retries=retries,
+        )
+        log = EventLog(session.bus.subscribe())
+        try:
+            yield Bench(session, log, server)
+        finally:
+            await session.close()

@@ -1,0 +1,99 @@
+"""Facts to TurnMemory, TurnMemory to text, conversation to what a request holds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
+from keen_tui.memory.recorder import Recorder, turn_memory
+from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project, render_assistant
+from keen_tui.messages import CommandFailed, FileChanged, Message, TurnMemory
+
+
+def said(role: str, text: str, turn: int = 1, memory: TurnMemory | None = None) -> Message:
+    assert role in ("user", "assistant")
+    return Message(role="user" if role == "user" else "assistant", text=text, turn=turn, memory=memory)
+
+
+def failed(command: str, code: int = 1) -> CommandFailed:
+    return CommandFailed(command=command, exit_code=code)
+
+
+def test_files_once_in_first_seen_order_and_every_failed_command() -> None:
+    recorder = Recorder([FileChanged(path="b")])
+    recorder.record([FileChanged(path="a"), failed("make", 2)])
+    recorder.record([FileChanged(path="b"), failed("make", 2)])
+    assert turn_memory(recorder.facts) == TurnMemory(
+        files_changed=("b", "a"), failed_bash=(failed("make", 2), failed("make", 2))
+    )
+
+
+def test_rendering_lists_files_then_commands_behind_the_text() -> None:
+    memory = TurnMemory(
+        files_changed=("path/a.py", "path/b.py"), failed_bash=(failed("pytest -q"), failed("make lint", 2))
+    )
+    assert render_assistant("Done.", memory) == (
+        "Done.\n\nTool memory:\n- Files changed: path/a.py, path/b.py\n"
+        "- Failed bash: pytest -q (exit 1)\n- Failed bash: make lint (exit 2)"
+    )
+
+
+def test_empty_text_has_no_leading_blank_line_and_no_memory_is_the_text_alone() -> None:
+    assert render_assistant("", TurnMemory(files_changed=("a",))) == "Tool memory:\n- Files changed: a"
+    assert render_assistant("Hi.", None) == "Hi."
+    assert render_assistant("Hi.", TurnMemory()) == "Hi."
+
+
+@pytest.mark.parametrize("path", ["a,b.py", "x\n- Files changed: y", "tab\there", "esc\x1b[0m", "ls\u2028x"])
+def test_paths_that_could_forge_an_entry_are_quoted(path: str) -> None:
+    assert render_assistant("", TurnMemory(files_changed=(path,))).endswith(
+        f"- Files changed: {json.dumps(path)}"
+    )
+
+
+@given(st.lists(st.text(min_size=1), min_size=1), st.lists(st.text(min_size=1)))
+def test_a_block_has_exactly_its_own_lines(paths: list[str], commands: list[str]) -> None:
+    memory = TurnMemory(files_changed=tuple(paths), failed_bash=tuple(failed(each) for each in commands))
+    rendered = render_assistant("", memory)
+    assert len(rendered.splitlines()) == 2 + len(commands)
+    rendered.encode()
+
+
+def test_a_long_command_is_cut_with_an_ellipsis() -> None:
+    rendered = render_assistant("", TurnMemory(failed_bash=(failed("x" * 500),)))
+    assert rendered.endswith(f"- Failed bash: {'x' * 200}… (exit 1)")
+
+
+def test_adjacent_user_texts_are_one_and_blank_assistants_are_left_out() -> None:
+    conversation = [said("user", "u1"), said("assistant", " ", 1), said("user", "u2", 2)]
+    assert project(conversation) == [UserText("u1\n\nu2")]
+
+
+def test_each_trace_stands_behind_the_user_message_it_answered() -> None:
+    conversation = [said("user", "u1", 1), said("user", "u2", 2), said("user", "u3", 3)]
+    p1, p2 = PendingTrace(1, ({"p": 1},)), PendingTrace(2, ({"p": 2},))
+    assert project(conversation, [p1, p2]) == [
+        UserText("u1"),
+        NativeTrace(p1.messages),
+        UserText("u2"),
+        NativeTrace(p2.messages),
+        UserText("u3"),
+    ]
+
+
+def test_memory_is_rendered_for_assistant_messages() -> None:
+    memory = TurnMemory(files_changed=("a",))
+    assert project([said("user", "u"), said("assistant", "", memory=memory)]) == [
+        UserText("u"),
+        AssistantText("Tool memory:\n- Files changed: a"),
+    ]
+
+
+def test_an_empty_trace_adds_nothing() -> None:
+    pending = PendingState(traces=(PendingTrace(1, ({"p": 1},)),))
+    assert with_trace(pending, 2, ()) == pending.traces
+    assert with_trace(None, 1, ()) == ()
