@@ -1,4 +1,4 @@
-"""Sets the tour up: scratch project, model server in a thread of its own, session. Also plays it as plain text."""
+"""Sets the tour up: scratch project, model server in a thread, session. Also plays it as plain text."""
 
 from __future__ import annotations
 

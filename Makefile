@@ -1,0 +1,39 @@
+# Everything sets itself up: python3, make and git are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run demo test check format bench clean
+
+run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
+
+demo: $(READY)  ## the guided tour: no key, no network
+	@$(BIN)/keen-tui --demo
+
+test: $(READY)  ## all tests
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## lint, format, strict types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.clean_core
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## measure against docs/performance.md
+	$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) out
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev --editable .
+	@touch $(READY)

@@ -1,0 +1,42 @@
+"""Imports the core in a fresh process and fails when a screen library or an SDK comes with it.
+
+Run by `make check`, and by tests/unit/test_clean_core.py.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+CORE = (
+    "keen_tui.agent.session",
+    "keen_tui.wiring",
+    "keen_tui.demo.model_server",
+    "keen_tui.cli",
+)
+HEAVY = ("textual", "rich", "openai", "anthropic", "pydantic", "httpx2", "pygments", "markdown_it")
+
+_PROBE = """\
+import importlib, sys
+for name in {core!r}:
+    importlib.import_module(name)
+print(*sorted({heavy!r} & {{name.split(".")[0] for name in sys.modules}}))
+"""
+
+
+def heavy_modules(*imported: str) -> list[str]:
+    """The heavy packages that importing these modules brings in, in a clean process."""
+    probe = _PROBE.format(core=imported, heavy=set(HEAVY))
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def main() -> int:
+    """Print what came in; exit code 1 when something did."""
+    found = heavy_modules(*CORE)
+    print(f"the core imports {', '.join(found)}" if found else "the core imports no screen and no SDK")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
