@@ -18,12 +18,13 @@ class Access:
     """What a prepared call touches; permissions are judged by it.
 
     `subject` is the path (as the person reads it) or the command; `inside` tells whether a path is
-    inside the workspace after symlinks are resolved.
+    inside the workspace after symlinks are resolved, `creates` whether a write makes a new file.
     """
 
     kind: Literal["read", "write", "command"]
     subject: str
     inside: bool = True
+    creates: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,52 @@
+"""Arguments that a model sent, checked against what the tool declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keen_tui.errors import ToolFailure
+from keen_tui.messages import ToolSpec
+
+_TYPES: Mapping[str, tuple[type, str]] = {
+    "string": (str, "a text"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+}
+
+
+def checked(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, complete and of the declared types; null counts as not given.
+
+    Whole numbers may come as text or with `.0`, as some models send them.
+
+    Raises:
+        ToolFailure: says which argument is unknown, missing or of the wrong type.
+    """
+    properties: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if unknown := sorted(map(str, given.keys() - properties.keys())):
+        raise ToolFailure(f"{spec.name} has no argument {unknown[0]!r}. It takes: {', '.join(properties)}.")
+    for name in spec.parameters["required"]:
+        if name not in given:
+            raise ToolFailure(f"{spec.name} needs the argument {name!r}.")
+    return {name: _typed(spec, name, value, properties[name]["type"]) for name, value in given.items()}
+
+
+def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
+    kind, words = _TYPES[wanted]
+    if kind is int:
+        value = _whole(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ToolFailure(f"{spec.name}: {name} must be {words}, not {value!r:.80}.")
+    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+        raise ToolFailure(f"{spec.name}: {name} holds a lone surrogate (half a character). Send it again.")
+    return value
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.strip().lstrip("-").isdecimal() and len(value) < 19:
+        return int(value)
+    return value

@@ -1,0 +1,58 @@
+"""edit_file: replace a piece of text in a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from keen_tui.messages import ToolSpec
+from keen_tui.tools.arguments import checked
+from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.change import prepared_change
+from keen_tui.tools.edits import replace_text
+from keen_tui.tools.files import decode, encode, read_bytes
+from keen_tui.tools.workspace import Workspace
+
+
+class EditFile:
+    """Changes only the place that `old_text` names; everything else keeps its bytes."""
+
+    spec = ToolSpec(
+        name="edit_file",
+        description=(
+            "Replace old_text by new_text in a file. old_text must be exactly what the file holds, with "
+            "its indentation and without the line numbers of read_file, and must be there once; add lines "
+            "around it to make it unique, or set replace_all to change every place."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "Relative to the workspace."},
+                "old_text": {"type": "string", "description": "The exact text to replace."},
+                "new_text": {"type": "string", "description": "What stands there afterwards."},
+                "replace_all": {"type": "boolean", "description": "Replace every place, not just one."},
+            },
+            "required": ["path", "old_text", "new_text"],
+        },
+    )
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def target(self, arguments: Mapping[str, Any]) -> str:
+        return str(arguments.get("path", ""))
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        given = checked(self.spec, arguments)
+        place = self._workspace.place(given["path"])
+
+        def edited() -> tuple[bytes, bytes]:
+            before = read_bytes(place)
+            text, has_bom = decode(place, before)
+            everywhere = given.get("replace_all", False)
+            changed = replace_text(text, given["old_text"], given["new_text"], everywhere=everywhere)
+            return before, encode(changed, bom=has_bom)
+
+        before, after = await asyncio.to_thread(edited)
+        return prepared_change(place, before, after)

@@ -1,0 +1,72 @@
+"""The tools that the model has. A new tool is one file and one line here."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from keen_tui.errors import ToolFailure
+from keen_tui.messages import ToolCall, ToolSpec
+from keen_tui.plain import clean
+from keen_tui.tools.base import PreparedCall, Tool
+from keen_tui.tools.bash import Bash
+from keen_tui.tools.edit_file import EditFile
+from keen_tui.tools.glob_files import GlobFiles
+from keen_tui.tools.grep_files import GrepFiles
+from keen_tui.tools.read_file import ReadFile
+from keen_tui.tools.search import Searcher
+from keen_tui.tools.workspace import Workspace
+from keen_tui.tools.write_file import WriteFile
+
+
+class Toolbox:
+    """Finds the tool of a call."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as the model is told of them, always in the same order."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def target(self, call: ToolCall) -> str:
+        """What the call acts on, in a few words; "" where that can't be said."""
+        tool = self._tools.get(call.name)
+        return tool.target(call.arguments) if tool else ""
+
+    async def prepare(self, call: ToolCall) -> PreparedCall:
+        """Check the call and look, without touching anything.
+
+        Raises:
+            ToolFailure: no such tool, arguments that are no JSON object, or what the tool says.
+        """
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise ToolFailure(f"there is no tool {clean(call.name)[:80]!r}. There are: {known}.")
+        if call.problem:
+            raise ToolFailure(call.problem)
+        return await tool.prepare(call.arguments)
+
+
+def build_toolbox(root: Path, *, rg: str | None = None, use_rg: bool = True) -> Toolbox:
+    """All tools for the workspace `root`.
+
+    Args:
+        rg: path of ripgrep; looked up in PATH when None.
+        use_rg: False searches in Python even where ripgrep is there.
+    """
+    workspace = Workspace(root)
+    searcher = Searcher(workspace, (rg or shutil.which("rg")) if use_rg else None)
+    return Toolbox(
+        (
+            ReadFile(workspace),
+            WriteFile(workspace),
+            EditFile(workspace),
+            GlobFiles(workspace, searcher),
+            GrepFiles(workspace, searcher),
+            Bash(workspace),
+        )
+    )

@@ -1,0 +1,45 @@
+"""Where a path leads, and how it is called: inside the workspace or not, after symlinks are resolved."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from keen_tui.errors import ToolFailure
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path with symlinks resolved.
+
+    `name` is how people and memory call it (turn.md rule 13): relative to the workspace, with forward
+    slashes, `../x` outside it.
+    """
+
+    path: Path
+    name: str
+    inside: bool
+
+
+class Workspace:
+    """The folder that the agent works in."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+
+    def place(self, raw: str) -> Place:
+        """Where `raw` leads: relative to the root, absolute, or with a leading `~`.
+
+        Raises:
+            ToolFailure: no path at all, or one that no file can have.
+        """
+        if not raw.strip() or "\0" in raw:
+            raise ToolFailure(f"{raw!r} is no path. Give one relative to the workspace, such as src/app.py.")
+        try:
+            given = Path(raw).expanduser() if raw.startswith("~") else raw
+            real = os.path.realpath(self.root / given)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ToolFailure(f"{raw!r} can't be used as a path: {error}.") from error
+        inside = real == str(self.root) or real.startswith(f"{str(self.root).rstrip(os.sep)}{os.sep}")
+        return Place(Path(real), Path(os.path.relpath(real, self.root)).as_posix(), inside)
