@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from keen_tui.agent.calls import run_call, skip_call
@@ -157,19 +158,20 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
         tools=agent.toolbox.specs,
     )
     reasoning_since: float | None = None
-    async for part in agent.provider.stream_step(request):
-        match part:
-            case StepText(text):
-                agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
-            case StepReasoning(text):
-                now = agent.clock()
-                reasoning_since = now if reasoning_since is None else reasoning_since
-                seconds = now - reasoning_since
-                agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
-            case StepReply():
-                if part.usage != TokenUsage():
-                    agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage))
-                return part
+    async with aclosing(agent.provider.stream_step(request)) as parts:
+        async for part in parts:
+            match part:
+                case StepText(text):
+                    agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
+                case StepReasoning(text):
+                    now = agent.clock()
+                    reasoning_since = now if reasoning_since is None else reasoning_since
+                    seconds = now - reasoning_since
+                    agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
+                case StepReply():
+                    if part.usage != TokenUsage():
+                        agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage))
+                    return part
     raise AssertionError("a provider ended a step without a reply and without an error")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class Provider(Protocol):
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
         ...
 
-    def stream_step(self, request: StepRequest) -> AsyncIterator[StepPart]:
+    def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """Make one model call, once: no retry inside.
 
         Yields text and reasoning as they stream, and a `StepReply` last, exactly once, and only when

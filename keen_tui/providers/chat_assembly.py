@@ -1,0 +1,217 @@
+"""Assembles a Chat Completions reply from its chunks. Pure: no network, no clock.
+
+Everything that a server may add or leave out is tolerated; only what turn.md calls complete is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from keen_tui.errors import ServerBusy, StreamCut
+from keen_tui.messages import StepReply, StopReason, TokenUsage
+from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.chat_calls import CallAssembly
+from keen_tui.providers.reported import stream_error
+from keen_tui.providers.wire_text import PieceMender, mended, mended_json
+
+_STOP_REASONS: Mapping[str, StopReason] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "eos": "stop",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "content_filter",
+    "refusal": "refusal",
+}
+_FAILED_REASONS = {"error", "abort", "insufficient_system_resource"}
+"""Finish reasons by which servers (OpenRouter, vLLM, DeepSeek) say that they gave up."""
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+
+
+class ChatAssembly:
+    """Feed it every chunk, tell it of `[DONE]`, then ask it to finish.
+
+    Args:
+        server: what the server is called in messages.
+        taken_ids: tool call ids that the request already held.
+    """
+
+    def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
+        self._server = server
+        self._text: list[str] = []
+        self._text_mender = PieceMender()
+        self._reasoning_mender = PieceMender()
+        self._calls = CallAssembly(taken_ids)
+        self._vendor = _VendorFields()
+        self._usage = TokenUsage()
+        self._finish = ""
+        self._refused = False
+        self._has_usage = False
+        self.closed = False
+        """`[DONE]` was in: nothing belongs to the reply any more."""
+
+    @property
+    def complete(self) -> bool:
+        """A finish reason, the closing usage chunk or `[DONE]` was in."""
+        return bool(self._finish) or self._has_usage or self.closed
+
+    def done(self) -> None:
+        """`[DONE]` was read."""
+        self.closed = True
+
+    def feed(self, chunk: object) -> list[StepText | StepReasoning]:
+        """Take a chunk and give what it adds for the eye.
+
+        Raises:
+            ProviderError: the chunk is an error object.
+        """
+        if not isinstance(chunk, Mapping):
+            return []
+        if chunk.get("error") or chunk.get("object") == "error":
+            raise stream_error(chunk, self._server)
+        choices = chunk.get("choices")
+        choices = choices if isinstance(choices, list) else []
+        if usage := _read_usage(chunk.get("usage")):
+            self._usage = usage
+            self._has_usage = self._has_usage or not choices
+        first = next((each for each in choices if isinstance(each, Mapping) and not each.get("index")), {})
+        return self._take_choice(first)
+
+    def finish(self) -> StepReply:
+        """The complete reply.
+
+        Raises:
+            StreamCut: nothing said that the reply is complete.
+            ServerBusy: the server said that it gave up.
+        """
+        if not self.complete:
+            raise StreamCut(f"The reply of {self._server} ended before it was complete.")
+        if self._finish in _FAILED_REASONS:
+            raise ServerBusy(f"{self._server} broke the reply off ({self._finish}).")
+        self._text.append(self._text_mender.finish())
+        text = "".join(self._text)
+        calls = self._calls.finish()
+        native: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+        if calls:
+            native["tool_calls"] = [message for _, message in calls]
+        return StepReply(
+            text=text,
+            tool_calls=tuple(call for call, _ in calls),
+            stop_reason=self._stop_reason(),
+            native=(native | self._vendor.collected(),),
+            usage=self._usage,
+        )
+
+    def _take_choice(self, choice: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        delta = choice.get("delta")
+        delta = delta if isinstance(delta, Mapping) else {}
+        self._vendor.feed(delta)
+        seen: list[StepText | StepReasoning] = []
+        if not self._finish:  # what follows a finish reason is a second reply, not more of this one
+            seen = self._take_delta(delta)
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason and not self._finish:
+            self._finish = reason.lower()
+        return seen
+
+    def _take_delta(self, delta: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        text, thought = _content(delta.get("content"))
+        refusal = _text(delta.get("refusal"))
+        self._refused = self._refused or bool(refusal)
+        self._calls.feed(delta.get("tool_calls"))
+        reasoning = next((piece for name in _REASONING_FIELDS if (piece := _text(delta.get(name)))), thought)
+        seen: list[StepText | StepReasoning] = []
+        if piece := self._reasoning_mender.feed(reasoning):
+            seen.append(StepReasoning(piece))
+        if piece := self._text_mender.feed(text + refusal):
+            self._text.append(piece)
+            seen.append(StepText(piece))
+        return seen
+
+    def _stop_reason(self) -> StopReason:
+        if self._refused:
+            return "refusal"
+        reason = _STOP_REASONS.get(self._finish, "unknown")
+        return "tool_calls" if self._calls and reason in ("stop", "unknown") else reason
+
+
+class _VendorFields:
+    """Fields that some servers want back unmodified in the assistant message of the same turn."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}
+        self._details: list[dict[str, Any]] = []
+        self._extra: Any = None
+
+    def feed(self, delta: Mapping[str, Any]) -> None:
+        for name in _REASONING_FIELDS:
+            if piece := _text(delta.get(name)):
+                self._texts.setdefault(name, []).append(piece)
+        details = delta.get("reasoning_details")
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, Mapping):
+                self._add_detail(detail)
+        self._extra = delta.get("extra_content") or self._extra
+
+    def collected(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {name: mended("".join(pieces)) for name, pieces in self._texts.items()}
+        if self._details:
+            fields["reasoning_details"] = mended_json(self._details)
+        if self._extra:
+            fields["extra_content"] = mended_json(self._extra)
+        return fields
+
+    def _add_detail(self, detail: Mapping[str, Any]) -> None:
+        """OpenRouter streams one detail as fragments of the same type and index."""
+        known = self._details[-1] if self._details else None
+        if known is None or not _continues(known, detail):
+            self._details.append(dict(detail))
+            return
+        for name, value in detail.items():
+            if name in ("text", "summary") and isinstance(value, str):
+                known[name] = _text(known.get(name)) + value
+            elif value or name not in known:
+                known[name] = value
+
+
+def _continues(known: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:
+    if not isinstance(detail.get("index"), int) or "data" in detail:
+        return False
+    one_id = not known.get("id") or not detail.get("id") or known["id"] == detail["id"]
+    return one_id and all(known.get(name) == detail.get(name) for name in ("index", "type"))
+
+
+def _content(content: object) -> tuple[str, str]:
+    """Text and reasoning of a content field, which is a string or, from some servers, a list of parts."""
+    if not isinstance(content, list):
+        return _text(content), ""
+    parts = [part for part in content if isinstance(part, Mapping)]
+    text = "".join(_text(part.get("text")) for part in parts)
+    return text, "".join(_content(part.get("thinking"))[0] for part in parts)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _read_usage(usage: object) -> TokenUsage | None:
+    """Counts as far as they make sense; None when there are none at all."""
+    if not isinstance(usage, Mapping) or not usage:
+        return None
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    return TokenUsage(
+        input_tokens=_count(usage, "prompt_tokens"),
+        output_tokens=_count(usage, "completion_tokens"),
+        cached_tokens=cached if cached is not None else _count(usage, "prompt_cache_hit_tokens"),
+        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(group: object, name: str) -> int | None:
+    value = group.get(name) if isinstance(group, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

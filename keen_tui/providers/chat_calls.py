@@ -1,0 +1,160 @@
+"""Assembles the streamed tool calls of a Chat Completions reply.
+
+Fragments belong together by `index`; servers exist that leave it out, use one index for all calls, repeat
+id and name in every fragment, or give every fragment another id. The rules below keep calls apart by
+what only a new call has: a name together with another id, or a name and arguments after a whole call.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keen_tui.messages import NativeMessage, ToolCall
+from keen_tui.providers.wire_text import mended, mended_json
+
+PROBLEM_LIMIT = 200
+"""Characters of unusable arguments that are quoted back to the model."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    index: int
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def raw(self) -> str:
+        return mended("".join(self.pieces))
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.raw.strip()) and parse_arguments(self.raw)[1] is None
+
+
+class CallAssembly:
+    """Takes `tool_calls` deltas and gives the calls, in order of index. `taken_ids` may not be used again."""
+
+    def __init__(self, taken_ids: Iterable[str] = ()) -> None:
+        self._drafts: list[_Draft] = []
+        self._taken = set(taken_ids)
+
+    def __bool__(self) -> bool:
+        return bool(self._drafts)
+
+    def feed(self, fragments: object) -> None:
+        """Add the fragments of one delta; anything that is no list of objects is ignored."""
+        for fragment in fragments if isinstance(fragments, list) else ():
+            if isinstance(fragment, Mapping):
+                self._add(fragment)
+
+    def finish(self) -> list[tuple[ToolCall, NativeMessage]]:
+        """Each call, with its object for the assistant message of the trace."""
+        return [self._finished(draft) for draft in sorted(self._drafts, key=lambda draft: draft.index)]
+
+    def _add(self, fragment: Mapping[str, Any]) -> None:
+        function = fragment.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
+        piece = _arguments_piece(function.get("arguments"))
+        draft = self._draft_for(fragment.get("index"), call_id, name, piece)
+        draft.id = draft.id or call_id
+        draft.name = draft.name or name
+        draft.pieces.append(piece)
+        if extra := fragment.get("extra_content"):
+            draft.extra["extra_content"] = extra
+
+    def _draft_for(self, index: object, call_id: str, name: str, piece: str) -> _Draft:
+        place = index if isinstance(index, int) and not isinstance(index, bool) else None
+        draft = self._candidate(place, call_id)
+        if draft is None or _begins_new(draft, call_id, name, piece):
+            behind_all = max((each.index for each in self._drafts), default=-1) + 1
+            draft = _Draft(behind_all if place is None else place)
+            self._drafts.append(draft)
+        return draft
+
+    def _candidate(self, index: int | None, call_id: str) -> _Draft | None:
+        """The newest draft that a fragment may belong to: by index, by id where one index serves several
+        calls or there is none, or simply the last one."""
+        newest_first = self._drafts[::-1]
+        if index is not None:
+            newest_first = [draft for draft in newest_first if draft.index == index]
+        same_id = [draft for draft in newest_first if call_id and draft.id == call_id]
+        if index is None and call_id:
+            newest_first = []
+        return next(iter(same_id or newest_first), None)
+
+    def _finished(self, draft: _Draft) -> tuple[ToolCall, NativeMessage]:
+        raw = draft.raw
+        arguments, problem = parse_arguments(raw)
+        call_id = self._unique(mended(draft.id))
+        name = mended(draft.name)
+        sent = raw if raw.strip() and problem is None else "{}"
+        native = {"id": call_id, "type": "function", "function": {"name": name, "arguments": sent}}
+        call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
+        return call, native | mended_json(draft.extra)
+
+    def _unique(self, call_id: str) -> str:
+        unique = call_id if call_id and call_id not in self._taken else mint_id(self._taken)
+        self._taken.add(unique)
+        return unique
+
+
+def parse_arguments(raw: str) -> tuple[dict[str, Any], str | None]:
+    """The arguments of a call, and why they can't be used (they are {} then). Blank text means none."""
+    if not raw.strip():
+        return {}, None
+    try:
+        arguments = json.loads(raw, parse_constant=_refuse_constant)
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return {}, f"the arguments hold half a character (a lone surrogate): {_cut(raw)}"
+    except json.JSONDecodeError as error:
+        return {}, f"the arguments are not valid JSON ({error.msg} at character {error.pos}): {_cut(raw)}"
+    except (ValueError, RecursionError) as error:
+        return {}, f"the arguments can't be read ({error}): {_cut(raw)}"
+    if not isinstance(arguments, dict):
+        return {}, f"the arguments are no JSON object: {_cut(raw)}"
+    return arguments, None
+
+
+def mint_id(taken: Collection[str]) -> str:
+    """A new id of nine letters and digits: the one form that every server takes (Mistral wants it so)."""
+    while (call_id := secrets.token_hex(5)[:9]) in taken:
+        pass
+    return call_id
+
+
+def _begins_new(draft: _Draft, call_id: str, name: str, piece: str) -> bool:
+    """Whether a fragment that would go to `draft` by its index or place begins another call."""
+    if not name or not draft.name:
+        return False
+    if call_id and draft.id and call_id != draft.id:
+        return True
+    if piece.strip() and draft.is_whole:
+        return True
+    return not call_id and name != draft.name
+
+
+def _arguments_piece(value: object) -> str:
+    """Some servers send the arguments as an object."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _cut(raw: str) -> str:
+    return raw if len(raw) <= PROBLEM_LIMIT else raw[:PROBLEM_LIMIT] + "…"

@@ -1,0 +1,83 @@
+"""Reads the body of a successful answer as server-sent events. For every API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+
+from keen_tui.errors import ReplyUnreadable
+from keen_tui.providers.reported import stream_error
+from keen_tui.providers.sse import ServerSentEvent, SseDecoder
+
+DOCUMENT_LIMIT = 65_536
+"""Bytes read of a body that is no stream, to find the error it may hold."""
+
+
+class EventReader:
+    """Gives the events of a body as they arrive. `server` is what messages call it."""
+
+    def __init__(self, body: AsyncIterator[bytes], content_type: str, server: str) -> None:
+        self._body = body
+        self._is_stream_by_type = content_type.startswith("text/event-stream")
+        self._server = server
+        self._decoder = SseDecoder()
+        self._head = b""
+        self._is_stream = False
+
+    async def read(self, limit: float | None) -> Sequence[ServerSentEvent] | None:
+        """The events of the next piece, maybe none; None at the end.
+
+        Raises:
+            TimeoutError: nothing came for `limit` seconds.
+            ProviderError: the body is no stream: a page, a JSON document, an error object.
+        """
+        async with asyncio.timeout(limit):
+            piece = await anext(self._body, None)
+        if piece is None:
+            return self._end()
+        if not self._is_stream:
+            self._head += piece
+            if self._looks_like_document():
+                raise await self._document_error()
+        events = self._decoder.feed(piece)
+        if events:
+            self._is_stream, self._head = True, b""
+        return events
+
+    def _end(self) -> Sequence[ServerSentEvent] | None:
+        last = self._decoder.finish()
+        if last:
+            return last
+        if self._head.strip() and not self._is_stream_by_type:
+            raise ReplyUnreadable(f"{self._server} sent something that is no stream of events.")
+        return None
+
+    def _looks_like_document(self) -> bool:
+        """No line of an event stream begins with these."""
+        return self._head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"<", b"{", b"[")
+
+    async def _document_error(self) -> Exception:
+        async for piece in self._body:
+            if len(self._head) > DOCUMENT_LIMIT:
+                break
+            self._head += piece
+        try:
+            document = json.loads(self._head)
+        except ValueError:
+            return ReplyUnreadable(f"{self._server} sent a page in place of a reply; is the base URL right?")
+        if isinstance(document, dict) and not (document.get("error") or document.get("object") == "error"):
+            return ReplyUnreadable(f"{self._server} sent one JSON document in place of a stream.")
+        return stream_error(document, self._server)
+
+
+def parse_event(event: ServerSentEvent, server: str) -> object:
+    """The JSON value of an event.
+
+    Raises:
+        ReplyUnreadable: it is no JSON.
+    """
+    try:
+        return json.loads(event.data)
+    except (ValueError, RecursionError):
+        raise ReplyUnreadable(f"{server} sent an event that is no JSON.") from None

@@ -1,0 +1,130 @@
+"""From whatever an SDK or its HTTP client raises to our own exceptions. One file for all APIs."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from keen_tui.errors import (
+    AuthFailed,
+    ConnectionFailed,
+    ProviderError,
+    ReplyUnreadable,
+    RequestRefused,
+    StreamCut,
+    StreamStalled,
+)
+from keen_tui.providers.reported import status_error
+
+_KEY_SHAPES = re.compile(r"\b(sk|pk|gsk|xai|key)-[\w*-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+", re.IGNORECASE)
+_MASK = "[key]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTranslator:
+    """Knows what messages about one server may and may not say.
+
+    `server` names it, `address` is its host:port, `key_source` where the key came from; `key` itself is
+    only ever taken out of texts.
+    """
+
+    server: str
+    address: str
+    key_source: str
+    key: str = field(repr=False)
+    stall_seconds: float
+
+    def translated(self, error: Exception, *, in_body: bool) -> ProviderError:
+        """The exception to raise instead. `in_body`: the reply had begun when it was raised."""
+        plain = error if isinstance(error, ProviderError) else self._ours(error, in_body)
+        return self._worded(plain)
+
+    def _worded(self, error: ProviderError) -> ProviderError:
+        """The same error with keys masked, and for a refused key with the place it came from."""
+        message = self.masked(str(error))
+        if isinstance(error, AuthFailed):
+            sent = f"the key from {self.key_source}" if self.key else f"no key was sent ({self.key_source})"
+            message = f"{message} [{sent}]"
+        return type(error)(message, retry_after=error.retry_after)
+
+    def masked(self, text: str) -> str:
+        """The text without this server's key and without anything that looks like a key."""
+        if self.key:
+            text = text.replace(self.key, _MASK)
+        return _KEY_SHAPES.sub(_MASK, text)
+
+    def _ours(self, error: Exception, in_body: bool) -> ProviderError:
+        status = getattr(error, "status_code", None)
+        response = getattr(error, "response", None)
+        if isinstance(status, int) and response is not None:
+            return status_error(status, response.headers, getattr(error, "body", None), self.server)
+        import httpx2  # noqa: PLC0415  (loaded with the SDK, never before it)
+
+        for cause in _chain(error):
+            if isinstance(cause, httpx2.TimeoutException):
+                return self._timed_out(cause)
+            if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError):
+                return RequestRefused(f"The base URL of {self.server} can't be used: {_first_line(cause)}")
+            if isinstance(cause, httpx2.DecodingError):
+                return ReplyUnreadable(f"{self.server} sent a reply that can't be decompressed.")
+            if isinstance(cause, httpx2.TransportError):
+                return self._lost(cause, in_body)
+        return ProviderError(f"The request to {self.server} failed: {_first_line(error)}")
+
+    def _timed_out(self, error: Exception) -> ProviderError:
+        import httpx2  # noqa: PLC0415
+
+        if isinstance(error, httpx2.ConnectTimeout):
+            return ConnectionFailed(f"Can't reach {self.address}: no answer to the connection.")
+        return StreamStalled(f"{self.server} sent nothing for {self.stall_seconds:g} s.")
+
+    def _lost(self, error: Exception, in_body: bool) -> ProviderError:
+        if in_body:
+            return StreamCut(f"The connection to {self.address} broke in the middle of the reply.")
+        return ConnectionFailed(f"Can't reach {self.address}: {_why_unreachable(error)}.")
+
+
+def host_and_port(base_url: str) -> tuple[str, str]:
+    """What the server is called on screen, and its host:port. "https://a.example/v1" -> "a.example",
+    "a.example:443". Never raises: a base URL that is none is returned as it is."""
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host:
+        return base_url, base_url
+    default = 80 if parts.scheme == "http" else 443
+    return (f"{host}:{port}" if port else host), f"{host}:{port or default}"
+
+
+def _why_unreachable(error: Exception) -> str:
+    for cause in _chain(error):
+        match cause:
+            case socket.gaierror():
+                return "the name is not known"
+            case ssl.SSLError():
+                return f"TLS failed ({cause.reason or _first_line(cause)})"
+            case ConnectionRefusedError():
+                return "connection refused"
+    return _first_line(error)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what led to it, outermost first. Exception groups are looked into."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        if isinstance(seen, BaseExceptionGroup):
+            for each in seen.exceptions:
+                yield from _chain(each)
+        seen = seen.__cause__ or seen.__context__
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")

@@ -1,0 +1,78 @@
+"""An incremental decoder of server-sent events, as the HTML standard defines them.
+
+Own, since the SDKs hide `[DONE]` and drop a cut tail without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event. `name` is its `event` field ("" when it has none), `data` its data lines joined by \\n."""
+
+    data: str
+    name: str = ""
+
+
+class SseDecoder:
+    """Turns the bytes of a body, in pieces of any size, into events.
+
+    Lines end in LF, CR or CRLF, and nothing else is a line break. Fields other than `event` and `data`
+    are ignored, as are comments. Bytes that are no UTF-8 become U+FFFD.
+    """
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._after_cr = False
+        self._at_start = True
+        self._name = ""
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> list[ServerSentEvent]:
+        """The events that end in this piece."""
+        return [event for line in self._lines(piece) if (event := self._read(line))]
+
+    def finish(self) -> list[ServerSentEvent]:
+        """The last event when only its blank line is missing; call it once, at the clean end of the body.
+
+        An event whose last line has no line break may have been cut anywhere: it is dropped.
+        """
+        event = None if self._line else self._dispatch()
+        return [event] if event else []
+
+    def _lines(self, piece: bytes) -> Iterator[bytes]:
+        if not piece:
+            return
+        start = 1 if self._after_cr and piece.startswith(b"\n") else 0
+        self._after_cr = piece.endswith(b"\r")
+        *whole, rest = _LINE_END.split(piece[start:])
+        for line in whole:
+            yield bytes(self._line + line)
+            self._line.clear()
+        self._line += rest
+
+    def _read(self, line: bytes) -> ServerSentEvent | None:
+        if self._at_start:
+            self._at_start = False
+            line = line.removeprefix(_BOM)
+        if not line:
+            return self._dispatch()
+        field, _, value = line.partition(b":")
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        if field == b"data":
+            self._data.append(text)
+        elif field == b"event":
+            self._name = text
+        return None
+
+    def _dispatch(self) -> ServerSentEvent | None:
+        name, data = self._name, self._data
+        self._name, self._data = "", []
+        return ServerSentEvent("\n".join(data), name) if data else None
