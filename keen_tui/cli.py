@@ -98,7 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
     flags = {name: given[name] for name in _SETTING_FLAGS if name in given}
     settings = load_settings(flags, os.environ)
     if "demo" in given:
-        return _demo(settings, float(given.get("pace", 1.0)))
+        return _demo(settings, given.get("pace"))
     if "prompt" in given:
         return _headless(settings, given["prompt"], given.get("output", "text"))
     if "output" in given:
@@ -133,3 +133,14 @@ def _stdin_text() -> str:
     if sys.stdin.isatty():
         print("Type the prompt, then ctrl+d.", file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _demo(settings: Settings, pace: float | None) -> int:
+    from keen_tui.demo.play import play_as_text, tour_session
+
+    if has_terminal():
+        from keen_tui.demo.screen import play_on_screen
+
+        return play_on_screen(settings, 1.0 if pace is None else pace)
+    with tour_session(settings, pace or 0.0) as session:
+        return asyncio.run(play_as_text(session, sys.stdout))

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pathspec import GitIgnoreSpec
-
 from keen_tui.display import FileListDisplay
-from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.search import Searcher
+from keen_tui.tools.search import Searcher, file_pattern
 from keen_tui.tools.workspace import Place, Workspace
 
 MOST_FILES = 300
@@ -48,10 +45,7 @@ class GlobFiles:
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
         place = self._workspace.place(given.get("path", "."))
-        try:
-            wanted = GitIgnoreSpec.from_lines([given["pattern"].removeprefix("./")])
-        except ValueError as error:
-            raise ToolFailure(f"glob_files: {given['pattern']!r} is no pattern: {error}.") from error
+        wanted = file_pattern(self.spec, given["pattern"])
 
         async def run(_: OutputSink) -> ToolResult:
             paths, complete = await self._searcher.files(place)

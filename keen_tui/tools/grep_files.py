@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pathspec import GitIgnoreSpec
+
 from keen_tui.display import FileListDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.search import Found, Searcher
+from keen_tui.tools.search import Found, Searcher, file_pattern
 from keen_tui.tools.workspace import Place, Workspace
 
 MOST_LINES = 200
@@ -50,24 +52,27 @@ class GrepFiles:
         pattern, glob = given["pattern"], given.get("glob")
         if not pattern or "\0" in pattern or "\0" in (glob or ""):
             raise ToolFailure("grep_files: the pattern is empty, or holds a NUL character.")
+        wanted = file_pattern(self.spec, glob) if glob else None
         if not place.path.exists():
             raise ToolFailure(f"{place.name} does not exist.")
 
         async def run(_: OutputSink) -> ToolResult:
-            return _result(place, await self._searcher.lines(place, pattern, glob))
+            return _result(place, await self._searcher.lines(place, pattern), wanted)
 
         return PreparedCall(
             access=Access(kind="read", subject=place.name, inside=place.inside), display=None, run=run
         )
 
 
-def _result(place: Place, found: Found) -> ToolResult:
+def _result(place: Place, found: Found, wanted: GitIgnoreSpec | None) -> ToolResult:
     folder = place.name if place.path.is_dir() else place.name.rpartition("/")[0]
     prefix = f"{folder}/" if folder not in ("", ".") else ""
     lines: list[str] = []
     files: set[str] = set()
     for row in found.output.splitlines():
         path, _, rest = row.removeprefix("./").partition("\0")
+        if wanted and not wanted.match_file(path):
+            continue  # not left to ripgrep: there a glob would overrule .gitignore
         files.add(path)
         lines.append(clean(f"{prefix}{path}:{rest}"))
     shown = tuple(lines[:MOST_LINES])

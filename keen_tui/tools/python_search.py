@@ -20,13 +20,12 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--files", action="store_true")
-    parser.add_argument("--glob")
     parser.add_argument("--regexp", default="")
-    parser.add_argument("file", nargs="?")
+    parser.add_argument("what")
     options = parser.parse_args()
-    wanted = GitIgnoreSpec.from_lines([options.glob]) if options.glob else None
     here = Path.cwd()
-    paths = [here / options.file] if options.file else walk(here, _rules_above(options.root, here))
+    what = here / options.what
+    paths = walk(here, _rules_above(options.root, here)) if what.is_dir() else [what]
     try:
         pattern = re.compile(options.regexp)
     except re.error as error:
@@ -34,8 +33,6 @@ def main() -> int:
         return 2
     for path in paths:
         name = f"./{path.relative_to(here).as_posix()}"
-        if wanted and not wanted.match_file(name[2:]):
-            continue
         if options.files:
             _print(f"{name}\0")
         else:

@@ -12,7 +12,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from pathspec import GitIgnoreSpec
+
 from keen_tui.errors import ToolFailure
+from keen_tui.messages import ToolSpec
 from keen_tui.tools.process import child_environment
 from keen_tui.tools.workspace import Place, Workspace
 
@@ -51,25 +54,27 @@ class Searcher:
         paths = sorted(path.removeprefix("./") for path in found.output.split("\0") if path)
         return paths, found.complete
 
-    async def lines(self, place: Place, pattern: str, glob: str | None) -> Found:
+    async def lines(self, place: Place, pattern: str) -> Found:
         """Lines that match a regular expression, each `path NUL number:text`.
 
         Raises:
             ToolFailure: the pattern is no regular expression.
         """
-        options = ("--glob", glob) if glob else ()
+        options = (f"--regexp={pattern}",)
         if place.path.is_dir():
-            return await self._run((*options, "--regexp", pattern), place.path)
-        return await self._run((*options, "--regexp", pattern, place.path.name), place.path.parent)
+            return await self._run(options, place.path)
+        return await self._run(options, place.path.parent, f"./{place.path.name}")
 
     def _folder(self, place: Place) -> Path:
         if not place.path.is_dir():
             raise ToolFailure(f"{place.name} is no folder.")
         return place.path
 
-    async def _run(self, options: tuple[str, ...], folder: Path) -> Found:
+    async def _run(self, options: tuple[str, ...], folder: Path, what: str = "./") -> Found:
         process = await asyncio.create_subprocess_exec(
-            *self._command(options, folder),
+            *self._command(options),
+            "--",
+            what,
             cwd=folder,
             env=child_environment(os.environ),
             stdin=asyncio.subprocess.DEVNULL,
@@ -92,7 +97,7 @@ class Searcher:
             )
         return Found(output.decode("utf-8", "replace"), complete)
 
-    def _command(self, options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    def _command(self, options: tuple[str, ...]) -> tuple[str, ...]:
         if self._rg is None:
             module = ("-P", "-m", "keen_tui.tools.python_search")
             return (sys.executable, *module, "--root", str(self._workspace.root), *options)
@@ -109,7 +114,7 @@ class Searcher:
             "--sort",
             "path",
             *(() if "--files" in options else _MATCHING),
-            *_dotted(options),
+            *options,
         )
 
 
@@ -123,11 +128,16 @@ _MATCHING = (
 )
 
 
-def _dotted(options: tuple[str, ...]) -> tuple[str, ...]:
-    """The options with what is searched named last, so that ripgrep never reads standard input."""
-    if len(options) % 2 and "--files" not in options:
-        return (*options[:-1], "--", f"./{options[-1]}")
-    return (*options, "--", "./")
+def file_pattern(spec: ToolSpec, glob: str) -> GitIgnoreSpec:
+    """A glob that matches paths as lines of .gitignore do: `*.py` in every folder, `src/*.py` from here.
+
+    Raises:
+        ToolFailure: it is no pattern.
+    """
+    try:
+        return GitIgnoreSpec.from_lines([glob.removeprefix("./")])
+    except ValueError as error:
+        raise ToolFailure(f"{spec.name}: {glob!r} is no pattern: {error}.") from error
 
 
 async def _read(stream: asyncio.StreamReader) -> tuple[bytes, bool]:

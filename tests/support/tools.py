@@ -1,0 +1,27 @@
+"""Tools in a folder, called as the loop calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from keen_tui.display import Display
+from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.tools.toolbox import build_toolbox
+
+
+class ToolBench:
+    """Prepares and runs calls in `root`; live output lands in `live`."""
+
+    def __init__(self, root: Path, *, use_rg: bool = True) -> None:
+        self.toolbox = build_toolbox(root, use_rg=use_rg)
+        self.live: list[tuple[str, int, int]] = []
+
+    async def __call__(self, name: str, **arguments: Any) -> ToolResult:
+        """Prepare and run. Raises ToolFailure as the tool does."""
+        prepared = await self.toolbox.prepare(ToolCall(id="1", name=name, arguments=arguments))
+        return await prepared.run(lambda *output: self.live.append(output))
+
+    async def preview(self, name: str, **arguments: Any) -> Display | None:
+        """What the person would be asked about."""
+        return (await self.toolbox.prepare(ToolCall(id="1", name=name, arguments=arguments))).display

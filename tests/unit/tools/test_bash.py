@@ -1,0 +1,140 @@
+"""bash: returns when it should, keeps what it should, leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from keen_tui.messages import CommandFailed
+from keen_tui.tools.captured import CapturedOutput
+from tests.support.agent import LIMIT
+from tests.support.tools import ToolBench
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs (a zombie does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def wait_until_gone(pid: int) -> None:
+    async with asyncio.timeout(LIMIT):
+        while is_alive(pid):
+            await asyncio.sleep(0.02)
+
+
+async def test_output_comes_in_order_and_success_has_no_fact(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)("bash", command="echo a; echo b >&2; echo c")
+    assert result.text == "a\nb\nc"
+    assert (result.exit_code, result.facts, result.is_error) == (0, (), False)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ("exit 3", 3, "[exit code 3]"),
+        ("no-such-command-here", 127, "[exit code 127]"),
+        ("kill -SEGV $$", 139, "SIGSEGV"),
+    ],
+)
+async def test_a_failed_command_is_a_fact_and_no_error(
+    tmp_path: Path, command: str, code: int, words: str
+) -> None:
+    result = await ToolBench(tmp_path)("bash", command=command)
+    assert result.facts == (CommandFailed(command=command, exit_code=code),)
+    assert words in result.text
+    assert not result.is_error
+
+
+async def test_a_timeout_is_124_and_keeps_the_output_so_far(tmp_path: Path) -> None:
+    command = "trap '' TERM; echo $$; sleep 600"
+    result = await ToolBench(tmp_path)("bash", command=command, timeout=1)
+    assert result.exit_code == 124
+    pid = int(result.text.splitlines()[0])
+    assert "timed out after 1 s" in result.text
+    await wait_until_gone(pid)
+
+
+@pytest.mark.parametrize("detached", ["sleep 600 &", "nohup sleep 600 >/dev/null 2>&1 &"])
+async def test_what_is_left_in_the_background_is_ended_and_not_waited_for(
+    tmp_path: Path, detached: str
+) -> None:
+    result = await ToolBench(tmp_path)("bash", command=f"{detached} echo $!")
+    assert result.exit_code == 0
+    assert "was still running" in result.text
+    await wait_until_gone(int(result.text.splitlines()[0]))
+
+
+async def test_a_cancelled_command_dies_with_its_children(tmp_path: Path) -> None:
+    bench = ToolBench(tmp_path)
+    running = asyncio.create_task(bench("bash", command="sleep 600 & echo $!; wait"))
+    async with asyncio.timeout(LIMIT):
+        while not bench.live:
+            await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await wait_until_gone(int(bench.live[0][0]))
+
+
+async def test_each_command_starts_afresh_in_the_workspace(tmp_path: Path) -> None:
+    bench = ToolBench(tmp_path)
+    await bench("bash", command="cd /; export X=1; f() { :; }")
+    result = await bench("bash", command="pwd; echo [$X]")
+    assert result.text == f"{tmp_path.resolve()}\n[]"
+
+
+async def test_nothing_ever_waits_for_input(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)("bash", command="cat; read x; echo $?; tty")
+    assert result.text.splitlines()[:2] == ["1", "not a tty"]
+
+
+async def test_keys_do_not_reach_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    result = await ToolBench(tmp_path)("bash", command="env")
+    assert "secret" not in result.text
+    assert "GIT_TERMINAL_PROMPT=0" in result.text
+
+
+async def test_floods_are_kept_in_bounded_memory(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)("bash", command="echo first; yes | head -c 20000000; echo last")
+    assert result.text.startswith("first\n")
+    assert result.text.endswith("last")
+    assert "bytes of 10,000,002 lines left out" in result.text
+    assert len(result.text) < 20_000
+
+
+async def test_escapes_and_progress_bars_are_cleaned(tmp_path: Path) -> None:
+    command = r"printf '\033]52;c;eA==\007\033[31mred\033[0m\n10%%\r50%%\r100%%\nend\r\n'"
+    assert (await ToolBench(tmp_path)("bash", command=command)).text == "red\n100%\nend"
+
+
+async def test_a_workspace_that_is_gone_is_an_error_result(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    bench = ToolBench(folder)
+    folder.rmdir()
+    with pytest.raises(Exception, match="can't start"):
+        await bench("bash", command="true")
+
+
+def test_captured_output_counts_everything_and_keeps_both_ends() -> None:
+    captured = CapturedOutput()
+    for _ in range(1_000):
+        captured.feed(b"x" * 99 + b"\n")
+    captured.feed(b"tail")
+    assert (captured.bytes, captured.line_count) == (100_004, 1_001)
+    assert captured.text().endswith("tail")
+    assert "84,004 bytes" in captured.text()
+
+
+def test_short_output_is_kept_whole() -> None:
+    captured = CapturedOutput()
+    for piece in (b"a" * 7_000, b"b" * 5_000, b"c" * 4_000):
+        captured.feed(piece)
+    assert captured.text() == "a" * 7_000 + "b" * 5_000 + "c" * 4_000
