@@ -141,7 +141,5 @@ def what_is_lost(end: TurnIncomplete | TurnError) -> str:
     if isinstance(end, TurnError):
         return f"Turn failed: {end.detail} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
-    return (
-        f"Turn incomplete: {end.detail} Its {end.calls} finished calls are lost with this process; "
-        f"files changed: {files}."
-    )
+    calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
+    return f"Turn incomplete: {end.detail} {calls} lost with this process; files changed: {files}."

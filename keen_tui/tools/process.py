@@ -93,6 +93,7 @@ async def run_command(
             await _terminate(process)
         finally:
             left_running = _signal(process.pid, signal.SIGKILL)
+            await process.wait()
         await asyncio.wait({drained}, timeout=DRAIN_SECONDS)
     code = process.returncode if process.returncode is not None else -signal.SIGKILL
     return Ended(124 if timed_out else code if code >= 0 else 128 - code, timed_out, left_running)

@@ -1,0 +1,228 @@
+"""The program itself, as a process, without a screen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keen_tui import __version__
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
+from tests.support.agent import LIMIT
+
+CUT = Reply([Say("Half a sent")], broken=Break("reset"))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the program printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Program:
+    """Runs `keen-tui` in a folder of its own, with a home of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = folder / "work"
+        self.workspace.mkdir()
+        self.home = folder / "home"
+        self.home.mkdir()
+
+    async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "KEEN"))}
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "keen_tui",
+            *arguments,
+            cwd=self.workspace,
+            env=kept | {"KEEN_HOME": str(self.home)} | environ,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+    async def run(self, *arguments: str, stdin: str = "", **environ: str) -> Run:
+        process = await self.start(*arguments, **environ)
+        async with asyncio.timeout(LIMIT * 2):
+            out, err = await process.communicate(stdin.encode())
+        assert process.returncode is not None
+        assert b"Traceback" not in err
+        return Run(process.returncode, out.decode(), err.decode())
+
+    async def ask(self, script: Sequence[Answer], *arguments: str, stdin: str = "") -> Run:
+        async with ModelServer(script) as server:
+            flags = ("--base-url", server.base_url, "--model", "scripted", *arguments)
+            return await self.run(*flags, stdin=stdin)
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    yield Program(tmp_path)
+
+
+async def test_text_prints_the_answer_alone_on_standard_output(program: Program) -> None:
+    run = await program.ask([Reply([Say("The answer.")])], "-p", "hi")
+    assert (run.code, run.out, run.err) == (0, "The answer.\n", "")
+
+
+async def test_the_prompt_can_come_from_standard_input(program: Program) -> None:
+    async with ModelServer([Reply([Say("Ok.")])]) as server:
+        run = await program.run("--base-url", server.base_url, "--model", "m", "-p", stdin="from a pipe")
+        assert run.code == 0
+        assert server.requests[0].body["messages"][-1]["content"] == "from a pipe"
+
+
+async def test_json_is_one_object_with_memory_and_usage(program: Program) -> None:
+    script = [
+        Reply([Call("write_file", {"path": "a.py", "content": "x"}), Call("bash", {"command": "exit 2"})]),
+        Reply([Say("Done.")]),
+    ]
+    run = await program.ask(script, "-p", "hi", "--output", "json", "--mode", "auto")
+    (record,) = run.records
+    assert record["type"] == "turn_done"
+    assert record["text"] == "Done."
+    assert record["turn_memory"] == {
+        "files_changed": ["a.py"],
+        "failed_bash": [{"command": "exit 2", "exit_code": 2}],
+    }
+    assert record["usage"] == {"input_tokens": 200, "output_tokens": 40}
+    assert (program.workspace / "a.py").read_text() == "x"
+
+
+async def test_stream_json_is_one_event_a_line(program: Program) -> None:
+    script = [
+        Reply([Say("I run it."), Call("bash", {"command": "echo hello; exit 3"})]),
+        Reply([Say("Done.")]),
+    ]
+    run = await program.ask(script, "-p", "hi", "--output", "stream-json", "--mode", "auto")
+    types = [record["type"] for record in run.records]
+    assert types[0] == "turn_started"
+    assert types[-1] == "turn_done"
+    assert {"text_delta", "tool_started", "tool_output", "tool_finished", "usage"} <= set(types)
+    finished = next(record for record in run.records if record["type"] == "tool_finished")
+    assert {name: finished[name] for name in ("name", "is_error", "exit_code", "denied", "sandboxed")} == {
+        "name": "bash",
+        "is_error": False,
+        "exit_code": 3,
+        "denied": False,
+        "sandboxed": False,
+    }
+    assert finished["arguments"] == {"command": "echo hello; exit 3"}
+    started = next(record for record in run.records if record["type"] == "tool_started")
+    assert started["id"] == finished["id"]
+
+
+async def test_what_would_ask_is_denied_and_told(program: Program) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Ok.")])]
+    run = await program.ask(script, "-p", "hi")
+    assert run.code == 0
+    assert "--mode auto" in run.err
+    assert not (program.workspace / "ran").exists()
+
+
+async def test_an_incomplete_turn_is_exit_code_3_and_says_what_is_lost(program: Program) -> None:
+    script = [Reply([Call("write_file", {"path": "a.py", "content": "x"})]), *[CUT] * 4]
+    (program.home / "settings.toml").write_text("retry_attempts = 1\n")
+    run = await program.ask(script, "-p", "hi", "--mode", "auto")
+    assert run.code == 3
+    assert "1 finished call" in run.err
+    assert "a.py" in run.err
+
+
+async def test_an_error_is_exit_code_1_in_one_sentence(program: Program) -> None:
+    run = await program.ask([HttpAnswer(401, {"error": {"message": "bad key"}})], "-p", "hi")
+    assert run.code == 1
+    assert "bad key" in run.err
+    assert run.out == ""
+
+
+async def test_a_server_that_is_not_there_is_named(program: Program) -> None:
+    (program.home / "settings.toml").write_text("retry_attempts = 1\n")
+    run = await program.run("-p", "hi", "--base-url", "http://127.0.0.1:9/v1", "--model", "m")
+    assert run.code == 1
+    assert "127.0.0.1:9" in run.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_stops_the_turn_and_its_command(program: Program, number: signal.Signals) -> None:
+    script = [Reply([Call("bash", {"command": "echo $$ > pid; sleep 600"})])]
+    async with ModelServer(script) as server:
+        process = await program.start(
+            "--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi"
+        )
+        pid = program.workspace / "pid"
+        async with asyncio.timeout(LIMIT):
+            while not (pid.exists() and pid.read_text().strip()):
+                await asyncio.sleep(0.05)
+        process.send_signal(number)
+        async with asyncio.timeout(LIMIT):
+            _, err = await process.communicate()
+        assert process.returncode == 3
+        assert b"You stopped it" in err
+        assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+USAGE: list[tuple[list[str], str, str]] = [
+    ([], "", "No terminal"),
+    (["-p", "hi"], "", "No model"),
+    (["-p", "hi", "--model", "m"], "", "OPENAI_API_KEY"),
+    (["-p", "hi", "--model", "m", "--base-url", "nonsense"], "", "base_url"),
+    (["-p", "", "--model", "m", "--base-url", "http://localhost:1"], "", "prompt is empty"),
+    (["-p", "hi", "--model", "m", "--api-key-env", "NOPE"], "", "NOPE"),
+    (["--output", "json"], "", "--output belongs to -p"),
+    (["--mode", "yolo"], "", "invalid choice"),
+    (["-p", "hi", "--max-steps", "0"], "", "max_steps"),
+    ([], "colour = 'red'", "unknown setting 'colour'"),
+    ([], "mode = 'yolo'", "mode must be one of"),
+    ([], "mode = ", "no valid TOML"),
+    ([], "api_key = 'sk-1'", "keys don't belong there"),
+    ([], "max_steps = true", "whole number"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "settings", "words"), USAGE)
+async def test_usage_errors_say_what_and_are_exit_code_2(
+    program: Program, arguments: list[str], settings: str, words: str
+) -> None:
+    (program.home / "settings.toml").write_text(settings)
+    run = await program.run(*arguments)
+    assert run.code == 2
+    assert words in run.err
+    assert run.out == ""
+
+
+async def test_version(program: Program) -> None:
+    assert (await program.run("--version")).out == f"keen-tui {__version__}\n"
+
+
+async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program) -> None:
+    run = await program.run("--demo")
+    assert run.code == 0
+    for words in (
+        "exit 1",
+        "turn incomplete",
+        "> ctrl+r",
+        "All tests pass",
+        "files changed: cart.py",
+        "0 tool results of earlier turns",
+        "Tool memory:\n- Files changed: cart.py",
+    ):
+        assert words in run.out
+    assert run.out.count("+ edit_file cart.py") == 1, "nothing runs twice"
