@@ -1,1 +1,32 @@
-"""One renderer for each display kind."""
+"""How what a tool shows is drawn: one module a kind, and plain text for any other.
+
+The transcript and the approval pane draw with the same functions.
+"""
+
+from __future__ import annotations
+
+from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.tool_views.diff import draw_diff
+from keen_tui.ui.tool_views.file import draw_file
+from keen_tui.ui.tool_views.text import draw_command, draw_file_list, draw_text
+from keen_tui.ui.transcript.lines import Line
+
+
+def render_display(
+    display: object, width: int, styles: Styles, glyphs: Glyphs, *, ground: str = "panel"
+) -> list[Line]:
+    """The rows of a tool's display, `width` cells each, on the ground of that role."""
+    match display:
+        case DiffDisplay():
+            return draw_diff(display, width, styles, glyphs, ground)
+        case FileDisplay():
+            return draw_file(display, width, styles, ground)
+        case CommandDisplay():
+            return draw_command(display, width, styles, ground)
+        case FileListDisplay():
+            return draw_file_list(display, width, styles, glyphs, ground)
+        case TextDisplay():
+            return draw_text(display.text, width, styles, ground)
+    return draw_text(str(display), width, styles, ground)

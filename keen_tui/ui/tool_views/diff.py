@@ -1,0 +1,79 @@
+"""A diff: line number, sign and code, on a ground that tells added and removed rows apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.segment import Segment
+
+from keen_tui.display import DiffDisplay, DiffLine
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.highlight import Coloured, highlight
+from keen_tui.ui.measures import counted
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.transcript.code import code_runs, safe_code
+from keen_tui.ui.transcript.lines import Line, wrap_code
+
+NUMBER_CELLS: Final = 5
+_GROUNDS: Final = {"+": "add-wash", "-": "del-wash"}
+_ROLES: Final = {"+": "add", "-": "del", " ": "text"}
+
+
+def draw_diff(display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, ground: str) -> list[Line]:
+    lines: list[Line] = []
+    before: DiffLine | None = None
+    for hunk in display.hunks:
+        if before is not None and hunk:
+            between = max(hunk[0].number - before.number - 1, 0)
+            lines.append(_left_out(between, width, styles, glyphs, ground))
+        lines += _draw_hunk(hunk, display.path, width, styles, ground)
+        before = hunk[-1] if hunk else before
+    if display.left_out:
+        lines.append(_left_out(display.left_out, width, styles, glyphs, ground))
+    return lines
+
+
+def _draw_hunk(
+    hunk: Sequence[DiffLine], path: str, width: int, styles: Styles, ground: str
+) -> Iterator[Line]:
+    for row, coloured in zip(hunk, _coloured(hunk, path), strict=True):
+        on = _GROUNDS.get(row.sign, ground)
+        plain = styles("text", on=on)
+        sign = styles(_ROLES[row.sign], on=on, bold=True)
+        if styles.plain and row.sign != " ":
+            # Without grounds the sign's colour must do: the whole row takes it.
+            coloured = [(text, _ROLES[row.sign]) for text, _ in coloured]
+        number = (Segment(f"{row.number:>{NUMBER_CELLS}} ", styles("dim", on=on)),)
+        signs = (Segment(f"{row.sign} ", sign),)
+        blank = (Segment(" " * (NUMBER_CELLS + 3), plain),)
+        code = wrap_code(code_runs(coloured, styles, on), width - NUMBER_CELLS - 4)
+        for part, line in enumerate(code):
+            # The sign is no decoration: a diff is copied with its signs.
+            first = line.behind(signs)._replace(skip=0).behind(number)
+            yield (line.behind(blank) if part else first).filled(width, plain)
+
+
+def _coloured(hunk: Sequence[DiffLine], path: str) -> list[Coloured]:
+    """The hunk's rows with syntax colours: the old and the new text are each read as a whole."""
+    sides = {
+        sign: iter(
+            highlight(
+                "\n".join(safe_code(row.text).replace("\n", " ") for row in hunk if row.sign != other),
+                path=path,
+            )
+        )
+        for sign, other in (("+", "-"), ("-", "+"))
+    }
+    rows: list[Coloured] = []
+    for row in hunk:
+        new = next(sides["+"]) if row.sign != "-" else []
+        old = next(sides["-"]) if row.sign != "+" else []
+        rows.append(old if row.sign == "-" else new)
+    return rows
+
+
+def _left_out(count: int, width: int, styles: Styles, glyphs: Glyphs, ground: str) -> Line:
+    text = f"{glyphs.more:>{NUMBER_CELLS}} {counted(count, 'line') if count else ''}".rstrip()
+    line = Line((Segment(text, styles("dim", on=ground)),), skip=len(text))
+    return line.filled(width, styles("text", on=ground))

@@ -1,0 +1,201 @@
+"""Every kind of block as rows, and what the transcript asks about a block without drawing it."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from rich.segment import Segment
+
+from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay
+from keen_tui.plain import clean
+from keen_tui.ui.measures import duration
+from keen_tui.ui.state import (
+    Block,
+    EndBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolBlock,
+    UserBlock,
+)
+from keen_tui.ui.transcript.endings import draw_end, draw_retry
+from keen_tui.ui.transcript.lines import Line, wrap
+from keen_tui.ui.transcript.look import TEXT_EDGE
+from keen_tui.ui.transcript.scene import Scene
+from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
+from keen_tui.ui.transcript.tool_rows import draw_tool
+
+NOT_CARRIED: Final = "cut here: these words are not carried over"
+
+FoldKey = tuple[str, int, int | str]
+
+
+def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> list[Line]:
+    """The rows of `block`. `stream` holds the text of an open text block already."""
+    match block:
+        case UserBlock():
+            return _draw_user(block, scene)
+        case TextBlock():
+            return _draw_text(block, scene, stream)
+        case ReasoningBlock():
+            return _draw_reasoning(block, scene)
+        case ToolBlock():
+            return draw_tool(block, scene)
+        case RetryBlock():
+            return draw_retry(block, scene)
+        case NoticeBlock():
+            return _prose(block.text, scene, "soft")
+        case EndBlock():
+            return draw_end(block, scene)
+        case _:
+            assert_never(block)
+
+
+def fold_key(block: Block) -> FoldKey | None:
+    """What the fold state of this block is kept under; None for blocks that do not fold."""
+    match block:
+        case ToolBlock():
+            return ("tool", block.turn, block.id)
+        case ReasoningBlock():
+            return ("reasoning", block.turn, block.step)
+    return None
+
+
+def gap_before(before: Block | None, block: Block, *, before_unfolded: bool) -> int:
+    """The blank rows between two blocks."""
+    if before is None:
+        return 0
+    if isinstance(before, ToolBlock) and isinstance(block, ToolBlock):
+        return 1 if before_unfolded else 0
+    led_to_text = isinstance(before, ReasoningBlock) and isinstance(block, TextBlock)
+    return 0 if led_to_text and not before_unfolded else 1
+
+
+def ticks(block: Block, *, last: bool) -> bool:
+    """True for a block that shows a running clock."""
+    match block:
+        case ToolBlock():
+            return block.status == "running"
+        case ReasoningBlock():
+            return block.open and last
+    return isinstance(block, RetryBlock)
+
+
+def source(block: Block) -> str:
+    """The block's text as it is copied: Markdown as it came, code without line numbers."""
+    match block:
+        case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock():
+            return clean(block.text, newlines=True, tabs=True)
+        case ToolBlock():
+            return _tool_source(block)
+        case EndBlock():
+            return block.end.text
+        case RetryBlock():
+            return block.retry.detail
+
+
+def estimated_rows(block: Block, width: int, *, unfolded: bool) -> int:
+    """About how many rows the block has: cheap, and corrected when it is first seen."""
+    cells = max(width, 10)
+    match block:
+        case UserBlock() | TextBlock() | NoticeBlock():
+            return block.text.count("\n") + len(block.text) // cells + 1
+        case ReasoningBlock() if unfolded:
+            return block.text.count("\n") + len(block.text) // cells + 2
+        case ToolBlock() if unfolded and block.result is not None:
+            return 1 + _display_rows(block)
+    return 1
+
+
+def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:
+    look = scene.look
+    text = clean(block.text.strip("\n"), newlines=True)
+    lines = wrap([Segment(text, look.styles("text", bold=True))], look.prose)
+    first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
+    return [line.behind(rest if number else first) for number, line in enumerate(lines)]
+
+
+def _draw_text(block: TextBlock, scene: Scene, stream: MarkdownStream | None) -> list[Line]:
+    look = scene.look
+    lines = stream.lines(look) if stream is not None else render_markdown(block.text, look)
+    if block.lost:
+        return [*_behind_lost_mark(lines, scene), *_cut_here(scene)] if lines else []
+    if block.open and scene.last and lines:
+        caret = Segment(look.glyphs.caret, look.styles("accent"))
+        last = lines[-1]
+        content = last.text.rstrip()
+        if len(content) == len(last.text):
+            lines[-1] = last._replace(segments=(*last.segments, caret))
+    return lines
+
+
+def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:
+    look = scene.look
+    thinking = block.open and scene.last
+    words = f"thinking for {duration(block.seconds, running=True)}" if thinking else ""
+    lost = ("not carried over", "dim") if block.lost else ("", "dim")
+    lines = scene.facts(
+        look.glyphs.more, "dim", (words or f"thought for {duration(block.seconds)}", "dim"), lost
+    )
+    if not block.text.strip():
+        return lines
+    lines[0] = scene.fold_mark(lines[0])
+    return [*lines, *_prose(block.text, scene, "dim")] if scene.unfolded else lines
+
+
+def _prose(text: str, scene: Scene, role: str) -> list[Line]:
+    look = scene.look
+    gutter = look.gutter()
+    runs = [Segment(clean(text.strip(), newlines=True), look.styles(role))]
+    return [line.behind(gutter) for line in wrap(runs, look.prose)]
+
+
+def _behind_lost_mark(lines: list[Line], scene: Scene) -> list[Line]:
+    """Text that was cut: dim and italic, behind a dotted line."""
+    style = scene.look.styles("dim", italic=True)
+    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+    return [
+        Line(
+            (*mark, Segment(line.text[TEXT_EDGE:].rstrip(), style)),
+            joint=line.joint,
+            skip=max(line.skip, TEXT_EDGE),
+        )
+        for line in lines
+    ]
+
+
+def _cut_here(scene: Scene) -> list[Line]:
+    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+    return [
+        line.behind(mark)
+        for line in wrap([Segment(NOT_CARRIED, scene.look.styles("soft"))], scene.look.prose)
+    ]
+
+
+def _tool_source(block: ToolBlock) -> str:
+    display = block.result.display if block.result is not None else None
+    match display:
+        case CommandDisplay():
+            return f"$ {display.command}\n{display.output}".rstrip("\n")
+        case FileDisplay():
+            return display.text
+        case FileListDisplay():
+            return "\n".join(display.lines)
+        case DiffDisplay():
+            return "\n".join(f"{row.sign}{row.text}" for hunk in display.hunks for row in hunk)
+    return block.result.text if block.result is not None else block.tail or block.target
+
+
+def _display_rows(block: ToolBlock) -> int:
+    display = block.result.display if block.result is not None else None
+    match display:
+        case DiffDisplay():
+            return sum(len(hunk) + 1 for hunk in display.hunks)
+        case FileListDisplay():
+            return len(display.lines) + 1
+        case FileDisplay():
+            return display.text.count("\n") + 1
+        case CommandDisplay():
+            return display.output.count("\n") + 2
+    return 1 + (block.result.text.count("\n") if block.result is not None else 0)

@@ -1,0 +1,230 @@
+"""How a turn ended: done, incomplete with what is kept and the two keys, failed, or settled since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rich.segment import Segment
+
+from keen_tui.errors import EndReason
+from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
+from keen_tui.plain import clean
+from keen_tui.ui.measures import counted, cut, duration, size
+from keen_tui.ui.state import EndBlock, RetryBlock
+from keen_tui.ui.transcript.lines import Line, wrap
+from keen_tui.ui.transcript.look import TEXT_EDGE
+from keen_tui.ui.transcript.scene import Scene
+
+REASON_WORDS: Mapping[EndReason, str] = {
+    "provider": "the model server failed",
+    "auth": "the key was refused",
+    "network": "the connection was lost",
+    "cut": "the reply was cut off",
+    "stalled": "the model server went silent",
+    "empty": "the model sent an empty reply",
+    "step_limit": "the step limit was reached",
+    "context": "the context window is full",
+    "interrupted": "you stopped it",
+    "internal": "Keen TUI made a mistake",
+}
+"""Why a turn ended, as a sentence for its block."""
+
+SHORT_REASONS: Mapping[EndReason, str] = {
+    "provider": "server failed",
+    "auth": "key refused",
+    "network": "connection lost",
+    "cut": "cut",
+    "stalled": "server silent",
+    "empty": "empty reply",
+    "step_limit": "step limit",
+    "context": "context full",
+    "interrupted": "stopped",
+    "internal": "internal error",
+}
+"""The same in one or two words, for rows."""
+
+VERB_COLUMN: Final = 15
+EFFECT_COLUMN: Final = 25
+_DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
+"""Reasons whose detail tells more than their words."""
+
+
+def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
+    match block.end:
+        case TurnDone():
+            return _draw_done(block.end, scene)
+        case TurnIncomplete():
+            waits = scene.last and not block.settled
+            return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
+        case TurnError():
+            waits = scene.last and not block.settled
+            return _draw_error(block.end, scene) if waits else _folded(block, block.end, scene)
+
+
+def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
+    """The row of an automatic retry, with the seconds that are left."""
+    retry: RetryScheduled = block.retry
+    left = max(block.due - scene.now, 0.0)
+    reason = {"network": "connection lost", "cut": "connection lost", "stalled": "no answer"}.get(
+        retry.reason, "the model server is busy"
+    )
+    return scene.facts(
+        scene.running_glyph,
+        "accent",
+        (f"{reason}, trying again in {duration(left, running=True)}", "accent"),
+        (f"{retry.attempt} of {retry.max_attempts}", "dim"),
+        ("esc stops", "dim"),
+    )
+
+
+def _draw_done(end: TurnDone, scene: Scene) -> list[Line]:
+    retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
+    return scene.facts(
+        scene.look.glyphs.done,
+        "ok",
+        (f"turn {end.turn} done", "soft"),
+        (duration(end.seconds), "dim"),
+        (counted(end.calls, "call") if end.calls else "", "dim"),
+        (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
+        (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
+    )
+
+
+def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> list[Line]:
+    """One row for an end that waits for nothing any more."""
+    words = f"{SHORT_REASONS[end.reason]} after {duration(end.seconds)}"
+    glyphs = scene.look.glyphs
+    if isinstance(end, TurnError):
+        settled = "sent again" if block.settled == "retried" else ""
+        return scene.facts(glyphs.failed, "fail", (words, "soft"), (settled, "dim"))
+    if block.settled == "abandoned":
+        changed = len(end.turn_memory.files_changed)
+        kept = f"{counted(changed, 'changed file')} remembered" if changed else ""
+        return scene.facts(
+            glyphs.none, "dim", (f"turn {end.turn} abandoned", "soft"), (words, "dim"), (kept, "dim")
+        )
+    kept = f"{counted(end.calls, 'call')} kept"
+    return scene.facts(glyphs.look, "soft", (words, "soft"), (kept, "dim"), (block.settled, "dim"))
+
+
+def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list[Line]:
+    """The block that shows the way on: what is kept, what is not, and the two keys."""
+    changed = len(end.turn_memory.files_changed)
+    kept = [counted(end.calls, "finished call")]
+    kept += [counted(changed, "changed file")] if changed else []
+    lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
+    if block.lost_words == 1:
+        lost = "the 1 word above that was still streaming"
+    remembered = "the changed file stays" if changed == 1 else "the changed files stay"
+    reason = f"{REASON_WORDS[end.reason]} after {duration(end.seconds)}"
+    rows = [
+        [],
+        *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
+        *_detail(end, scene, "wait-wash"),
+        [],
+        _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
+        _labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
+        [],
+        _key_row(scene, scene.keys[0], "retry", "goes on from the last result; no call runs twice", True),
+        _key_row(
+            scene,
+            scene.keys[1],
+            "discard",
+            f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
+            False,
+        ),
+        [],
+    ]
+    return [_washed(row, scene, is_chip=number == len(rows) - 3) for number, row in enumerate(rows)]
+
+
+def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
+    """Nothing is kept: what went wrong, and the key that sends the message again."""
+    styles, glyphs = scene.look.styles, scene.look.glyphs
+    stopped = end.reason == "interrupted"
+    glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
+    chip = [
+        Segment(" " * TEXT_EDGE),
+        Segment(f" {scene.keys[0]} ", styles("on-wait", on="wait-fill", bold=True)),
+        Segment("   "),
+        Segment("send again", styles("text", bold=True)),
+        Segment("   "),
+        Segment(scene.keys[1], styles("text", bold=True)),
+        Segment(" take the message back", styles("dim")),
+    ]
+    rows = [
+        *_title(glyph, "fail", title, REASON_WORDS[end.reason], scene, None),
+        *(_detail(end, scene, None) or [[]]),
+        chip,
+    ]
+    bar = Segment(glyphs.bar, styles("fail"))
+    lines = [Line(_with_bar(row, bar), skip=TEXT_EDGE) for row in rows]
+    return [*lines[:-1], lines[-1]._replace(chip=True)]
+
+
+def _title(
+    glyph: str, role: str, title: str, reason: str, scene: Scene, on: str | None
+) -> list[list[Segment]]:
+    styles = scene.look.styles
+    runs = [
+        Segment(title, styles(role, on=on, bold=True)),
+        Segment("   ", styles("text", on=on)),
+        Segment(reason, styles("text", on=on)),
+    ]
+    rows = wrap(runs, scene.look.wide)
+    gutters = (scene.look.gutter(glyph, role, on=on), scene.look.gutter(on=on))
+    return [[*gutters[min(number, 1)], *row.segments] for number, row in enumerate(rows)]
+
+
+def _detail(end: TurnIncomplete | TurnError, scene: Scene, on: str | None) -> list[list[Segment]]:
+    """The server's own words, where they say more than the reason."""
+    if end.reason not in _DETAILED or not end.detail.strip():
+        return []
+    runs = [Segment(clean(end.detail.strip()), scene.look.styles("soft", on=on))]
+    return [[*scene.look.gutter(on=on), *row.segments] for row in wrap(runs, scene.look.prose)]
+
+
+def _labelled(label: str, words: str, scene: Scene) -> list[Segment]:
+    styles = scene.look.styles
+    indent = " " * TEXT_EDGE
+    room = scene.look.width - VERB_COLUMN - 2
+    return [
+        Segment((indent + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash")),
+        Segment(cut(words, room, scene.look.glyphs.more), styles("text", on="wait-wash")),
+    ]
+
+
+def _key_row(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> list[Segment]:
+    """Key, verb and consequence in three columns. Only the chip is filled."""
+    styles = scene.look.styles
+    wash = styles("text", on="wait-wash")
+    chip = (
+        styles("on-wait", on="wait-fill", bold=True) if is_chip else styles("text", on="wait-wash", bold=True)
+    )
+    label = f" {key} "
+    room = scene.look.width - EFFECT_COLUMN - 2
+    return [
+        Segment(" " * TEXT_EDGE, wash),
+        Segment(label, chip),
+        Segment(" " * max(VERB_COLUMN - TEXT_EDGE - len(label), 1), wash),
+        Segment(verb, styles("text", on="wait-wash", bold=is_chip)),
+        Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
+        Segment(cut(effect, room, scene.look.glyphs.more), styles("soft", on="wait-wash")),
+    ]
+
+
+def _washed(row: Sequence[Segment], scene: Scene, *, is_chip: bool) -> Line:
+    """A row of the amber block: bar at the left edge, its ground over the whole width."""
+    styles = scene.look.styles
+    bar = Segment(scene.look.glyphs.bar, styles("wait", on="wait-wash"))
+    line = Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=is_chip)
+    return line.filled(scene.look.width, styles("text", on="wait-wash"))
+
+
+def _with_bar(row: Sequence[Segment], bar: Segment) -> tuple[Segment, ...]:
+    """`row` with the bar in place of its first cell."""
+    if not row:
+        return (bar,)
+    first = Segment(row[0].text[1:], row[0].style)
+    return (bar, first, *row[1:])

@@ -1,0 +1,96 @@
+"""Markdown inside a line: emphasis, code, links, images, as styled runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+
+from keen_tui.ui.themes import Styles
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,:;!?)\]}]")
+_OPENABLE = re.compile(r"(https?|mailto):", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """How text looks at one place inside nested marks."""
+
+    role: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    href: str = ""
+
+
+def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: bool = False) -> list[Segment]:
+    """The runs of an inline token's children; a hard break is a `\\n`. HTML is shown as text."""
+    runs: list[Segment] = []
+    faces = [_Face(role, bold=bold)]
+    for token in tokens:
+        face = faces[-1]
+        match token.type:
+            case "text" | "html_inline":
+                runs += _text(token.content, face, styles)
+            case "code_inline":
+                runs.append(Segment(token.content, _code_style(face, styles)))
+            case "softbreak":
+                runs.append(Segment(" ", _style(face, styles)))
+            case "hardbreak":
+                runs.append(Segment("\n", None))
+            case "image":
+                face = replace(face, href=str(token.attrs.get("src", "")))
+                runs.append(Segment(token.content or "image", _style(face, styles)))
+            case _ if token.nesting == 1:
+                faces.append(_inside(face, token))
+            case _ if token.nesting == -1 and len(faces) > 1:
+                faces.pop()
+            case _:
+                runs += _text(token.content, face, styles)
+    return runs
+
+
+def _inside(face: _Face, token: Token) -> _Face:
+    match token.type:
+        case "strong_open":
+            return replace(face, bold=True)
+        case "em_open":
+            return replace(face, italic=True)
+        case "s_open":
+            return replace(face, strike=True)
+        case "link_open":
+            return replace(face, href=str(token.attrs.get("href", "")))
+    return face
+
+
+def _text(text: str, face: _Face, styles: Styles) -> Iterator[Segment]:
+    """Text, with the web addresses in it made links."""
+    end = 0
+    if not face.href and "://" in text:
+        for found in _ADDRESS.finditer(text):
+            if found.start() > end:
+                yield Segment(text[end : found.start()], _style(face, styles))
+            yield Segment(found[0], _style(replace(face, href=found[0]), styles))
+            end = found.end()
+    if end < len(text):
+        yield Segment(text[end:], _style(face, styles))
+
+
+def _style(face: _Face, styles: Styles) -> Style:
+    role = "link" if face.href else face.role
+    style = styles(role, bold=face.bold, italic=face.italic, strike=face.strike, underline=bool(face.href))
+    if _OPENABLE.match(face.href):
+        style += Style(link=face.href) + Style.from_meta({"href": face.href})
+    return style
+
+
+def _code_style(face: _Face, styles: Styles) -> Style:
+    style = styles("link", on="panel", bold=face.bold, italic=face.italic)
+    return style + Style.from_meta({"href": face.href}) if _OPENABLE.match(face.href) else style

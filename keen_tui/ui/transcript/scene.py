@@ -1,0 +1,52 @@
+"""What the drawing of a block depends on besides the block itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.segment import Segment
+
+from keen_tui.ui.transcript.lines import Line, cells_of, wrap
+from keen_tui.ui.transcript.look import Look
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`now` is seconds on the clock of `ui.state.apply`; `last`: no block follows.
+
+    `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
+    newest output under a running call. `keys` are those that retry and discard, as they are written.
+    """
+
+    look: Look
+    now: float
+    last: bool = False
+    unfolded: bool = False
+    breath: bool = False
+    live_output: bool = False
+    keys: tuple[str, str] = ("ctrl+r", "ctrl+x")
+
+    @property
+    def running_glyph(self) -> str:
+        glyphs = self.look.glyphs
+        return glyphs.running_alt if self.breath else glyphs.running
+
+    def facts(self, glyph: str, glyph_role: str, *words: tuple[str, str]) -> list[Line]:
+        """A row of facts, three blanks between them: each a text and its role. Too long: more rows."""
+        styles = self.look.styles
+        runs: list[Segment] = []
+        for text, role in words:
+            if text:
+                runs += (Segment("   "), Segment(text, styles(role)))
+        lines = wrap(runs[1:], self.look.wide)
+        return [
+            line.behind(self.look.gutter() if row else self.look.gutter(glyph, glyph_role))
+            for row, line in enumerate(lines)
+        ]
+
+    def fold_mark(self, row: Line) -> Line:
+        """`row` with the fold mark at its right end."""
+        mark = self.look.glyphs.unfolded if self.unfolded else self.look.glyphs.folded
+        room = self.look.width - 3 - cells_of(row.segments)
+        pieces = (Segment(" " * max(room, 1)), Segment(mark, self.look.styles("dim")))
+        return row._replace(segments=(*row.segments, *pieces))

@@ -1,0 +1,58 @@
+"""Markdown that is still growing, drawn so that a new word costs the same however much there is."""
+
+from __future__ import annotations
+
+from keen_tui.ui.transcript.code import code_lines
+from keen_tui.ui.transcript.lines import BLANK, Line
+from keen_tui.ui.transcript.look import Look
+from keen_tui.ui.transcript.markdown import parse, render_blocks
+from keen_tui.ui.transcript.splitter import Piece, Splitter
+
+
+class MarkdownStream:
+    """The rows of a text that arrives piece by piece. Rows of finished blocks are drawn once a look."""
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._look: Look | None = None
+        self._drawn: list[Line] = []
+        self._pieces_drawn = 0
+
+    def feed(self, text: str) -> None:
+        self._splitter.feed(text)
+
+    def finish(self) -> None:
+        self._splitter.finish()
+
+    def lines(self, look: Look) -> list[Line]:
+        """All rows as they are now, gutter included."""
+        if look != self._look:
+            self._look, self._drawn, self._pieces_drawn = look, [], 0
+        for piece in self._splitter.pieces[self._pieces_drawn :]:
+            self._drawn = self._joined(piece, look)
+        self._pieces_drawn = len(self._splitter.pieces)
+        tail = self._splitter.tail()
+        return list(self._drawn) if tail is None else self._joined(tail, look)
+
+    def _joined(self, piece: Piece, look: Look) -> list[Line]:
+        rows = self._draw(piece, look)
+        gap = [BLANK] * piece.gap if self._drawn and rows else []
+        return [*self._drawn, *gap, *rows]
+
+    def _draw(self, piece: Piece, look: Look) -> list[Line]:
+        if piece.code:
+            gutter = look.gutter()
+            rows = code_lines(piece.source, look.wide, look.styles, ground="panel", language=piece.language)
+            return [row.behind(gutter) for row in rows]
+        # A copy: the tail may hold half a link definition, which must not stay.
+        env = {"references": dict(self._splitter.env.get("references", {}))}
+        tokens = parse(piece.source, env)
+        return render_blocks(tokens, look, number=piece.number, widths=piece.widths)
+
+
+def render_markdown(text: str, look: Look) -> list[Line]:
+    """The rows of a whole text."""
+    stream = MarkdownStream()
+    stream.feed(text)
+    stream.finish()
+    return stream.lines(look)

@@ -1,0 +1,150 @@
+"""A tool call: one row of glyph, name, target, result and time, and what it unfolds to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rich.segment import Segment
+
+from keen_tui.display import DiffDisplay, TextDisplay
+from keen_tui.plain import clean
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import cut, cut_path, duration
+from keen_tui.ui.state import ToolBlock, ToolStatus
+from keen_tui.ui.tool_views import render_display
+from keen_tui.ui.transcript.code import safe_code
+from keen_tui.ui.transcript.lines import Line, cells_of
+from keen_tui.ui.transcript.look import TEXT_EDGE, Look
+from keen_tui.ui.transcript.scene import Scene
+
+NAME_CELLS: Final = 6
+TARGET_COLUMN: Final = 10
+TIME_CELLS: Final = 8
+LIVE_LINES: Final = 3
+LIVE_LINES_UNFOLDED: Final = 8
+
+SHORT_NAMES: Mapping[str, str] = {
+    "read_file": "read",
+    "write_file": "write",
+    "edit_file": "edit",
+    "glob_files": "glob",
+    "grep_files": "grep",
+    "list_files": "list",
+}
+_PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
+_ROLES: Mapping[ToolStatus, str] = {
+    "running": "accent",
+    "asks": "wait",
+    "done": "ok",
+    "failed": "fail",
+    "denied": "dim",
+    "stopped": "soft",
+    "not_run": "dim",
+}
+
+
+def short_name(name: str, glyphs: Glyphs) -> str:
+    """A tool's name as the screen shows it, in at most six cells."""
+    return cut(SHORT_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
+
+
+def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
+    """The glyph of a call in that state, and its role."""
+    signs: Mapping[ToolStatus, str] = {
+        "running": glyphs.running,
+        "asks": glyphs.asks,
+        "done": glyphs.done,
+        "failed": glyphs.failed,
+        "denied": glyphs.none,
+        "stopped": glyphs.stopped,
+        "not_run": glyphs.none,
+    }
+    return signs[status], _ROLES[status]
+
+
+def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
+    """What a call came to, in a few words, each with its role."""
+    match block.status:
+        case "running":
+            return []
+        case "asks":
+            return [("waits for you", "wait")]
+        case "denied":
+            return [("denied", "dim")]
+        case "not_run":
+            return [("not run", "dim")]
+    result = block.result
+    if result is None:
+        return []
+    if isinstance(result.display, DiffDisplay) and not result.is_error:
+        removed = f"{glyphs.minus}{result.display.removed}"
+        return [(f"+{result.display.added}", "add"), (" ", "dim"), (removed, "del")]
+    if block.status == "stopped":
+        return [("stopped by you", "soft")]
+    if block.status == "failed":
+        exit_code = f"exit {result.exit_code}" if result.exit_code else ""
+        return [(exit_code or clean(result.summary) or "failed", "fail")]
+    return [(clean(result.summary), "dim")]
+
+
+def draw_tool(block: ToolBlock, scene: Scene) -> list[Line]:
+    lines = [_row(block, scene)]
+    if block.status == "running":
+        shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
+        return [*lines, *_live_lines(block, scene.look, shown)]
+    if scene.unfolded and block.result is not None:
+        look = scene.look
+        display = block.result.display or TextDisplay(text=block.result.text)
+        gutter = look.gutter()
+        drawn = render_display(display, look.wide, look.styles, look.glyphs)
+        lines += [line.behind(gutter) for line in drawn]
+    return lines
+
+
+def _row(block: ToolBlock, scene: Scene) -> Line:
+    look, glyphs, styles = scene.look, scene.look.glyphs, scene.look.styles
+    glyph, role = status_glyph(block.status, glyphs)
+    if block.status == "running":
+        glyph = scene.running_glyph
+    name = short_name(block.name, glyphs)
+    left = [
+        *look.gutter(glyph, role),
+        Segment(name.ljust(TARGET_COLUMN - TEXT_EDGE), styles("soft")),
+    ]
+    right = _right(block, scene)
+    room = look.width - 3 - TARGET_COLUMN - cells_of(right) - 3
+    target = clean(block.target)
+    cut_target = cut_path if block.name in _PATH_TOOLS else cut
+    left.append(Segment(cut_target(target, max(room, 8), glyphs.more), styles("text")))
+    blanks = max(look.width - 3 - cells_of(left) - cells_of(right), 1)
+    row = Line((*left, Segment(" " * blanks), *right), skip=TEXT_EDGE)
+    return scene.fold_mark(row) if block.status != "asks" else row
+
+
+def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
+    """Result and time, ending one blank before the fold mark."""
+    styles = scene.look.styles
+    time = _time(block, scene.now)
+    room = max(scene.look.width // 3, 12)
+    words = [
+        Segment(cut(text, room, scene.look.glyphs.more), styles(role))
+        for text, role in result_words(block, scene.look.glyphs)
+    ]
+    role = styles("accent", bold=True) if block.status == "running" else styles("dim")
+    return [*words, Segment(time.rjust(TIME_CELLS), role), Segment(" ")]
+
+
+def _time(block: ToolBlock, now: float) -> str:
+    if block.status == "running":
+        return duration(now - block.started_at, running=True)
+    return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""
+
+
+def _live_lines(block: ToolBlock, look: Look, shown: int) -> Iterator[Line]:
+    """The newest output of a running call."""
+    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()]
+    mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))
+    for row in rows[-shown:] if shown else ():
+        text = cut(row.rstrip(), look.wide - 2, look.glyphs.more)
+        yield Line((Segment(text, look.styles("soft")),)).behind(mark)
