@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +15,7 @@ from keen_tui.config import Settings
 from keen_tui.demo.guide import WELCOME, Guide
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.project import run_tests_command, scratch_project
+from keen_tui.demo.threaded import serving
 from keen_tui.demo.tour import ATTEMPTS, CONTEXT_WINDOW, MODEL, TourModel
 from keen_tui.events import (
     ApprovalRequested,
@@ -37,9 +36,9 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
     with (
         scratch_project() as root,
         _this_python_first(),
-        _serving(TourModel(pace, run_tests_command())) as base_url,
+        serving(ModelServer(TourModel(pace, run_tests_command()), models=(MODEL,))) as server,
     ):
-        yield build_session(_tour_settings(settings, base_url), root, attended=True)
+        yield build_session(_tour_settings(settings, server.base_url), root, attended=True)
 
 
 def _tour_settings(settings: Settings, base_url: str) -> Settings:
@@ -63,31 +62,6 @@ def _this_python_first() -> Iterator[None]:
         yield
     finally:
         os.environ["PATH"] = before
-
-
-@contextmanager
-def _serving(model: TourModel) -> Iterator[str]:
-    """The model server in a thread with an event loop of its own; gives its base URL."""
-    started = threading.Event()
-    box: dict[str, object] = {}
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        async with ModelServer(model, models=(MODEL,)) as server:
-            box["url"], box["loop"], box["stop"] = server.base_url, asyncio.get_running_loop(), stop
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="tour-model", daemon=True)
-    thread.start()
-    started.wait()
-    loop, stop = box["loop"], box["stop"]
-    assert isinstance(loop, asyncio.AbstractEventLoop) and isinstance(stop, asyncio.Event)
-    try:
-        yield str(box["url"])
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
 
 
 async def play_as_text(session: Session, out: TextIO) -> int:
