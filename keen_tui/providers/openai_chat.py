@@ -164,12 +164,13 @@ class OpenAIChat:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Omit  # noqa: PLC0415
 
         timeout = httpx2.Timeout(self._stall_seconds, connect=self._connect_seconds)
+        no_key: Any = {"Authorization": Omit()}
         return AsyncOpenAI(
-            api_key=self._key,
+            api_key=self._key or "none",  # the SDK wants one, even when none is sent
             base_url=self._base_url,
             max_retries=0,
             timeout=timeout,
-            default_headers=None if self._key else {"Authorization": Omit()},
+            default_headers=None if self._key else no_key,
             # A redirect could carry the key to another host, a proxy has no business with loopback.
             http_client=DefaultAsyncHttpxClient(
                 timeout=timeout, follow_redirects=False, trust_env=not _is_loopback(self._base_url)

@@ -47,8 +47,8 @@ class ErrorTranslator:
         """The same error with keys masked, and for a refused key with the place it came from."""
         message = self.masked(str(error))
         if isinstance(error, AuthFailed):
-            sent = f"the key from {self.key_source}" if self.key else f"no key was sent ({self.key_source})"
-            message = f"{message} [{sent}]"
+            sent = "the key came from" if self.key else "no key was sent: set"
+            message = f"{message} ({sent} {self.key_source})"
         return type(error)(message, retry_after=error.retry_after)
 
     def masked(self, text: str) -> str:
@@ -111,7 +111,7 @@ def _why_unreachable(error: Exception) -> str:
                 return f"TLS failed ({cause.reason or _first_line(cause)})"
             case ConnectionRefusedError():
                 return "connection refused"
-    return _first_line(error)
+    return _first_line(error) if str(error) else "the connection was reset"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
