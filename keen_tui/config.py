@@ -81,7 +81,7 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
     if url := environ.get("OPENAI_BASE_URL"):
         settings = _updated(settings, {"base_url": url}, "the environment variable OPENAI_BASE_URL")
     settings = _updated(settings, flags, "the command line")
-    key = environ.get(settings.api_key_env, "")
+    key = environ.get(settings.api_key_env, "").strip()
     if "api_key_env" in flags and not key:
         raise ConfigError(
             f"The environment variable {settings.api_key_env}, named by --api-key-env, is not set."
@@ -90,7 +90,7 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
         raise ConfigError(
             f"The key in {settings.api_key_env} holds characters that no key has: copy it again."
         )
-    return replace(settings, api_key=key.strip())
+    return replace(settings, api_key=key)
 
 
 def is_loopback(url: str) -> bool:
