@@ -48,5 +48,5 @@ class Scene:
         """`row` with the fold mark at its right end."""
         mark = self.look.glyphs.unfolded if self.unfolded else self.look.glyphs.folded
         room = self.look.width - 3 - cells_of(row.segments)
-        pieces = (Segment(" " * max(room, 1)), Segment(mark, self.look.styles("dim")))
+        pieces = (Segment(" " * max(room, 0)), Segment(mark, self.look.styles("dim")))
         return row._replace(segments=(*row.segments, *pieces))
