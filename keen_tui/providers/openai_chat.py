@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from keen_tui.errors import AuthFailed, RequestRefused
+from keen_tui.errors import AuthFailed, ProviderError, RequestRefused
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec
@@ -73,7 +73,7 @@ class OpenAIChat:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
         import openai.resources.chat  # noqa: F401, PLC0415
 
-    async def stream_step(self, request: StepRequest) -> AsyncIterator[StepPart]:
+    async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """One model call, as `Provider.stream_step` says."""
         assembly = ChatAssembly(self.server, _ids_in(request.traces))
         in_body = False
@@ -127,7 +127,9 @@ class OpenAIChat:
         return EventReader(response.iter_bytes(), response.headers.get("content-type", ""), self.server)
 
     def _options(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
-        options: dict[str, Any] = {}
+        from openai import Omit  # noqa: PLC0415
+
+        options: dict[str, Any] = {} if self._key else {"extra_headers": {"Authorization": Omit()}}
         if tools:
             options["tools"] = [_wire_tool(tool) for tool in tools]
         if self._asks_for_usage:
@@ -135,7 +137,7 @@ class OpenAIChat:
         return options
 
     async def _read(self, reader: EventReader, assembly: ChatAssembly) -> Sequence[ServerSentEvent] | None:
-        """The next events. Once the reply is complete, nothing that goes wrong matters any more."""
+        """The next events. Once the reply is complete, no failure matters any more."""
         if not assembly.complete:
             return await reader.read(None)
         try:
@@ -148,8 +150,12 @@ class OpenAIChat:
         if data == "[DONE]":
             assembly.done()
         elif data and not assembly.closed:
-            chunk = parse_event(event, self.server)
-            return assembly.feed({"error": chunk} if event.name == "error" else chunk)
+            try:
+                chunk = parse_event(event, self.server)
+                return assembly.feed({"error": chunk} if event.name == "error" else chunk)
+            except ProviderError:
+                if not assembly.complete:
+                    raise
         return ()
 
     def _client(self) -> AsyncOpenAI:
@@ -161,16 +167,14 @@ class OpenAIChat:
 
     def _connected(self) -> AsyncOpenAI:
         import httpx2  # noqa: PLC0415
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Omit  # noqa: PLC0415
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         timeout = httpx2.Timeout(self._stall_seconds, connect=self._connect_seconds)
-        no_key: Any = {"Authorization": Omit()}
         return AsyncOpenAI(
             api_key=self._key or "none",  # the SDK wants one, even when none is sent
             base_url=self._base_url,
             max_retries=0,
             timeout=timeout,
-            default_headers=None if self._key else no_key,
             # A redirect could carry the key to another host, a proxy has no business with loopback.
             http_client=DefaultAsyncHttpxClient(
                 timeout=timeout, follow_redirects=False, trust_env=not _is_loopback(self._base_url)

@@ -1,0 +1,130 @@
+"""What becomes of the errors that providers report."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from keen_tui.errors import (
+    AuthFailed,
+    ContextExceeded,
+    ProviderError,
+    RequestRefused,
+    ServerBusy,
+)
+from keen_tui.providers.reported import (
+    SENTENCE_LIMIT,
+    provider_sentence,
+    retry_after,
+    status_error,
+    stream_error,
+)
+from keen_tui.providers.sdk_errors import host_and_port
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (400, {"message": "bad"}, RequestRefused),
+        (400, {"message": "too much", "code": "context_length_exceeded"}, ContextExceeded),
+        (400, {"message": "This model's maximum context length is 8192 tokens."}, ContextExceeded),
+        (400, {"message": "prompt is too long: 9 tokens > 8 maximum"}, ContextExceeded),
+        (401, {}, AuthFailed),
+        (402, {"message": "Insufficient Balance"}, RequestRefused),
+        (403, {}, AuthFailed),
+        (404, {}, RequestRefused),
+        (408, {}, ServerBusy),
+        (409, {}, ServerBusy),
+        (413, {}, ContextExceeded),
+        (422, {}, RequestRefused),
+        (429, {"message": "slow down"}, ServerBusy),
+        (429, {"message": "too many tokens for the context window per minute"}, ServerBusy),
+        (429, {"message": "pay", "code": "insufficient_quota"}, RequestRefused),
+        (429, {"message": "pay", "type": "insufficient_quota"}, RequestRefused),
+        (500, {}, ServerBusy),
+        (529, {"type": "overloaded_error"}, ServerBusy),
+        (599, {}, ServerBusy),
+    ],
+)
+def test_a_status_becomes(status: int, error: dict[str, Any], expected: type[ProviderError]) -> None:
+    assert type(status_error(status, {}, {"error": error}, "server")) is expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ({"message": "overloaded", "type": "overloaded_error"}, ServerBusy),
+        ({"message": "who knows"}, ServerBusy),
+        ({"message": "upstream", "code": 502}, ServerBusy),
+        ({"message": "key", "code": "401"}, AuthFailed),
+        ({"message": "no", "type": "invalid_request_error"}, RequestRefused),
+        ({"message": "pay", "code": "insufficient_quota"}, RequestRefused),
+        ({"message": "long", "code": "context_length_exceeded"}, ContextExceeded),
+        ("just a sentence", ServerBusy),
+    ],
+)
+def test_an_error_inside_a_stream_becomes(error: object, expected: type[ProviderError]) -> None:
+    assert type(stream_error({"error": error}, "server")) is expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "the sentence"}},
+        {"error": "the sentence"},
+        {"message": "the sentence"},
+        {"detail": "the sentence"},
+        [{"error": {"message": "the\n sentence"}}],
+        "the sentence",
+    ],
+)
+def test_the_sentence_is_found_wherever_servers_put_it(body: object) -> None:
+    assert provider_sentence(body) == "the sentence"
+
+
+def test_a_page_is_not_shown_and_a_long_sentence_is_cut() -> None:
+    assert provider_sentence("<html>oh") == ""
+    assert len(provider_sentence("x" * 9999)) == SENTENCE_LIMIT + 1
+    assert "502 Bad Gateway" in str(status_error(502, {}, "<html>", "server"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "1000000000"}, 1e9),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after-ms": "rubbish", "retry-after": "3"}, 3.0),
+        ({"retry-after": "Fri, 01 Jan 1999 00:00:00 GMT"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    seconds = retry_after({"retry-after": formatdate(time.time() + 3600, usegmt=True)})
+    assert seconds is not None and 3000 < seconds <= 3600
+
+
+@pytest.mark.parametrize(
+    ("base_url", "names"),
+    [
+        ("https://api.example/v1", ("api.example", "api.example:443")),
+        ("http://127.0.0.1:11434/v1", ("127.0.0.1:11434", "127.0.0.1:11434")),
+        ("https://user:secret@api.example/v1", ("api.example", "api.example:443")),
+        ("rubbish", ("rubbish", "rubbish")),
+        ("http://a:b", ("http://a:b", "http://a:b")),
+    ],
+)
+def test_a_server_is_called(base_url: str, names: tuple[str, str]) -> None:
+    assert host_and_port(base_url) == names
