@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from keen_tui import __version__
-from keen_tui.config import Api, Output, Settings, load_settings
+from keen_tui.config import Api, Output, Settings, home_folder, load_settings
 from keen_tui.errors import ConfigError, KeenError
 from keen_tui.events import Mode
 
@@ -141,6 +141,21 @@ def _demo(settings: Settings, pace: float | None) -> int:
     if has_terminal():
         from keen_tui.demo.screen import play_on_screen
 
-        return play_on_screen(settings, 1.0 if pace is None else pace)
+        play_on_screen(settings, _user_themes(), 1.0 if pace is None else pace)
+        return 0
     with tour_session(settings, pace or 0.0) as session:
         return asyncio.run(play_as_text(session, sys.stdout))
+
+
+def _workspace(settings: Settings) -> int:
+    from keen_tui.wiring import build_session, run_screen
+
+    missing = settings.missing()
+    intro = (missing, "Or see it without a model: keen-tui --demo.") if missing else ()
+    session = build_session(settings, Path.cwd(), attended=True)
+    run_screen(session, settings, themes=_user_themes(), intro=intro)
+    return 0
+
+
+def _user_themes() -> Path:
+    return home_folder(os.environ) / "themes"

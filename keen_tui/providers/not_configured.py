@@ -1,0 +1,36 @@
+"""Stands in for a model server while none is chosen, and says what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+
+from keen_tui.errors import RequestRefused
+from keen_tui.memory.pending import PendingState
+from keen_tui.messages import NativeMessage, ToolCall, ToolResult
+from keen_tui.providers.base import StepPart, StepRequest
+
+
+class NotConfigured:
+    """A provider that refuses every request with the same sentence."""
+
+    model = "no model"
+    server = ""
+
+    def __init__(self, missing: str) -> None:
+        self.pending: PendingState | None = None
+        self._missing = missing
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
+        """Refuse. Raises RequestRefused."""
+        raise RequestRefused(self._missing)
+        yield  # makes this a generator, as the contract wants it
+
+    def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
+        """No reply ever asks for a tool."""
+        return ()
+
+    async def close(self) -> None:
+        """There is nothing to close."""
