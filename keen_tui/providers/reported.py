@@ -16,9 +16,6 @@ from typing import Any
 from keen_tui.errors import AuthFailed, ContextExceeded, ProviderError, RequestRefused, ServerBusy
 from keen_tui.providers.wire_text import mended
 
-SENTENCE_LIMIT = 400
-"""Characters of a provider's message that are shown."""
-
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "request_too_large"}
 _CONTEXT_WORDS = re.compile(
     r"context[ _](length|window|size)|maximum (context|prompt) length|(prompt|input) is too long"
@@ -72,11 +69,9 @@ def stream_error(body: object, server: str) -> ProviderError:
 
 
 def provider_sentence(body: object) -> str:
-    """The provider's own message on one line, cut; "" when there is none or it is a page."""
+    """The provider's own message on one line; "" when there is none or it is a page."""
     text = " ".join(mended(_message(body)).split())
-    if text.startswith("<"):
-        return ""
-    return text if len(text) <= SENTENCE_LIMIT else text[:SENTENCE_LIMIT] + "…"
+    return "" if text.startswith("<") else text
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -20,6 +20,9 @@ from keen_tui.errors import (
 )
 from keen_tui.providers.reported import status_error
 
+MESSAGE_LIMIT = 400
+"""Characters of a message that are shown."""
+
 _KEY_SHAPES = re.compile(r"\b(sk|pk|gsk|xai|key)-[\w*-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+", re.IGNORECASE)
 _MASK = "[key]"
 
@@ -44,8 +47,9 @@ class ErrorTranslator:
         return self._worded(plain)
 
     def _worded(self, error: ProviderError) -> ProviderError:
-        """The same error with keys masked, and for a refused key with the place it came from."""
-        message = self.masked(str(error))
+        """The same error with keys masked and cut to a readable length (in this order, or half a key would
+        stay), and for a refused key with the place it came from."""
+        message = _cut(self.masked(str(error)))
         if isinstance(error, AuthFailed):
             sent = "the key came from" if self.key else "no key was sent: set"
             message = f"{message} ({sent} {self.key_source})"
@@ -123,6 +127,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             for each in seen.exceptions:
                 yield from _chain(each)
         seen = seen.__cause__ or seen.__context__
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + "…"
 
 
 def _first_line(error: BaseException) -> str:

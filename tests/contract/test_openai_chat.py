@@ -39,6 +39,8 @@ from keen_tui.errors import (
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
 from keen_tui.providers.base import StepPart, StepText
+from keen_tui.providers.reported import stream_error
+from keen_tui.providers.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
 from tests.support.chat import (
     KEY,
     client_of,
@@ -270,7 +272,9 @@ async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.M
     monkeypatch.setattr("keen_tui.providers.openai_chat.AFTER_FINISH", 0.1)
     finished = b"data: " + json.dumps(delta("stop", content="all")).encode() + b"\n\n"
     answer = RawStream(finished, broken=Break("stall", after_bytes=len(finished)))
-    assert (await reply_of([answer])).text == "all"
+    async with asyncio.timeout(15):
+        reply = await reply_of([answer], stall_seconds=600.0)
+    assert reply.text == "all"
 
 
 async def test_what_fails_after_the_finish_reason_spoils_nothing() -> None:
@@ -361,8 +365,23 @@ async def test_a_refused_key_is_named_by_its_source_and_never_shown(status: int)
 
 
 async def test_a_key_that_the_server_echoes_is_masked_in_every_error() -> None:
-    for answer in (refused(500, f"oops {KEY}"), Reply([Fail(f"oops {KEY}")]), HttpAnswer(502, KEY)):
-        assert KEY not in str(await failure_of(answer))
+    plain = "correcthorsebattery"
+    for key in (KEY, plain):
+        for answer in (refused(500, f"oops {key}"), Reply([Fail(f"oops {key}")]), HttpAnswer(502, key)):
+            assert key not in str(await failure_of(answer, api_key=key))
+    for filling in range(350, 420):
+        error = stream_error({"error": "x" * filling + plain}, "server")
+        assert "corre" not in str(translator(plain).translated(error, in_body=True))
+
+
+def translator(key: str) -> ErrorTranslator:
+    return ErrorTranslator(
+        server="server", address="server:443", key_source="TEST_KEY", key=key, stall_seconds=1.0
+    )
+
+
+async def test_a_long_message_is_cut() -> None:
+    assert len(str(await failure_of(refused(500, "word " * 2000)))) <= MESSAGE_LIMIT + 1
 
 
 async def test_a_key_with_a_line_break_inside_is_refused_before_anything_is_sent() -> None:
