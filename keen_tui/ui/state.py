@@ -150,6 +150,7 @@ class UiState:
     live: tuple[Block, ...] = ()
     turns: tuple[TurnRow, ...] = ()
     phase: Phase = "idle"
+    phase_since: float = 0.0
     turn_started_at: float = 0.0
     recovering: int = 0
     approval: ApprovalRequested | None = None
@@ -169,6 +170,18 @@ class UiState:
 
 def apply(state: UiState, event: Event, now: float) -> UiState:
     """The state after `event`. `now` is seconds on any clock that never goes back."""
+    after = _applied(state, event, now)
+    return after if after.phase == state.phase else replace(after, phase_since=now)
+
+
+def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
+    """The state after a batch of events."""
+    for event in events:
+        state = apply(state, event, now)
+    return state
+
+
+def _applied(state: UiState, event: Event, now: float) -> UiState:
     match event:
         case TurnStarted():
             return _turn_started(state, event, now)
@@ -177,8 +190,8 @@ def apply(state: UiState, event: Event, now: float) -> UiState:
         case ReasoningDelta():
             return replace(_add_reasoning(_alive(state), event), phase="thinking")
         case StepRestarted():
-            kept = (block for block in state.live if not _is_open(block))
-            return replace(state, live=tuple(kept), phase="retrying")
+            kept = (block for block in _without_retry(state.live) if not _is_open(block))
+            return replace(state, live=tuple(kept), phase="waiting")
         case RetryScheduled():
             row = RetryBlock(retry=event, due=now + event.delay)
             return replace(state, live=(*_without_retry(state.live), row), phase="retrying")
@@ -212,13 +225,6 @@ def apply(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, mode=event.mode)
         case _:
             assert_never(event)
-
-
-def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
-    """The state after a batch of events."""
-    for event in events:
-        state = apply(state, event, now)
-    return state
 
 
 def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:

@@ -1,0 +1,233 @@
+"""Every action of the workspace, declared once. Key bindings, palette and help are read from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding
+
+Where = Literal["anywhere", "composer", "transcript", "panels", "question"]
+"""Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing a person can do.
+
+    `id` names the method `action_<id>` of the workspace (or, for `composer`, of the prompt) and the key
+    in settings. `label` is what the palette shows, `hint` the verb after its key on the screen. Actions
+    that are not `bound` only tell of keys which a pane handles itself.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    where: Where = "anywhere"
+    hint: str = ""
+    listed: bool = True
+    bound: bool = True
+
+    @property
+    def key(self) -> str:
+        """The key to show."""
+        return self.keys[0] if self.keys else ""
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        id="stop",
+        keys=("escape",),
+        label="Stop the turn",
+        hint="stop",
+        help="stops the turn; a second esc clears the composer",
+    ),
+    Action(
+        id="retry",
+        keys=("ctrl+r",),
+        label="Retry the turn",
+        hint="retry",
+        help="goes on after an incomplete turn; no call runs twice",
+    ),
+    Action(
+        id="discard",
+        keys=("ctrl+x",),
+        label="Discard the incomplete turn",
+        hint="discard",
+        help="gives the incomplete turn up (asks); takes a failed message back",
+    ),
+    Action(
+        id="sidebar",
+        keys=("ctrl+b",),
+        label="Show or hide the panels",
+        hint="panels",
+        help="shows or hides Activity and TurnMemory",
+    ),
+    Action(
+        id="fold_memory",
+        keys=("ctrl+t",),
+        label="Fold or unfold TurnMemory",
+        hint="TurnMemory",
+        help="folds TurnMemory to one line",
+    ),
+    Action(
+        id="details",
+        keys=("ctrl+o",),
+        label="Fold or unfold tool details",
+        hint="details",
+        help="unfolds diffs, output and reasoning",
+    ),
+    Action(
+        id="next_mode",
+        keys=("shift+tab",),
+        label="Next permission mode",
+        hint="mode",
+        help="permission mode: ask, auto-edit, plan, auto",
+    ),
+    Action(
+        id="palette",
+        keys=("ctrl+p",),
+        label="Command palette",
+        hint="actions",
+        help="every action, found by a few letters",
+        listed=False,
+    ),
+    Action(id="help", keys=("f1",), label="Help", hint="help", help="this page"),
+    Action(
+        id="next_pane",
+        keys=("tab",),
+        label="Next pane",
+        hint="next pane",
+        help="moves the focus: composer, transcript, panels",
+    ),
+    Action(
+        id="interrupt",
+        keys=("ctrl+c",),
+        label="Stop, then leave",
+        help="copies what is selected, else stops; again within 2 s leaves",
+        listed=False,
+    ),
+    Action(id="leave", keys=(), label="Leave", help="ends the program; asks where work is pending"),
+    Action(
+        id="page_up",
+        keys=("pageup",),
+        label="Page up",
+        help="scrolls the transcript, from the composer too",
+        listed=False,
+    ),
+    Action(
+        id="page_down",
+        keys=("pagedown",),
+        label="Page down",
+        help="scrolls the transcript down",
+        listed=False,
+    ),
+    Action(id="top", keys=("ctrl+home",), label="Go to the beginning", help="goes to the first message"),
+    Action(
+        id="bottom", keys=("ctrl+end",), label="Go to the end", help="goes to the newest, and stays there"
+    ),
+    Action(
+        id="send",
+        keys=("enter",),
+        label="Send",
+        where="composer",
+        help="sends the message; queues it while a turn runs",
+        listed=False,
+    ),
+    Action(
+        id="new_line",
+        keys=("ctrl+j", "shift+enter"),
+        label="New line",
+        where="composer",
+        help="begins a new line",
+        listed=False,
+    ),
+    Action(
+        id="leave_or_delete",
+        keys=("ctrl+d",),
+        label="Leave",
+        where="composer",
+        help="leaves, when the composer is empty",
+        listed=False,
+    ),
+    Action(
+        id="history",
+        keys=("up", "down"),
+        label="Prompt history",
+        where="composer",
+        help="earlier messages; up also takes a queued one back",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="move",
+        keys=("up", "down"),
+        label="Move",
+        where="transcript",
+        help="moves from block to block",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="unfold",
+        keys=("enter",),
+        label="Unfold",
+        where="transcript",
+        help="unfolds the block, or folds it",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="choose_row",
+        keys=("up", "down"),
+        label="Choose a row",
+        where="panels",
+        help="moves from row to row",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="show_row",
+        keys=("enter",),
+        label="Show the row",
+        where="panels",
+        help="jumps to its place in the transcript",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="choose_answer",
+        keys=("1", "…", "4"),
+        label="Answer",
+        where="question",
+        help="answers at once; up, down and enter do it in two steps",
+        listed=False,
+        bound=False,
+    ),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+
+def bindings(where: Where) -> list[Binding]:
+    """The key bindings of the actions of that place.
+
+    All have priority: the editor that the prompt is built on has uses of its own for many of these keys.
+    """
+    return [
+        Binding(",".join(action.keys), action.id, action.label, show=False, priority=True, id=action.id)
+        for action in ACTIONS
+        if action.where == where and action.keys and action.bound
+    ]
+
+
+def listed() -> Iterable[Action]:
+    """The actions that the palette offers."""
+    return (action for action in ACTIONS if action.listed)
+
+
+def shown_key(key: str) -> str:
+    """A key as it is written on the screen: `esc`, `ctrl+r`, `page up`."""
+    return {"escape": "esc", "pageup": "page up", "pagedown": "page down"}.get(key, key)

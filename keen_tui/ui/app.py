@@ -1,0 +1,181 @@
+"""The app: theme, signs, the bridge to the session's bus, and the one screen that is always there."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.filter import LineFilter
+
+from keen_tui.ui.bridge import follow
+from keen_tui.ui.filters import ControlFilter
+from keen_tui.ui.glyphs import choose_glyphs
+from keen_tui.ui.port import SessionPort
+from keen_tui.ui.screens.workspace import WorkspaceScreen
+from keen_tui.ui.themes import DEFAULT_THEME, Styles, load_themes
+
+_YOUNG_OBJECTS = 2_000
+_ROUNDS_BEFORE_FULL = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UiSettings:
+    """How the screen looks and behaves.
+
+    `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
+    the terminal. `user_themes` is a folder of theme files, which win over the shipped ones.
+    """
+
+    theme: str = DEFAULT_THEME
+    reduced_motion: bool = False
+    glyphs: str = ""
+    mouse: bool = True
+    user_themes: Path | None = None
+
+
+class KeenApp(App[str | None]):
+    """Shows a session until the user leaves.
+
+    Args:
+        intro: lines of greeting for as long as nothing has been said.
+        companion: runs beside the screen from the moment it is live, for example a guided tour.
+    """
+
+    CSS_PATH = "keen.tcss"
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = []
+    TITLE = "Keen TUI"
+
+    def __init__(
+        self,
+        session: SessionPort,
+        *,
+        settings: UiSettings | None = None,
+        intro: tuple[str, ...] = (),
+        companion: Callable[[KeenApp], Awaitable[None]] | None = None,
+    ) -> None:
+        self.settings = settings or UiSettings()
+        self._themes, problems = load_themes(self.settings.user_themes)
+        colourless = "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if colourless else None)
+        self.session = session
+        self._companion = companion
+        self._control_filter = ControlFilter()
+        for theme in self._themes.values():
+            self.register_theme(theme.textual())
+        self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
+        name = self.settings.theme
+        if name not in self._themes:
+            problems.append(f"There is no theme {name!r}; using {DEFAULT_THEME}.")
+            name = DEFAULT_THEME
+        self._colour = not colourless
+        self._batches = session.bus.subscribe()
+        self._problems = problems
+        self.workspace = WorkspaceScreen(
+            session,
+            Styles(self._themes[name], colour=self._colour),
+            self._glyphs,
+            intro=intro,
+            reduced_motion=self.settings.reduced_motion,
+        )
+        self.theme = name
+
+    @property
+    def theme_names(self) -> list[str]:
+        """Keen's own themes and the user's; Textual's built-in ones lack our roles."""
+        return sorted(self._themes)
+
+    @staticmethod
+    def commands() -> type[Provider]:
+        """What the palette offers; imported when it is opened."""
+        from keen_tui.ui.screens.palette import KeenCommands  # noqa: PLC0415 - not before the first paint
+
+        return KeenCommands
+
+    COMMANDS = {lambda: KeenApp.commands()}  # noqa: RUF012 - as Textual declares it
+
+    def show_guide(self, text: str) -> None:
+        """One or two rows of words directly above the composer, until changed; empty clears them."""
+        self.workspace.guide.text = text
+
+    def suggest(self, text: str) -> None:
+        """Put `text` into the composer, unless the user has written something there."""
+        prompt = self.workspace.prompt
+        if text and not prompt.text.strip():
+            prompt.write(text)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [self._control_filter, *super().get_line_filters()]
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return self._themes[DEFAULT_THEME].textual().variables
+
+    def on_mount(self) -> None:
+        self.push_screen(self.workspace)
+        self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.call_after_refresh(self._when_painted)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self.workspace.forget_notice()
+        await super().on_event(event)
+
+    def _when_painted(self) -> None:
+        """The screen is painted: from now on events are drawn, and what can wait is loaded."""
+        self.run_worker(
+            follow(self._batches, self.workspace.state, self.workspace.show),
+            name="bridge",
+            exit_on_error=False,
+        )
+        if self._problems:
+            self.workspace.say(" ".join(self._problems))
+        if self._companion:
+            self.run_worker(self._run_companion(self._companion), name="companion", exit_on_error=False)
+        self.session.warm_up()
+        _tame_garbage_collection()
+
+    async def _run_companion(self, companion: Callable[[KeenApp], Awaitable[None]]) -> None:
+        await companion(self)
+
+    def _restyle(self) -> None:
+        theme = self._themes.get(self.theme)
+        if theme:
+            self.workspace.set_look(Styles(theme, colour=self._colour), self._glyphs)
+
+
+async def run_workspace(
+    session: SessionPort,
+    *,
+    settings: UiSettings | None = None,
+    intro: tuple[str, ...] = (),
+    companion: Callable[[KeenApp], Awaitable[None]] | None = None,
+) -> str | None:
+    """Show the session until the user leaves; then stop its turn and close it. Returns the app's result."""
+    app = KeenApp(session, settings=settings, intro=intro, companion=companion)
+    try:
+        return await app.run_async(mouse=app.settings.mouse)
+    finally:
+        await session.close()
+
+
+def _encoding() -> str:
+    stream = sys.__stdout__
+    return (stream.encoding if stream else None) or "utf-8"
+
+
+def _tame_garbage_collection() -> None:
+    """What is loaded stays: freeze it, so that later collections are short (measured: 170 ms to 11 ms)."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS, 10, _ROUNDS_BEFORE_FULL)
+    gc.enable()

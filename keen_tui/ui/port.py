@@ -1,0 +1,77 @@
+"""What the screen asks of a session. It is handed one and knows no provider and no tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from keen_tui.bus import EventBus
+from keen_tui.events import Mode
+from keen_tui.memory.pending import PendingState
+
+
+class SessionPort(Protocol):
+    """The part of a session that the workspace uses. Only `close` waits; everything else returns at once."""
+
+    @property
+    def bus(self) -> EventBus:
+        """Where everything that happens is published."""
+
+    @property
+    def workspace(self) -> Path:
+        """The root folder."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+
+    @property
+    def server(self) -> str:
+        """Where the model is served, in a word."""
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+
+    @property
+    def pending(self) -> PendingState | None:
+        """What incomplete turns left, waiting for retry or discard."""
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+
+    @property
+    def queue(self) -> tuple[str, ...]:
+        """Messages that wait for the running turn, oldest first."""
+
+    def warm_up(self) -> None:
+        """Load in the background what the first request needs."""
+
+    def submit(self, text: str) -> None:
+        """Send a message: starts a turn, or queues it while one runs."""
+
+    def retry(self) -> None:
+        """Go on with the turn that ended incomplete or failed. Raises SessionRefused."""
+
+    def discard(self) -> None:
+        """Give pending work up, or take the message of a failed turn back. Raises SessionRefused."""
+
+    def stop(self) -> None:
+        """Interrupt the running turn; no effect when idle."""
+
+    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+        """Answer the approval of a call. Raises SessionRefused when it is not open."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+
+    def withdraw_queued(self) -> str | None:
+        """Take the newest queued message back."""
+
+    async def close(self) -> None:
+        """Stop the turn, wait for its end, let go of the provider."""

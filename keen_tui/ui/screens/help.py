@@ -1,0 +1,93 @@
+"""The help page: every action with its keys, read from the registry; those of the focused pane first."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+
+from keen_tui.ui.actions import ACTIONS, Action, Where, shown_key
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, indented
+
+TITLES: dict[Where, str] = {
+    "anywhere": "Everywhere, also while you type",
+    "composer": "In the composer",
+    "transcript": "In the transcript (tab goes there)",
+    "panels": "In Activity and TurnMemory",
+    "question": "When something asks",
+}
+_KEY_COLUMN = 26
+_IDEAS = (
+    ("TurnMemory", "after a turn, only two facts of its tool work go on: files changed, commands failed"),
+    ("Incomplete", "a turn that was cut keeps its finished calls; ctrl+r goes on, nothing runs twice"),
+    ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
+)
+
+
+class HelpRows(Rows):
+    """The page itself; `focused` is the place whose keys come first."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, focused: Where) -> None:
+        super().__init__(styles, glyphs, id="help-rows")
+        self._focused = focused
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        places = sorted(TITLES, key=lambda where: where != self._focused)
+        page: list[Text] = []
+        for where in places:
+            page += [self._title(TITLES[where]), Text()]
+            page += [
+                self._row(", ".join(map(shown_key, action.keys)), action) for action in _with_keys(where)
+            ]
+            page += [Text(), Text()]
+        page += [self._title("What is different here"), Text()]
+        page += [self._line(word, meaning) for word, meaning in _IDEAS]
+        return [indented(row, 2) for row in page]
+
+    def _title(self, text: str) -> Text:
+        return Text(text, self.look("text", bold=True))
+
+    def _row(self, keys: str, action: Action) -> Text:
+        return self._line(keys, action.help)
+
+    def _line(self, first: str, then: str) -> Text:
+        return Text.assemble(
+            (first.ljust(_KEY_COLUMN), self.look("text", bold=True)), (then, self.look("soft"))
+        )
+
+
+class HelpKeys(Rows):
+    """The last row of the page."""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        keys = (("esc", "back"), (f"{self.glyphs.up}{self.glyphs.down}", "scroll"), ("ctrl+p", "actions"))
+        return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
+
+
+class HelpScreen(Screen[None]):
+    """Covers the workspace until esc, f1 or q."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,q", "dismiss", show=False, priority=True),
+        Binding("ctrl+p", "app.command_palette", show=False, priority=True),
+    ]
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, focused: Where) -> None:
+        super().__init__()
+        self._rows = HelpRows(styles, glyphs, focused)
+        self._keys = HelpKeys(styles, glyphs, id="help-keys")
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help-page"):
+            yield self._rows
+        yield self._keys
+
+
+def _with_keys(where: Where) -> list[Action]:
+    return [action for action in ACTIONS if action.where == where and action.keys]

@@ -1,0 +1,74 @@
+"""What the command palette finds: every listed action, every permission mode, every theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, Protocol, cast, get_args
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from keen_tui.events import Mode
+from keen_tui.ui.actions import listed, shown_key
+
+
+class Workspace(Protocol):
+    """What the commands act on."""
+
+    def run(self, action_id: str) -> None:
+        """Run the action of that id."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+
+
+class HasWorkspace(Protocol):
+    """The app, as far as the palette needs it."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the commands act."""
+
+    @property
+    def theme_names(self) -> list[str]:
+        """The themes to choose from."""
+
+
+class _Command(NamedTuple):
+    label: str
+    help: str
+    run: Callable[[], None]
+
+
+class KeenCommands(Provider):
+    """Textual's palette asks this for what it offers."""
+
+    async def discover(self) -> Hits:
+        for command in self._commands():
+            yield DiscoveryHit(command.label, command.run, help=command.help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for command in self._commands():
+            score = matcher.match(command.label)
+            if score > 0:
+                yield Hit(score, matcher.highlight(command.label), command.run, help=command.help)
+
+    def _commands(self) -> Iterator[_Command]:
+        app = cast(HasWorkspace, self.app)
+        workspace = app.workspace
+        for action in listed():
+            keys = f"{shown_key(action.key)}   " if action.key else ""
+            yield _Command(action.label, f"{keys}{action.help}", partial(workspace.run, action.id))
+        for mode in get_args(Mode):
+            yield _Command(f"Mode: {mode}", _MODES[mode], partial(workspace.set_mode, mode))
+        for name in app.theme_names:
+            yield _Command(f"Theme: {name}", "changes the colours", partial(setattr, self.app, "theme", name))
+
+
+_MODES: dict[Mode, str] = {
+    "ask": "reads run; every change and every command asks",
+    "auto-edit": "changes inside the workspace run; commands ask",
+    "plan": "reads only; nothing is changed",
+    "auto": "everything runs without asking",
+}

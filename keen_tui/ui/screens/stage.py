@@ -1,0 +1,236 @@
+"""What the workspace looks like: conversation left, instruments right, one row of status below."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+
+from keen_tui.ui.actions import Where
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.port import SessionPort
+from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
+from keen_tui.ui.state import UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.transcript.widget import Transcript
+from keen_tui.ui.widgets.activity import Activity
+from keen_tui.ui.widgets.approval import APPROVAL, approval_question
+from keen_tui.ui.widgets.composer import Composer, Prompt
+from keen_tui.ui.widgets.header import Header
+from keen_tui.ui.widgets.notes import Note
+from keen_tui.ui.widgets.panel import Panel
+from keen_tui.ui.widgets.question import Question, QuestionPane
+from keen_tui.ui.widgets.rows import Rows
+from keen_tui.ui.widgets.sidebar import Sidebar
+from keen_tui.ui.widgets.status_bar import StatusBar
+from keen_tui.ui.widgets.strip import Strip
+from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
+from keen_tui.ui.widgets.welcome import Welcome
+
+_PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
+    "transcript": (("up, down", "block"), ("enter", "fold"), ("ctrl+y", "copy"), ("esc", "back")),
+    "panels": (("up, down", "row"), ("enter", "show"), ("esc", "back")),
+}
+
+
+class TooSmall(Rows):
+    """What is shown where nothing else fits."""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        words = Text(f"too small: {SMALLEST.width} x {SMALLEST.height} at least"[:width], self.look("soft"))
+        words.pad_left(max((width - words.cell_len) // 2, 0))
+        return [Text()] * (max(height - 1, 0) // 2) + [words]
+
+
+class Stage(Screen[None]):
+    """All panes, drawn from the states it is given with `show`, laid out for the size of the terminal."""
+
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(
+        self,
+        session: SessionPort,
+        styles: Styles,
+        glyphs: Glyphs,
+        *,
+        intro: tuple[str, ...] = (),
+        reduced_motion: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.session = session
+        self.state = UiState(mode=session.mode)
+        self.clock = clock
+        self._reduced_motion = reduced_motion
+        self._beat = True
+        self._ticking: Timer | None = None
+        self._sidebar_wanted = True
+        self._overlay_wanted = False
+        self._shape: Layout | None = None
+
+        self.header = Header(
+            styles, glyphs, folder=session.workspace, model=session.model, server=session.server
+        )
+        self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
+        self.transcript.reduced_motion = reduced_motion
+        self.welcome = Welcome(styles, glyphs, lines=intro)
+        self.notice = Note(styles, glyphs, id="notice", most_rows=2)
+        self.guide = Note(styles, glyphs, id="guide", most_rows=2)
+        self.strip = Strip(styles, glyphs, clock=clock)
+        self.composer = Composer(styles, glyphs)
+        self.question_pane = QuestionPane(styles, glyphs)
+        self.sidebar = Sidebar(Activity(styles, glyphs, clock=clock), TurnMemoryPanel(styles, glyphs))
+        self.status = StatusBar(styles, glyphs, context_window=session.context_window)
+        self.too_small = TooSmall(styles, glyphs, id="too-small")
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        with Horizontal(id="main"):
+            with Vertical(id="conversation"):
+                with Container(id="stage"):
+                    yield self.welcome
+                    yield self.transcript
+                yield self.notice
+                yield self.strip
+                yield self.guide
+                yield self.composer
+                yield self.question_pane
+            yield self.sidebar
+        yield self.status
+        yield self.too_small
+
+    def on_mount(self) -> None:
+        self.watch(self, "focused", self._show_status, init=False)
+        self.show(self.state)
+
+    @property
+    def prompt(self) -> Prompt:
+        """The editor of the composer."""
+        return self.composer.prompt
+
+    @property
+    def focused_place(self) -> Where:
+        """Where the focus is, in the words of the action registry."""
+        if isinstance(self.focused, Transcript):
+            return "transcript"
+        if isinstance(self.focused, Panel):
+            return "panels"
+        return "question" if self.question_pane.question else "composer"
+
+    def show(self, state: UiState) -> None:
+        """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
+        old, self.state = self.state, state
+        empty = not state.past and not state.live
+        self.welcome.display = empty
+        self.transcript.display = not empty
+        self.transcript.show(state.past, state.live)
+        self.header.title = state.turns[0].title if state.turns else ""
+        self.sidebar.show(state)
+        self.strip.show(state)
+        self.composer.show(state)
+        if state.notice and state.notice != old.notice:
+            self.say(state.notice)
+        self._show_approval(old)
+        self._show_status()
+        self._run_clock(state.running)
+
+    def ask(self, question: Question) -> None:
+        """Put a question in the place of the composer; the draft in there stays."""
+        self.composer.display = False
+        self.question_pane.ask(question)
+
+    def close_question(self) -> None:
+        """Give the composer its place back."""
+        self.question_pane.close()
+        self.composer.display = True
+        self.prompt.focus()
+        if self.state.approval:
+            self.ask(approval_question(self.state.approval))
+
+    def say(self, text: str) -> None:
+        """Show one sentence above the composer until the next key."""
+        self.notice.text = text
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw everything with another theme or another set of signs."""
+        for part in (
+            self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.composer,
+            self.question_pane, self.sidebar, self.status, self.too_small,
+        ):  # fmt: skip
+            part.set_look(styles, glyphs)
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the panels, beside or over the conversation."""
+        if self._shape and self._shape.wide:
+            self._sidebar_wanted = not self._sidebar_wanted
+        else:
+            self._overlay_wanted = not self._overlay_wanted
+        self._apply_layout()
+
+    @property
+    def overlay_open(self) -> bool:
+        """Whether the panels lie over the conversation now."""
+        return bool(self._shape and not self._shape.wide and self._overlay_wanted)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._shape = layout_of(event.size)
+        self._apply_layout()
+
+    @on(Transcript.Moved)
+    def _transcript_moved(self) -> None:
+        self._show_status()
+
+    def _apply_layout(self) -> None:
+        shape = self._shape or layout_of(self.app.size)
+        beside = shape.wide and self._sidebar_wanted
+        self.sidebar.display = beside or self.overlay_open
+        self.sidebar.styles.width = shape.sidebar_columns
+        self.sidebar.set_overlaid(self.overlay_open)
+        self.set_class(not beside, "-no-sidebar")
+        self.set_class(shape.low, "-low")
+        self.set_class(shape.tiny, "-tiny")
+        self.composer.set_flat(shape.flat)
+        self.transcript.live_output = not beside
+        self.question_pane.refresh(layout=True)
+        if isinstance(self.focused, Panel) and not self.sidebar.display:
+            self.prompt.focus()
+        self._show_status()
+
+    def _show_approval(self, old: UiState) -> None:
+        approval = self.state.approval
+        open_question = self.question_pane.question
+        if approval and approval is not old.approval:
+            self.ask(approval_question(approval))
+        elif approval is None and open_question and open_question.id == APPROVAL:
+            self.close_question()
+
+    def _show_status(self) -> None:
+        chip_in_view = self.transcript.key_chip_visible if self.state.pending else True
+        self.status.show(
+            self.state,
+            chip_in_view=chip_in_view,
+            pane_keys=_PANE_KEYS.get(self.focused_place, ()),
+            overlay_open=self.overlay_open,
+        )
+
+    def _run_clock(self, running: bool) -> None:
+        """One tick a second while a turn runs; no timer at all while idle."""
+        if running and self._ticking is None:
+            self._ticking = self.set_interval(1.0, self._tick)
+        elif not running and self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
+            self._beat = True
+
+    def _tick(self) -> None:
+        self._beat = self._reduced_motion or not self._beat
+        self.transcript.tick()
+        self.sidebar.tick(self._beat)
+        self.strip.tick(self._beat)
+        self.status.tick(self._beat)

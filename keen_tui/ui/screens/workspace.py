@@ -1,0 +1,264 @@
+"""What keys and answers do in the workspace: each action of the registry has its method here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, get_args
+
+from textual import events, on
+from textual.binding import BindingType
+
+from keen_tui.errors import SessionRefused
+from keen_tui.events import Mode
+from keen_tui.ui.actions import bindings
+from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.state import UiState
+from keen_tui.ui.transcript.widget import Transcript
+from keen_tui.ui.widgets.approval import APPROVAL
+from keen_tui.ui.widgets.composer import Prompt
+from keen_tui.ui.widgets.confirm import DISCARD, LEAVE, discard_question, leave_question
+from keen_tui.ui.widgets.panel import Panel
+from keen_tui.ui.widgets.question import QuestionPane
+
+AGAIN_WITHIN_SECONDS = 2.0
+"""How soon the second ctrl+c or esc must follow the first."""
+
+_MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+class WorkspaceScreen(Stage):
+    """Turns keys, answers and palette commands into calls on the session."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
+
+    _last_interrupt = float("-inf")
+    _last_escape = float("-inf")
+
+    def run(self, action_id: str) -> None:
+        """Run the action of that id."""
+        getattr(self, f"action_{action_id}")()
+
+    def show(self, state: UiState) -> None:
+        taken_back = self.state.taken_back
+        super().show(state)
+        if state.taken_back and state.taken_back != taken_back:
+            self._put_back(state.taken_back)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+        self._ask_session(lambda: self.session.set_mode(mode))
+
+    # The turn
+
+    def action_stop(self) -> None:
+        """Stop what runs; else go back to the composer; twice in a row clears it."""
+        question = self.question_pane.question
+        again = self._again_since(self._last_escape)
+        self._last_escape = self.clock()
+        if self.question_pane.back():
+            return
+        if question and question.id != APPROVAL:
+            self.close_question()
+        elif self.session.running:
+            self.session.stop()
+        elif not self.prompt.has_focus:
+            self.prompt.focus()
+        elif self.prompt.text and again:
+            self.prompt.put_away()
+        elif self.prompt.text:
+            self.say("esc again clears what you wrote")
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected; else stop; the second time leave."""
+        if selected := self.get_selected_text() or self.prompt.selected_text:
+            self.app.copy_to_clipboard(selected)
+            self.clear_selection()
+            self.say("copied")
+            return
+        again = self._again_since(self._last_interrupt)
+        self._last_interrupt = self.clock()
+        question = self.question_pane.question
+        if question and question.id == LEAVE:
+            if not self.question_pane.guarded:
+                self.app.exit()
+        elif again:
+            self.action_leave()
+        elif self.session.running:
+            self.session.stop()
+            self.say("stopping; ctrl+c again leaves")
+        else:
+            self.say("ctrl+c again leaves")
+
+    def action_retry(self) -> None:
+        """Go on with the incomplete or failed turn."""
+        self._close_own_question()
+        self._ask_session(self.session.retry)
+
+    def action_discard(self) -> None:
+        """Ask whether to give the incomplete turn up; take a failed message back at once."""
+        pending = self.session.pending
+        if pending and not self.session.running:
+            self.ask(discard_question(pending))
+        else:
+            self._ask_session(self.session.discard)
+
+    def action_next_mode(self) -> None:
+        """The next permission mode."""
+        place = _MODES.index(self.session.mode)
+        self.set_mode(_MODES[(place + 1) % len(_MODES)])
+
+    def action_leave(self) -> None:
+        """Leave; asks first where a turn runs or an incomplete one waits."""
+        if self.session.running or self.session.pending:
+            self.ask(leave_question(self.session.pending, running=self.session.running))
+        else:
+            self.app.exit()
+
+    # The screen
+
+    def action_sidebar(self) -> None:
+        """Show or hide the panels."""
+        self.toggle_sidebar()
+
+    def action_fold_memory(self) -> None:
+        """Fold or unfold TurnMemory."""
+        memory = self.sidebar.turn_memory
+        memory.folded = not memory.folded
+        self.sidebar.share_height()
+
+    def action_details(self) -> None:
+        """Unfold or fold the details of tool calls."""
+        self.transcript.toggle_details()
+
+    def action_palette(self) -> None:
+        """Open the command palette."""
+        self.app.action_command_palette()
+
+    def action_help(self) -> None:
+        """Open the help page."""
+        from keen_tui.ui.screens.help import HelpScreen  # noqa: PLC0415 - not before the first paint
+
+        self.app.push_screen(HelpScreen(self.status.look, self.status.glyphs, self.focused_place))
+
+    def action_next_pane(self) -> None:
+        """Move the focus on."""
+        self.focus_next()
+
+    def action_page_up(self) -> None:
+        """Up in a long question, else in the transcript."""
+        if not self.question_pane.scroll_body(-1):
+            self.transcript.action_page_up()
+
+    def action_page_down(self) -> None:
+        """Down in a long question, else in the transcript."""
+        if not self.question_pane.scroll_body(1):
+            self.transcript.action_page_down()
+
+    def action_top(self) -> None:
+        """To the first message."""
+        self.transcript.action_scroll_home()
+
+    def action_bottom(self) -> None:
+        """To the newest row, following it from now on."""
+        self.transcript.action_scroll_end()
+
+    # Messages of the panes
+
+    @on(Prompt.Sent)
+    def _send(self, message: Prompt.Sent) -> None:
+        self.transcript.action_scroll_end()
+        self._ask_session(lambda: self.session.submit(message.text))
+
+    @on(Prompt.QueuedWanted)
+    def _edit_queued(self) -> None:
+        text = self.session.withdraw_queued()
+        if text is not None:
+            self.prompt.write(text)
+
+    @on(Prompt.LeaveWanted)
+    def _leave_from_prompt(self) -> None:
+        self.action_leave()
+
+    @on(Panel.Chosen)
+    def _reveal(self, message: Panel.Chosen) -> None:
+        if self.overlay_open:
+            self.toggle_sidebar()
+        self.transcript.focus()
+        self.transcript.reveal(message.turn, message.call_id)
+
+    @on(Transcript.Copied)
+    def _tell_copied(self, message: Transcript.Copied) -> None:
+        self.say(f"copied {message.what}")
+
+    @on(QuestionPane.Answered)
+    def _answered(self, message: QuestionPane.Answered) -> None:
+        asked, choice = message.question.id, message.choice.id
+        if asked == APPROVAL:
+            self._answer_approval(choice, message.words)
+        elif asked == DISCARD:
+            self._answer_discard(choice)
+        elif asked == LEAVE:
+            self._answer_leave(choice)
+
+    def _answer_approval(self, choice: str, words: str) -> None:
+        approval = self.state.approval
+        if approval is None:
+            return
+        if choice == "stop":
+            self.session.stop()
+            return
+        self._ask_session(
+            lambda: self.session.answer(
+                approval.id,
+                allow=choice in ("yes", "grant"),
+                for_session=choice == "grant",
+                message=words,
+            )
+        )
+
+    def _answer_discard(self, choice: str) -> None:
+        self.close_question()
+        if choice == "discard":
+            self._ask_session(self.session.discard)
+        elif choice == "retry":
+            self._ask_session(self.session.retry)
+
+    def _answer_leave(self, choice: str) -> None:
+        if choice == "leave":
+            self.app.exit()
+            return
+        self.close_question()
+        if choice == "retry":
+            self._ask_session(self.session.retry)
+
+    # Helpers
+
+    def forget_notice(self) -> None:
+        """A key was pressed: the notice has been read."""
+        self.notice.text = ""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted while the focus is elsewhere belongs to the composer."""
+        if not self.question_pane.question and not self.prompt.has_focus:
+            self.prompt.focus()
+            self.prompt.post_message(events.Paste(event.text))
+
+    def _put_back(self, text: str) -> None:
+        """A message came back: it stands before what has been written since."""
+        draft = self.prompt.text
+        self.prompt.write(f"{text}\n{draft}" if draft.strip() else text)
+
+    def _close_own_question(self) -> None:
+        question = self.question_pane.question
+        if question and question.id != APPROVAL:
+            self.close_question()
+
+    def _again_since(self, before: float) -> bool:
+        return self.clock() - before <= AGAIN_WITHIN_SECONDS
+
+    def _ask_session(self, deed: Callable[[], None]) -> None:
+        """Do it; what the session refuses becomes the notice."""
+        try:
+            deed()
+        except SessionRefused as refused:
+            self.say(str(refused))

@@ -1,0 +1,190 @@
+"""The Activity panel: every tool call of the running turn as it happens, earlier turns in one row each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rich.text import Text
+
+from keen_tui.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
+from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, RetryBlock, ToolBlock, TurnRow, UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.panel import Entry, Panel
+from keen_tui.ui.widgets.phrases import DOING, WHY, line_counts, tool_name
+from keen_tui.ui.widgets.rows import GAP, spread
+
+LEAST_ROWS = 8
+_TAIL_ROWS = 4
+_TAIL_ROWS_WITH_ROOM = 8
+_TAIL_ROWS_WHEN_TIGHT = 2
+_ROOMY = 24
+_TIGHT = 12
+
+
+class Activity(Panel):
+    """Live rows of the turn in `state`. Give it states with `show`, a tick a second while a turn runs."""
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(styles, glyphs, id="activity")
+        self._clock = clock
+        self._state = UiState()
+        self._tail_high = 0
+
+    def show(self, state: UiState) -> None:
+        """Draw this state."""
+        old, self._state = self._state, state
+        if not state.running:
+            self._tail_high = 0
+        if (old.live, old.turns, old.phase) != (state.live, state.turns, state.phase):
+            self.changed()
+
+    def title_row(self, width: int) -> Text:
+        state, look = self._state, self.look
+        if not state.turns:
+            return self.title_spread("Activity", Text("no turn yet", look("dim")), width)
+        turn = state.turns[-1]
+        seconds = self._clock() - state.turn_started_at if state.running else turn.seconds
+        facts = self.fact(
+            Text(f"turn {turn.turn}", look("soft")),
+            Text(duration(seconds, running=state.running), look("dim")),
+        )
+        return self.title_spread("Activity", facts, width)
+
+    def entries(self, width: int) -> list[Entry]:
+        now = [entry for block in self._state.live if (entry := self._entry(block, width))]
+        if doing := self._doing(width):
+            now.append(doing)
+        room = self.size.height - 4 if self.size.height else len(now)
+        earlier = [self._earlier(turn, width) for turn in reversed(self._state.turns[:-1])]
+        if not self.has_focus and now:
+            now = _newest(now, room)
+            left = room - sum(len(entry.rows) for entry in now) - 1
+            earlier = earlier[: max(left, 0)] if self.size.height else earlier
+        if now and earlier:
+            earlier[0] = Entry(rows=(Text(), *earlier[0].rows), turn=earlier[0].turn)
+        return now + earlier
+
+    def wanted_height(self, width: int) -> int:
+        """As for all panels, whatever the height is now."""
+        inner = width - 4
+        now = [entry for block in self._state.live if (entry := self._entry(block, inner))]
+        doing = 1 if self._doing(inner) else 0
+        earlier = max(len(self._state.turns) - 1, 0)
+        return 3 + sum(len(entry.rows) for entry in now) + doing + (earlier + 1 if earlier else 0) + 1
+
+    def _entry(self, block: Block, width: int) -> Entry | None:
+        match block:
+            case ToolBlock():
+                rows = (self._call(block, width), *self._tail(block, width))
+                return Entry(rows=rows, turn=block.turn, call_id=block.id)
+            case ReasoningBlock(open=False, lost=False):
+                return Entry(rows=(self._thought(block, width),), turn=block.turn)
+            case RetryBlock():
+                return Entry(rows=(self._retry(block, width),))
+            case EndBlock(end=TurnIncomplete() | TurnError()):
+                return Entry(rows=(self._end(block, width),), turn=block.turn)
+        return None
+
+    def _call(self, block: ToolBlock, width: int) -> Text:
+        look, glyphs = self.look, self.glyphs
+        mark, right = {
+            "running": (self.dot(), Text(self._elapsed(block), look("accent"))),
+            "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
+            "done": (Text(glyphs.done, look("ok")), Text(duration(block.seconds), look("dim"))),
+            "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
+            "denied": (Text(glyphs.none, look("dim")), Text("denied", look("dim"))),
+            "stopped": (Text(glyphs.stopped, look("dim")), Text("stopped", look("dim"))),
+            "not_run": (Text(glyphs.none, look("dim")), Text("not run", look("dim"))),
+        }[block.status]
+        name = tool_name(clean(block.name))
+        counts = line_counts(block, look, glyphs)
+        room = width - right.cell_len - len(name) - 5 - (counts.cell_len + 2 if counts else 0)
+        target = _fitted(block.name, clean(block.target), max(room, 0), glyphs.more)
+        left = Text.assemble(mark, " ", (name, look("soft")), " ", (target, look("text")))
+        if counts:
+            left = Text.assemble(left, "  ", counts)
+        return spread(left, right, width, glyphs.more)
+
+    def _tail(self, block: ToolBlock, width: int) -> tuple[Text, ...]:
+        if block.status != "running" or not block.tail:
+            return ()
+        most = self._tail_limit()
+        lines = [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
+        self._tail_high = max(self._tail_high, len(lines))
+        look, glyphs = self.look, self.glyphs
+        edge = Text(f"  {glyphs.live} ", look("edge"))
+        rows = [Text.assemble(edge, (cut(line, width - 4, glyphs.more), look("soft"))) for line in lines]
+        rows += [edge] * (self._tail_high - len(lines))
+        facts = GAP.join((counted(block.lines, "line"), size(block.bytes), "esc stops"))
+        return (*rows, Text(f"  {facts}", look("dim")))
+
+    def _tail_limit(self) -> int:
+        height = self.size.height
+        if height > _ROOMY:
+            return _TAIL_ROWS_WITH_ROOM
+        return _TAIL_ROWS if height >= _TIGHT else _TAIL_ROWS_WHEN_TIGHT
+
+    def _thought(self, block: ReasoningBlock, width: int) -> Text:
+        left = Text.assemble((f"{self.glyphs.more} ", self.look("dim")), ("thought", self.look("soft")))
+        return spread(left, Text(duration(block.seconds), self.look("dim")), width)
+
+    def _retry(self, block: RetryBlock, width: int) -> Text:
+        retry = block.retry
+        left = Text.assemble(self.dot(), " ", (f"{WHY[retry.reason]}, trying again", self.look("soft")))
+        wait = max(block.due - self._clock(), 0)
+        return spread(left, Text(f"in {duration(wait, running=True)}", self.look("accent")), width)
+
+    def _end(self, block: EndBlock, width: int) -> Text:
+        end, look, glyphs = block.end, self.look, self.glyphs
+        assert not isinstance(end, TurnDone)
+        role = "dim" if block.settled else "wait" if isinstance(end, TurnIncomplete) else "fail"
+        mark = glyphs.look if isinstance(end, TurnIncomplete) else glyphs.failed
+        left = Text(f"{mark} {WHY[end.reason]}", look(role))
+        right = block.settled or duration(end.seconds)
+        return spread(left, Text(right, look("dim")), width, glyphs.more)
+
+    def _doing(self, width: int) -> Entry | None:
+        """A row for the model at work: while no tool call is the newest thing."""
+        state = self._state
+        if state.phase not in ("waiting", "thinking", "answering"):
+            return None
+        left = Text.assemble(self.dot(), " ", (DOING[state.phase], self.look("text")))
+        seconds = duration(self._clock() - state.phase_since, running=True)
+        return Entry(rows=(spread(left, Text(seconds, self.look("accent")), width),))
+
+    def _earlier(self, turn: TurnRow, width: int) -> Entry:
+        look = self.look
+        facts = self.fact(
+            Text(f"turn {turn.turn}", look("soft")), Text(counted(turn.calls, "call"), look("dim"))
+        )
+        left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
+        return Entry(rows=(spread(left, Text(duration(turn.seconds), look("dim")), width),), turn=turn.turn)
+
+    def _elapsed(self, block: ToolBlock) -> str:
+        return duration(self._clock() - block.started_at, running=True)
+
+
+def _newest(entries: list[Entry], room: int) -> list[Entry]:
+    """The last entries that fit into `room` rows; at least one."""
+    kept: list[Entry] = []
+    for entry in reversed(entries):
+        room -= len(entry.rows)
+        if room < 0 and kept:
+            break
+        kept.insert(0, entry)
+    return kept
+
+
+def _failure(block: ToolBlock) -> str:
+    code = block.result.exit_code if block.result else None
+    return f"exit {code}" if code else "failed"
+
+
+def _fitted(tool: str, target: str, cells: int, more: str) -> str:
+    is_path = tool in ("read_file", "write_file", "edit_file")
+    return cut_path(target, cells, more) if is_path else cut(target, cells, more)

@@ -1,0 +1,68 @@
+"""An approval as a question: what would happen, why it asks, and the four answers."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.display import DiffDisplay
+from keen_tui.events import ApprovalRequested
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.tool_views import render_display
+from keen_tui.ui.transcript.lines import lines_to_text
+from keen_tui.ui.widgets.phrases import tool_name
+from keen_tui.ui.widgets.question import Choice, Question
+from keen_tui.ui.widgets.rows import GAP
+
+APPROVAL = "approval"
+
+YES = Choice(id="yes", label="yes, this once")
+NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
+NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
+
+
+def approval_question(event: ApprovalRequested) -> Question:
+    """The question that this event asks."""
+    choices = [YES]
+    if event.grant:
+        choices.append(Choice(id="grant", label="yes, and allow", consequence=clean(event.grant)))
+    return Question(
+        id=APPROVAL,
+        title=clean(event.question),
+        facts=_facts(event),
+        body=_Body(event),
+        why=f"It asks because {clean(event.why)}." if event.why else "",
+        choices=(*choices, NO_BECAUSE, NO_AND_STOP),
+    )
+
+
+def _facts(event: ApprovalRequested) -> str:
+    match event.display:
+        case DiffDisplay() as diff:
+            changes = f"+{diff.added} -{diff.removed}"
+            return GAP.join((changes, counted(len(diff.hunks), "place"), counted(diff.total_lines, "line")))
+        case _:
+            return tool_name(clean(event.name))
+
+
+class _Body:
+    """Draws the display of an approval, once a width and look."""
+
+    def __init__(self, event: ApprovalRequested) -> None:
+        self._event = event
+        self._drawn: tuple[tuple[int, Styles, bool], list[Text]] | None = None
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+        key = (width, styles, glyphs.ascii)
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = (key, self._draw(width, styles, glyphs))
+        return self._drawn[1]
+
+    def _draw(self, width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+        display = self._event.display
+        if display is None:
+            return [Text(clean(self._event.target), styles("text"))]
+        return list(
+            lines_to_text(render_display(display, width, styles, glyphs, ground="background")).split("\n")
+        )

@@ -1,0 +1,209 @@
+"""Where the user writes: the queue, the prompt sign and the prompt itself, on one ground with one bar."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import TextArea
+
+from keen_tui.ui.actions import bindings
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.state import UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, spread
+
+_TEXT_EDGE = 4
+_RIGHT_MARGIN = 2
+_QUEUE_SHOWN = 3
+
+
+class Prompt(TextArea):
+    """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("composer")]
+
+    class Sent(Message):
+        """The text is to be sent."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class QueuedWanted(Message):
+        """Up was pressed on an empty prompt: the newest queued message is wanted back."""
+
+    class LeaveWanted(Message):
+        """ctrl+d was pressed on an empty prompt."""
+
+    def __init__(self) -> None:
+        super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
+        self.cursor_blink = False
+        self._sent: list[str] = []
+        self._place = 0
+        self._draft = ""
+        self.queue_waits = False
+
+    def action_send(self) -> None:
+        """Send what is written."""
+        text = self.text
+        if not text.strip():
+            return
+        self.put_away()
+        self.post_message(self.Sent(text))
+
+    def action_new_line(self) -> None:
+        """Begin a new line."""
+        start, end = self.selection
+        self._replace_via_keyboard("\n", start, end)
+
+    def action_leave_or_delete(self) -> None:
+        """Ask to leave when nothing is written, else delete what is right of the cursor."""
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.LeaveWanted())
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        if select or not self.cursor_at_first_line:
+            super().action_cursor_up(select)
+        elif self.queue_waits and not self.text:
+            self.post_message(self.QueuedWanted())
+        else:
+            self._recall(-1)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        if select or not self.cursor_at_last_line:
+            super().action_cursor_down(select)
+        else:
+            self._recall(1)
+
+    def put_away(self) -> None:
+        """Empty the prompt; what was written is the newest of the history."""
+        text = self.text
+        if text.strip() and (not self._sent or self._sent[-1] != text):
+            self._sent.append(text)
+        self._place = len(self._sent)
+        self._draft = ""
+        self.clear()
+
+    def write(self, text: str) -> None:
+        """Put `text` in place of what is written, the cursor at its end."""
+        self.text = text
+        self.move_cursor(self.document.end)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        text = clean(
+            event.text.replace("\r", "\n") if "\n" not in event.text else event.text, newlines=True, tabs=True
+        )
+        if result := self._replace_via_keyboard(text, *self.selection):
+            self.move_cursor(result.end_location)
+
+    def _recall(self, step: int) -> None:
+        """Walk through what was sent; past the newest stands the draft."""
+        place = self._place + step
+        if not 0 <= place <= len(self._sent):
+            return
+        if self._place == len(self._sent):
+            self._draft = self.text
+        self._place = place
+        self.write(self._draft if place == len(self._sent) else self._sent[place])
+
+
+class Composer(Rows):
+    """Draws bar, queue and prompt sign around the prompt."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="composer")
+        self.prompt = Prompt()
+        self._queue: tuple[str, ...] = ()
+        self._flat = False
+
+    def compose(self) -> ComposeResult:
+        yield self.prompt
+
+    def on_mount(self) -> None:
+        self.watch(self.prompt, "has_focus", lambda: self.changed(), init=False)
+        self._place_prompt()
+
+    def show(self, state: UiState) -> None:
+        """Draw this state's queue, and its hint in the empty prompt."""
+        hint = _hint(state)
+        if self.prompt.placeholder != hint:
+            self.prompt.placeholder = hint
+        if state.queue != self._queue:
+            self._queue = state.queue
+            self.prompt.queue_waits = bool(state.queue)
+            self._place_prompt()
+
+    def set_flat(self, flat: bool) -> None:
+        """Without the blank rows above and below, for low terminals."""
+        if flat != self._flat:
+            self._flat = flat
+            self._place_prompt()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        inner = width - _TEXT_EDGE - _RIGHT_MARGIN - 1
+        most = 3 if self._flat else 10
+        text_rows = self.prompt.wrapped_document.height if self.prompt.size.width == inner else 0
+        text_rows = text_rows or max(self.prompt.wrapped_document.height, 1)
+        return min(text_rows, most) + self._above() + (0 if self._flat else 1)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        focused = self.prompt.has_focus
+        bar = Text(self.glyphs.bar, self.look("accent" if focused else "edge"))
+        rows = [Text()] * (0 if self._flat else 1) + self._queue_rows(width - 1 - _RIGHT_MARGIN)
+        sign = Text.assemble(" ", (self.glyphs.prompt, self.look("accent", bold=True)))
+        rows.append(sign)
+        rows = (rows + [Text()] * height)[:height]
+        return [Text.assemble(bar, row) for row in rows]
+
+    def on_text_area_changed(self) -> None:
+        self.refresh(layout=True)
+
+    def on_click(self) -> None:
+        self.prompt.focus()
+
+    def _above(self) -> int:
+        return (0 if self._flat else 1) + min(len(self._queue), _QUEUE_SHOWN)
+
+    def _place_prompt(self) -> None:
+        self.prompt.styles.margin = (self._above(), _RIGHT_MARGIN + 1, 0, _TEXT_EDGE)
+        self.prompt.styles.max_height = 3 if self._flat else 10
+        self.changed(layout=True)
+
+    def _queue_rows(self, width: int) -> list[Text]:
+        look, glyphs = self.look, self.glyphs
+        rows = []
+        hidden = len(self._queue) - _QUEUE_SHOWN
+        for number, text in enumerate(self._queue[-_QUEUE_SHOWN:]):
+            newest = number == min(len(self._queue), _QUEUE_SHOWN) - 1
+            first_line = clean(text.strip().split("\n", 1)[0])
+            mark = f" {glyphs.queued}" + ("" if len(glyphs.queued) > 1 else " ")
+            left = Text.assemble((mark, look("dim")), (first_line, look("soft")))
+            facts = "queued" if number or hidden <= 0 else f"queued, {hidden} more before it"
+            right = Text(facts, look("dim"))
+            if newest and not self.prompt.text:
+                right = self.fact(right, self.key_hint(glyphs.up, "edit"))
+            rows.append(spread(left, right, width, glyphs.more))
+        return rows
+
+
+def _hint(state: UiState) -> str:
+    if state.running:
+        return (
+            "Type to queue another message" if state.queue else "Type to queue a message for after this turn"
+        )
+    if state.pending:
+        return "Or type: your message goes after the work that was kept"
+    if state.failed:
+        return "Or type: your message goes with the one that failed"
+    return "Say what shall be done" if not state.turns else "Say what shall be done next"

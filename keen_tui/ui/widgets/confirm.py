@@ -1,0 +1,67 @@
+"""Questions that the workspace itself asks: before work is given up, and before leaving with work open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.text import Text
+
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, size
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.question import Choice, Question
+from keen_tui.ui.widgets.rows import wrapped
+
+DISCARD = "discard"
+LEAVE = "leave"
+
+_KEEP = Choice(id="keep", label="no, keep it")
+_RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
+_STAY = Choice(id="stay", label="stay")
+
+
+def discard_question(pending: PendingState) -> Question:
+    """Whether the incomplete turn shall be given up."""
+    return Question(
+        id=DISCARD,
+        title="Discard the incomplete turn?",
+        body=_words(_kept(pending), "Files stay as they are. Later turns will know which files it changed."),
+        choices=(
+            Choice(id="discard", label="yes, discard", consequence="its calls can't be resumed"),
+            _RETRY_FIRST,
+            _KEEP,
+        ),
+        preselected=None,
+    )
+
+
+def leave_question(pending: PendingState | None, *, running: bool) -> Question:
+    """Whether to leave although a turn runs or an incomplete one waits."""
+    if running:
+        words = _words("A turn is running. Leaving stops it; what it did to files stays.")
+        choices = (Choice(id="leave", label="leave", consequence="the turn can't be resumed later"), _STAY)
+    else:
+        words = _words(
+            _kept(pending) if pending else "",
+            "It is kept in memory only, so it can't be resumed once you left. Files stay as they are.",
+        )
+        leave = Choice(id="leave", label="leave", consequence="the incomplete turn is lost")
+        choices = (_RETRY_FIRST, leave, _STAY)
+    return Question(id=LEAVE, title="Leave Keen TUI?", body=words, choices=choices, preselected=None)
+
+
+def _kept(pending: PendingState) -> str:
+    memory = turn_memory(pending.facts)
+    kept = f"Kept: {counted(pending.calls, 'finished call')}, {size(pending.trace_bytes)}."
+    files = ", ".join(clean(path) for path in memory.files_changed[:5])
+    more = len(memory.files_changed) - 5
+    return f"{kept} Changed: {files}{f' and {more} more' if more > 0 else ''}." if files else kept
+
+
+def _words(*texts: str) -> Callable[[int, Styles, Glyphs], list[Text]]:
+    def rows(width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+        return [row for text in texts if text for row in wrapped(text, width, styles("soft"))]
+
+    return rows

@@ -1,0 +1,61 @@
+"""The top row: brand, folder, branch and title on the left, model and server on the right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.text import Text
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread
+
+_SIDE = 2
+
+
+class Header(Rows):
+    """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path, model: str, server: str) -> None:
+        super().__init__(styles, glyphs, id="header")
+        self._folder = clean(folder.name or str(folder))
+        self._branch = clean(branch_of(folder))
+        self._model = clean(model)
+        self._server = clean(server)
+        self._title = ""
+
+    @property
+    def title(self) -> str:
+        """What the conversation is about; empty until it began."""
+        return self._title
+
+    @title.setter
+    def title(self, title: str) -> None:
+        if title != self._title:
+            self._title = title
+            self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        look = self.look
+        left = Text.assemble(
+            ("keen", look("accent", bold=True)), GAP, (self._folder, look("text")), "  ",
+            (self._branch, look("soft")), GAP if self._branch else " ", (clean(self._title), look("dim")),
+        )  # fmt: skip
+        right = Text.assemble((self._model, look("soft")), "  ", (self._server, look("dim")))
+        room = width - 2 * _SIDE
+        return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]
+
+
+def branch_of(folder: Path) -> str:
+    """The branch that is checked out in `folder`, the start of the commit when none is, or nothing."""
+    git = next((here / ".git" for here in (folder, *folder.parents) if (here / ".git").exists()), None)
+    if git is None:
+        return ""
+    try:
+        if git.is_file():
+            git = git.parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]

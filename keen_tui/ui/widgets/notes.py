@@ -1,0 +1,41 @@
+"""Rows of plain words between the transcript and the composer: the notice and the guide."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, indented, wrapped
+
+_TEXT_EDGE = 4
+_RIGHT_MARGIN = 3
+
+
+class Note(Rows):
+    """A few soft rows that take no room while there is nothing to say."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str, most_rows: int) -> None:
+        super().__init__(styles, glyphs, id=id)
+        self._most_rows = most_rows
+        self._text = ""
+        self.display = False
+
+    @property
+    def text(self) -> str:
+        """What it says; empty hides it."""
+        return self._text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        if text != self._text:
+            self._text = text
+            self.display = bool(text)
+            self.changed(layout=True)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        room = max(width - _TEXT_EDGE - _RIGHT_MARGIN, 1)
+        text = clean(self._text, newlines=True)
+        lines = wrapped(text, room, self.look("soft"))[: self._most_rows]
+        return [indented(line, _TEXT_EDGE) for line in lines]

@@ -1,0 +1,180 @@
+"""What both instruments in the right column are built on: a title, entries one can walk, a hairline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, spread
+
+EDGE = 2
+"""Columns from the hairline to the glyph; the right margin is as wide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Rows of a panel that belong together, and the place in the transcript they stand for.
+
+    `waits` gives its rows the amber bar. `turn` is 0 for rows that lead nowhere.
+    """
+
+    rows: tuple[Text, ...]
+    turn: int = 0
+    call_id: str | None = None
+    waits: bool = field(default=False)
+
+
+class Panel(Rows, can_focus=True):
+    """A list of entries under a title. With the focus, up and down choose an entry and enter shows it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", show=False),
+        Binding("down", "choose(1)", show=False),
+        Binding("enter", "show", show=False),
+    ]
+
+    class Chosen(Message):
+        """An entry was chosen: show `turn`, or its call `call_id`, in the transcript."""
+
+        def __init__(self, turn: int, call_id: str | None) -> None:
+            super().__init__()
+            self.turn = turn
+            self.call_id = call_id
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str) -> None:
+        super().__init__(styles, glyphs, id=id)
+        self.beat = True
+        self.overlaid = False
+        self._cursor = 0
+        self._row_owner: dict[int, int] = {}
+
+    def title_row(self, width: int) -> Text:
+        """The title, in at most `width` cells."""
+        raise NotImplementedError
+
+    def entries(self, width: int) -> list[Entry]:
+        """The entries from top to bottom, their rows in at most `width` cells."""
+        raise NotImplementedError
+
+    def pinned_row(self, width: int) -> Text | None:
+        """The row that always stands at the bottom, or None."""
+        return None
+
+    @property
+    def folded(self) -> bool:
+        """Whether only the title row is shown."""
+        return False
+
+    def wanted_height(self, width: int) -> int:
+        """Rows that it would take to show everything, the blank row on top included."""
+        if self.folded:
+            return 2
+        inner = width - 2 * EDGE
+        entry_rows = sum(len(entry.rows) for entry in self.entries(inner))
+        return 3 + entry_rows + (3 if self.pinned_row(inner) else 1)
+
+    def tick(self, beat: bool) -> None:
+        """A second has passed; `beat` alternates."""
+        self.beat = beat
+        self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        inner = width - 2 * EDGE
+        head = [Text(), self.title_row(inner)] + ([] if self.folded else [Text()])
+        pinned = None if self.folded else self.pinned_row(inner)
+        room = max(height - len(head) - (3 if pinned else 0), 0)
+        body, waiting = self._body(inner, 0 if self.folded else room)
+        page = head + body
+        if pinned:
+            above = (page + [Text()] * height)[: max(height - 2, len(head))]
+            page = [*above, pinned, Text()]
+        page = (page + [Text()] * height)[:height]
+        return [
+            self._with_edge(row, width, waits=index - len(head) in waiting) for index, row in enumerate(page)
+        ]
+
+    def _body(self, width: int, room: int) -> tuple[list[Text], set[int]]:
+        """The rows of the entries that fit, and which of them wait for the user."""
+        entries = self.entries(width)
+        self._cursor = min(self._cursor, max(len(entries) - 1, 0))
+        rows: list[Text] = []
+        owner: list[int] = []
+        for index, entry in enumerate(entries):
+            for row in entry.rows:
+                chosen = self.has_focus and index == self._cursor and bool(row)
+                rows.append(self._raised(row, width) if chosen else row)
+                owner.append(index)
+        first = self.first_row(owner, room)
+        shown = owner[first : first + room]
+        self._row_owner = dict(enumerate(shown))
+        waiting = {place for place, index in enumerate(shown) if entries[index].waits}
+        waiting = {place for place in waiting if rows[first + place]} | _inside(waiting)
+        return rows[first : first + room], waiting
+
+    def first_row(self, owner: list[int], room: int) -> int:
+        """Which row stands on top when not all of them fit; `owner` is the entry of each row."""
+        if not self.has_focus or len(owner) <= room:
+            return 0
+        last_of_cursor = max((place for place, index in enumerate(owner) if index == self._cursor), default=0)
+        return max(last_of_cursor + 1 - room, 0)
+
+    def _raised(self, row: Text, width: int) -> Text:
+        raised = Text.assemble(row, " " * max(width - row.cell_len, 0))
+        raised.stylize(self.look("text", on="raised"), 0, 0)
+        return Text.assemble(raised, style=self.look("text", on="raised", bold=True))
+
+    def _with_edge(self, row: Text, width: int, *, waits: bool) -> Text:
+        if waits:
+            edge = (self.glyphs.bar, self.look("wait"))
+        else:
+            edge = (self.glyphs.hairline, self.look("accent" if self.has_focus or self.overlaid else "edge"))
+        return Text.assemble(edge, " " * (EDGE - 1), row)
+
+    def title_spread(self, title: str, right: Text, width: int) -> Text:
+        """The usual title row."""
+        return spread(Text(title, self.look("text", bold=True)), right, width, self.glyphs.more)
+
+    def dot(self) -> Text:
+        """The sign of what runs; it breathes with the clock."""
+        return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
+
+    def action_choose(self, step: int) -> None:
+        """Move the cursor by `step` to the next entry that leads somewhere."""
+        entries = self.entries(self.size.width - 2 * EDGE)
+        place = self._cursor + step
+        while 0 <= place < len(entries) and not entries[place].turn:
+            place += step
+        if 0 <= place < len(entries):
+            self._cursor = place
+            self.changed()
+
+    def action_show(self) -> None:
+        """Show the chosen entry in the transcript."""
+        entries = self.entries(self.size.width - 2 * EDGE)
+        if self._cursor < len(entries) and entries[self._cursor].turn:
+            entry = entries[self._cursor]
+            self.post_message(self.Chosen(entry.turn, entry.call_id))
+
+    def on_click(self, event: events.Click) -> None:
+        chosen = self._row_owner.get(event.y - 3)
+        if chosen is not None and not self.folded:
+            self._cursor = chosen
+            self.action_show()
+
+    def on_focus(self) -> None:
+        self.changed()
+
+    def on_blur(self) -> None:
+        self.changed()
+
+
+def _inside(places: set[int]) -> set[int]:
+    """Every place from the first to the last, so that a bar has no holes; without a last blank row."""
+    return set(range(min(places), max(places))) if places else set()

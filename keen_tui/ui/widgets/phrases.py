@@ -1,0 +1,77 @@
+"""What is going on, in few words; shared by panels, strip and status bar."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.display import DiffDisplay
+from keen_tui.errors import EndReason
+from keen_tui.messages import TurnMemory
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.state import Block, Phase, ToolBlock
+from keen_tui.ui.themes import Styles
+
+TOOL_NAMES = {
+    "read_file": "read",
+    "write_file": "write",
+    "edit_file": "edit",
+    "glob_files": "glob",
+    "grep_files": "grep",
+}
+
+DOING: dict[Phase, str] = {
+    "idle": "ready",
+    "waiting": "waiting for the model",
+    "thinking": "thinking",
+    "answering": "answering",
+    "tool": "working",
+    "asking": "waits for you",
+    "retrying": "trying again",
+}
+
+WHY: dict[EndReason, str] = {
+    "provider": "the server refused",
+    "auth": "the key was refused",
+    "network": "connection lost",
+    "cut": "connection lost",
+    "stalled": "the server went silent",
+    "empty": "the reply was empty",
+    "step_limit": "step limit reached",
+    "context": "too long for the model",
+    "interrupted": "stopped by you",
+    "internal": "internal error",
+}
+
+
+def tool_name(name: str) -> str:
+    """The name of a tool on the screen: at most six cells."""
+    short = TOOL_NAMES.get(name, name)
+    return short if len(short) <= 6 else short[:5] + "…"
+
+
+def running_tool(blocks: tuple[Block, ...]) -> ToolBlock | None:
+    """The newest call that runs or asks."""
+    for block in reversed(blocks):
+        if isinstance(block, ToolBlock) and block.status in ("running", "asks"):
+            return block
+    return None
+
+
+def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
+    """`+3 −1` of a call that changed a file; empty for others."""
+    display = block.result.display if block.result else None
+    if not isinstance(display, DiffDisplay):
+        return Text()
+    return Text.assemble(
+        (f"+{display.added}", styles("add")), " ", (f"{glyphs.minus}{display.removed}", styles("del"))
+    )
+
+
+def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
+    """`±1 ✗1`: files changed and commands failed; a dash when there is neither."""
+    parts = []
+    if memory.files_changed:
+        parts.append(Text(f"{glyphs.changed}{len(memory.files_changed)}", styles("text")))
+    if memory.failed_bash:
+        parts.append(Text(f"{glyphs.failed}{len(memory.failed_bash)}", styles("fail")))
+    return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))

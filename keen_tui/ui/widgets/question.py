@@ -1,0 +1,303 @@
+"""The bottom pane that asks: it takes the composer's place until it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread, wrapped
+
+GUARD_SECONDS = 0.3
+"""How long keys are ignored after a question appeared: they were meant for something else."""
+
+_TEXT_EDGE = 4
+_RIGHT_MARGIN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A numbered answer. `asks_why` answers open a line for words before they are given."""
+
+    id: str
+    label: str
+    consequence: str = ""
+    asks_why: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked. `body` draws what it is about in a number of cells; it scrolls when it is long.
+
+    `facts` stand right of the title, `why` says why it asks. `preselected` is the index of the answer
+    that enter gives, or None where nothing should be given by a mere enter.
+    """
+
+    id: str
+    title: str
+    choices: tuple[Choice, ...]
+    facts: str = ""
+    body: Callable[[int, Styles, Glyphs], list[Text]] | None = None
+    why: str = ""
+    preselected: int | None = 0
+
+
+class QuestionPane(Widget):
+    """Asks one question at a time: `ask` shows it, `close` hides the pane."""
+
+    class Answered(Message):
+        """The question `question` was answered with `choice`; `words` were typed with it."""
+
+        def __init__(self, question: Question, choice: Choice, words: str) -> None:
+            super().__init__()
+            self.question = question
+            self.choice = choice
+            self.words = words
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, guard_seconds: float = GUARD_SECONDS) -> None:
+        super().__init__(id="question")
+        self._view = QuestionView(styles, glyphs)
+        self._guard_seconds = guard_seconds
+        self._why_choice: Choice | None = None
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        yield self._view
+        words = Input(
+            id="why", compact=True, placeholder="what should be done instead? enter sends, esc goes back"
+        )
+        words.cursor_blink = False
+        words.display = False
+        yield words
+
+    @property
+    def question(self) -> Question | None:
+        """The question that is open."""
+        return self._view.question
+
+    @property
+    def guarded(self) -> bool:
+        """Whether keys are still ignored."""
+        return self._view.guarded
+
+    def ask(self, question: Question) -> None:
+        """Show the question and take the focus."""
+        self._view.open(question)
+        self._leave_words()
+        self.display = True
+        self._view.focus()
+        self.set_timer(self._guard_seconds, lambda: self._view.lift_guard(question))
+
+    def close(self) -> None:
+        """Hide the pane."""
+        self._view.question = None
+        self.display = False
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
+        self._view.set_look(styles, glyphs)
+
+    def back(self) -> bool:
+        """Go back from the line for words to the answers; False when that line is not open."""
+        if self._why_choice is None:
+            return False
+        self._leave_words()
+        self._view.focus()
+        return True
+
+    def scroll_body(self, pages: int) -> bool:
+        """Move in a long body by pages; False when all of it is in view."""
+        return self._view.scroll_body(pages * max(self._view.body_room - 1, 1))
+
+    def take(self, choice: Choice) -> None:
+        """Give this answer, or ask for its words first."""
+        if self.question is None:
+            return
+        if choice.asks_why:
+            self._why_choice = choice
+            words = self.query_one("#why", Input)
+            words.display = True
+            words.focus()
+            return
+        self._answer(choice, "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._why_choice:
+            self._answer(self._why_choice, event.value.strip())
+
+    def _answer(self, choice: Choice, words: str) -> None:
+        question = self.question
+        if question is not None:
+            self.post_message(self.Answered(question, choice, words))
+
+    def _leave_words(self) -> None:
+        self._why_choice = None
+        words = self.query_one("#why", Input)
+        words.value = ""
+        words.display = False
+
+
+class QuestionView(Rows, can_focus=True):
+    """Draws the question and takes the keys that answer it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", show=False),
+        Binding("down", "choose(1)", show=False),
+        Binding("enter", "take", show=False),
+        *(Binding(str(number), f"number({number})", show=False) for number in range(1, 10)),
+    ]
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="question-view")
+        self.question: Question | None = None
+        self.guarded = True
+        self.body_room = 0
+        self._chosen: int | None = None
+        self._body_first = 0
+        self._body_rows = 0
+        self._choice_at: dict[int, int] = {}
+
+    def open(self, question: Question) -> None:
+        """Show this question, its answers dim until the guard is lifted."""
+        self.question = question
+        self.guarded = True
+        self._chosen = question.preselected
+        self._body_first = 0
+        self.changed(layout=True)
+
+    def lift_guard(self, question: Question) -> None:
+        """From now on keys answer `question`; no effect when another one is open."""
+        if self.question is question:
+            self.guarded = False
+            self.changed()
+
+    def scroll_body(self, rows: int) -> bool:
+        """Move in the body by a number of rows; False when all of it is in view."""
+        most = self._body_rows - self.body_room
+        if most <= 0:
+            return False
+        self._body_first = min(max(self._body_first + rows, 0), most)
+        self.changed()
+        return True
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._page(width, viewport.height))
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        bar = Text(self.glyphs.bar, self.look("wait"))
+        return [Text.assemble(bar, row) for row in self._page(width, self.app.size.height)]
+
+    def _page(self, width: int, screen_height: int) -> list[Text]:
+        """All rows without the bar. The body gets up to half the screen, less where that is needed."""
+        question = self.question
+        if question is None:
+            return []
+        inner = width - _TEXT_EDGE - _RIGHT_MARGIN
+        why = wrapped(question.why, inner, self.look("dim")) if question.why else []
+        choices = self._choices(question, width)
+        roomy = screen_height >= 20
+        gap = [Text()] if roomy else []
+        fixed = len(why) + len(choices) + (7 if roomy else 3)
+        body = self._body(question, inner, max(min(screen_height // 2, screen_height - fixed - 4), 1))
+        page = [*gap, self._title(question, width), *gap]
+        if body:
+            page += [*(indented(row, _TEXT_EDGE - 1) for row in body), *gap]
+        if why:
+            page += [*(indented(row, _TEXT_EDGE - 1) for row in why), *gap]
+        self._choice_at = {len(page) + index: index for index in range(len(choices))}
+        return [*page, *choices, *gap]
+
+    def _title(self, question: Question, width: int) -> Text:
+        left = Text(f" {self.glyphs.asks} {question.title}", self.look("wait", bold=True))
+        return spread(
+            left, Text(question.facts, self.look("dim")), width - 1 - _RIGHT_MARGIN, self.glyphs.more
+        )
+
+    def _body(self, question: Question, width: int, room: int) -> list[Text]:
+        rows = question.body(width, self.look, self.glyphs) if question.body else []
+        self._body_rows = len(rows)
+        self.body_room = min(len(rows), room)
+        if len(rows) <= room:
+            return rows
+        first = min(self._body_first, len(rows) - room)
+        shown = rows[first : first + room - 1]
+        hidden = len(rows) - first - len(shown)
+        mark = f"{self.glyphs.down} {hidden} more rows" if hidden else f"{self.glyphs.up} {first} rows above"
+        return [
+            *shown,
+            self.fact(Text(mark, self.look("soft")), self.key_hint("page up, page down", "scroll")),
+        ]
+
+    def _choices(self, question: Question, width: int) -> list[Text]:
+        return [
+            self._choice(choice, index, width - 1 - _RIGHT_MARGIN)
+            for index, choice in enumerate(question.choices)
+        ]
+
+    def _choice(self, choice: Choice, index: int, width: int) -> Text:
+        look = self.look
+        chosen = index == self._chosen and not self.guarded
+        on = "raised" if chosen else None
+        role = "dim" if self.guarded else "text"
+        mark = (f"{self.glyphs.prompt} ", look("wait", on=on)) if chosen else ("  ", look("dim"))
+        left = Text.assemble(
+            mark,
+            (f"{index + 1}  ", look(role, on=on, bold=not self.guarded)),
+            (choice.label, look(role, on=on, bold=chosen)),
+        )
+        if choice.consequence:
+            left = Text.assemble(
+                left, (GAP + choice.consequence, look("dim" if self.guarded else "soft", on=on))
+            )
+        right = Text("enter ", look("text", on=on, bold=True)) if chosen else Text()
+        row = spread(left, right, width - 1, self.glyphs.more)
+        if chosen:
+            row = Text.assemble(row, style=look("text", on="raised"))
+        return indented(row, 1)
+
+    def action_choose(self, step: int) -> None:
+        """Move to another answer."""
+        if self.guarded or self.question is None:
+            return
+        last = len(self.question.choices) - 1
+        if self._chosen is None:
+            self._chosen = 0 if step > 0 else last
+        else:
+            self._chosen = min(max(self._chosen + step, 0), last)
+        self.changed()
+
+    def action_take(self) -> None:
+        """Give the chosen answer."""
+        if self._chosen is not None:
+            self.action_number(self._chosen + 1)
+
+    def action_number(self, number: int) -> None:
+        """Give the answer of that number."""
+        if self.guarded or self.question is None or number > len(self.question.choices):
+            return
+        pane = self.parent
+        if isinstance(pane, QuestionPane):
+            pane.take(self.question.choices[number - 1])
+
+    def on_click(self, event: events.Click) -> None:
+        index = self._choice_at.get(event.y)
+        if index is not None:
+            self.action_number(index + 1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_body(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_body(-3)

@@ -1,0 +1,144 @@
+"""The last row: permission mode, context and tokens on the left, the keys that matter now on the right."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, meter, tokens
+from keen_tui.ui.state import UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.phrases import tool_name
+from keen_tui.ui.widgets.rows import Rows, indented, spread
+
+_SIDE = 2
+_METER = 10
+_SHORT_METER = 7
+
+
+class StatusBar(Rows):
+    """Draws the state it is given with `show`; the other attributes say what the screen is doing.
+
+    `chip_in_view` is whether the retry chip can be seen in the transcript: if not, the badge is one.
+    `pane_keys` are keys and verbs of the focused pane, which then take the left half.
+    `overlay_open` offers the key that closes the panels.
+    """
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, context_window: int | None) -> None:
+        super().__init__(styles, glyphs, id="status")
+        self._window = context_window
+        self._state = UiState()
+        self._chip_in_view = True
+        self._pane_keys: tuple[tuple[str, str], ...] = ()
+        self._overlay_open = False
+        self._beat = True
+
+    def show(
+        self,
+        state: UiState,
+        *,
+        chip_in_view: bool,
+        pane_keys: tuple[tuple[str, str], ...],
+        overlay_open: bool,
+    ) -> None:
+        """Draw this state."""
+        self._state = state
+        self._chip_in_view = chip_in_view
+        self._pane_keys = pane_keys
+        self._overlay_open = overlay_open
+        self.changed()
+
+    def tick(self, beat: bool) -> None:
+        """A second has passed."""
+        if self._state.recovering:
+            self._beat = beat
+            self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        room = width - 2 * _SIDE
+        right = self._right(room)
+        lefts = [self._keys_of_pane(room - right.cell_len - 2)] if self._pane_keys else self._lefts()
+        left = next((one for one in lefts if one.cell_len + right.cell_len + 3 <= room), lefts[-1])
+        return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]
+
+    def _keys_of_pane(self, room: int) -> Text:
+        for count in range(len(self._pane_keys), 0, -1):
+            row = self.fact(*(self.key_hint(key, verb) for key, verb in self._pane_keys[:count]))
+            if row.cell_len <= room:
+                return row
+        return Text()
+
+    def _lefts(self) -> list[Text]:
+        """The left half from the fullest to the barest: totals go first, then the words of the meter."""
+        look = self.look
+        mode = Text(self._state.mode, look("text", bold=True))
+        totals = self._totals()
+        fullest = self.fact(mode, self._fill(_METER, words=True), totals)
+        return [
+            fullest,
+            self.fact(mode, self._fill(_METER, words=True)),
+            self.fact(mode, self._fill(_SHORT_METER, words=False)),
+            mode,
+        ]
+
+    def _fill(self, cells: int, *, words: bool) -> Text:
+        look, used = self.look, self._state.context_tokens
+        if used is None:
+            return Text()
+        if not self._window:
+            return Text.assemble(("context ", look("dim")), (tokens(used), look("text")))
+        share = used / self._window
+        filled, track = meter(share, cells, self.glyphs)
+        role = "wait" if share > 0.8 else "accent"
+        row = Text.assemble(
+            (filled, look(role)), (track, look("track")), (f" {share * 100:.0f} %", look("text"))
+        )
+        if words:
+            of = f"  {tokens(used)} of {tokens(self._window)}"
+            return Text.assemble(("context ", look("dim")), row, (of, look("dim")))
+        return row
+
+    def _totals(self) -> Text:
+        state, glyphs = self._state, self.glyphs
+        if not state.input_tokens and not state.output_tokens:
+            return Text()
+        sums = f"{glyphs.up}{tokens(state.input_tokens)} {glyphs.down}{tokens(state.output_tokens)}"
+        return Text(sums, self.look("dim"))
+
+    def _right(self, room: int) -> Text:
+        state, look, glyphs = self._state, self.look, self.glyphs
+        help_key = self.key_hint("f1", "help")
+        if state.approval:
+            name = tool_name(clean(state.approval.name))
+            waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
+            return self.fact(waits, help_key) if room > 50 else waits
+        if state.running:
+            return self._right_of_running(help_key)
+        if state.pending:
+            return self._pending_badge(room)
+        if self._overlay_open:
+            return self.fact(self.key_hint("ctrl+b", "close"), self.key_hint("tab", "next pane"))
+        if state.failed:
+            failed = Text(f"{glyphs.failed} failed", look("fail", bold=True))
+            return self.fact(failed, self.key_hint("ctrl+r", "send again"))
+        return self.fact(self.key_hint("ctrl+p", "actions"), help_key)
+
+    def _right_of_running(self, help_key: Text) -> Text:
+        state, glyphs = self._state, self.glyphs
+        if state.recovering:
+            dot = glyphs.running if self._beat else glyphs.running_alt
+            badge = Text(f"{dot} recovering: {counted(state.recovering, 'call')}", self.look("accent"))
+            return self.fact(badge, self.key_hint("esc", "stop"))
+        if self._overlay_open:
+            return self.fact(self.key_hint("ctrl+b", "close"), self.key_hint("esc", "stop"))
+        return self.fact(self.key_hint("esc", "stop"), help_key)
+
+    def _pending_badge(self, room: int) -> Text:
+        pending, look = self._state.pending, self.look
+        assert pending is not None
+        words = f"{self.glyphs.look} pending: {counted(pending.calls, 'call')}"
+        if room < 48:
+            words = f"{self.glyphs.look} pending"
+        if not self._chip_in_view:
+            return Text(f" {words}   ctrl+r retry ", look("on-wait", on="wait-fill", bold=True))
+        return self.fact(Text(words, look("wait", bold=True)), self.key_hint("ctrl+r", "retry"))

@@ -1,0 +1,71 @@
+"""One row above the composer while the panels are out of sight: what runs, and what is remembered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rich.text import Text
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, cut, duration
+from keen_tui.ui.state import UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.phrases import DOING, memory_counts, running_tool, tool_name
+from keen_tui.ui.widgets.rows import Rows, indented, spread
+
+_SIDE = 2
+_TARGET_CELLS = 24
+
+
+class Strip(Rows):
+    """Draws the state it is given with `show`."""
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(styles, glyphs, id="strip")
+        self._clock = clock
+        self._state = UiState()
+        self._beat = True
+
+    def show(self, state: UiState) -> None:
+        """Draw this state."""
+        old, self._state = self._state, state
+        if (old.phase, old.turns, len(old.live)) != (state.phase, state.turns, len(state.live)):
+            self.changed()
+
+    def tick(self, beat: bool) -> None:
+        """A second has passed."""
+        self._beat = beat
+        self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        if not self._state.turns:
+            return [Text()]
+        look = self.look
+        counts = memory_counts(self._state.turns[-1].memory, look, self.glyphs)
+        memory = Text.assemble(("memory ", look("dim")), counts)
+        right = self.fact(memory, self.key_hint("ctrl+b", "panels"))
+        if width < 60:
+            right = memory
+        return [indented(spread(self._doing(), right, width - 2 * _SIDE, self.glyphs.more), _SIDE)]
+
+    def _doing(self) -> Text:
+        state, look, glyphs = self._state, self.look, self.glyphs
+        turn = state.turns[-1]
+        number = Text(f"turn {turn.turn}", look("dim"))
+        if not state.running:
+            calls = Text(counted(turn.calls, "call"), look("dim"))
+            return Text.assemble("  ", self.fact(number, calls, Text(duration(turn.seconds), look("dim"))))
+        seconds = Text(duration(self._clock() - state.turn_started_at, running=True), look("dim"))
+        tool = running_tool(state.live)
+        if state.phase == "asking":
+            mark = Text(glyphs.asks, look("wait", bold=True))
+        else:
+            mark = Text(glyphs.running if self._beat else glyphs.running_alt, look("accent"))
+        doing = DOING[state.phase]
+        if tool:
+            target = cut(clean(tool.target), _TARGET_CELLS, glyphs.more)
+            doing = f"{tool_name(clean(tool.name))} {target}"
+        return Text.assemble(mark, " ", self.fact(Text(doing, look("text")), number, seconds))

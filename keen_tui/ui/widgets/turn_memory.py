@@ -1,0 +1,144 @@
+"""The TurnMemory panel: what later turns will know of each turn, and what is kept of an incomplete one."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.messages import TurnMemory as Memory
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, cut_path, meter, size
+from keen_tui.ui.state import TurnRow, UiState
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.panel import Entry, Panel
+from keen_tui.ui.widgets.phrases import memory_counts
+from keen_tui.ui.widgets.rows import GAP, spread, wrapped
+
+_METER = 8
+_EMPTY = (
+    "What later turns will know of a turn: the files it changed and the commands that failed. "
+    "Not its tool calls and their output."
+)
+
+
+class TurnMemoryPanel(Panel):
+    """Newest turn first. The running turn fills live; the last row adds up what all turns carry."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="turn-memory")
+        self._state = UiState()
+        self._folded = False
+
+    @property
+    def folded(self) -> bool:
+        """Whether only one line is shown."""
+        return self._folded
+
+    @folded.setter
+    def folded(self, folded: bool) -> None:
+        self._folded = folded
+        self.changed(layout=True)
+
+    def show(self, state: UiState) -> None:
+        """Draw this state."""
+        old, self._state = self._state, state
+        if (old.turns, old.pending, old.phase == "idle") != (
+            state.turns,
+            state.pending,
+            state.phase == "idle",
+        ):
+            self.changed()
+
+    def tick(self, beat: bool) -> None:
+        if self._state.running:
+            super().tick(beat)
+
+    def title_row(self, width: int) -> Text:
+        look, glyphs = self.look, self.glyphs
+        if not self.folded:
+            return self.title_spread("TurnMemory", self.key_hint("ctrl+t", "fold"), width)
+        carried = sum(turn.carried_bytes or 0 for turn in self._state.turns)
+        newest = self._state.turns[-1].memory if self._state.turns else Memory()
+        facts = self.fact(memory_counts(newest, look, glyphs), Text(size(carried), look("dim")))
+        title = Text.assemble((f"{glyphs.folded} ", look("dim")), ("TurnMemory", look("text", bold=True)))
+        if self._state.pending:
+            title = Text.assemble((f"{glyphs.look} ", look("wait")), ("TurnMemory", look("wait", bold=True)))
+        return spread(Text.assemble(title, GAP, facts), self.key_hint("ctrl+t", "unfold"), width, glyphs.more)
+
+    def entries(self, width: int) -> list[Entry]:
+        if not self._state.turns:
+            return [Entry(rows=tuple(wrapped(_EMPTY, width, self.look("dim"))))]
+        entries = [self._entry(turn, width) for turn in reversed(self._state.turns)]
+        return [Entry(rows=(*entry.rows, Text()), turn=entry.turn, waits=entry.waits) for entry in entries]
+
+    def pinned_row(self, width: int) -> Text | None:
+        settled = [turn for turn in self._state.turns if turn.carried_bytes is not None]
+        if not settled:
+            return None
+        carried = sum(turn.carried_bytes or 0 for turn in settled)
+        trace = sum(turn.trace_bytes or 0 for turn in settled)
+        return self._carries("all turns", carried, trace, width)
+
+    def _entry(self, turn: TurnRow, width: int) -> Entry:
+        pending = turn.status == "pending"
+        rows = [self._head(turn, width), *self._facts(turn, width)]
+        if pending:
+            rows += self._kept(turn, width)
+        elif turn.carried_bytes is not None and turn.trace_bytes is not None:
+            rows.append(self._carries("  carries", turn.carried_bytes, turn.trace_bytes, width))
+        return Entry(rows=tuple(rows), turn=turn.turn, waits=pending)
+
+    def _head(self, turn: TurnRow, width: int) -> Text:
+        look, glyphs = self.look, self.glyphs
+        mark, word, role = {
+            "running": (self.dot(), "filling", "accent"),
+            "done": (Text(glyphs.done, look("ok")), "", "dim"),
+            "pending": (Text(glyphs.look, look("wait")), "pending", "wait"),
+            "failed": (Text(glyphs.failed, look("fail")), "failed", "fail"),
+            "abandoned": (Text(glyphs.none, look("dim")), "abandoned", "dim"),
+        }[turn.status]
+        live = turn.status in ("running", "pending")
+        left = Text.assemble(mark, " ", (f"turn {turn.turn}", look("text" if live else "soft", bold=live)))
+        if not live:
+            left = Text.assemble(left, GAP, (clean(turn.title), look("dim")))
+        return spread(left, Text(word, look(role, bold=turn.status == "pending")), width, glyphs.more)
+
+    def _facts(self, turn: TurnRow, width: int) -> list[Text]:
+        look, glyphs = self.look, self.glyphs
+        role = {"running": "accent", "pending": "wait"}.get(turn.status, "soft")
+        memory = turn.memory
+        rows = [
+            Text.assemble("  ", (glyphs.changed, look(role)), " ",
+                          (cut_path(clean(path), width - 4, glyphs.more), look("text")))
+            for path in memory.files_changed
+        ]  # fmt: skip
+        for failed in memory.failed_bash:
+            left = Text.assemble(
+                "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
+            )
+            rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), width, glyphs.more))
+        if not rows and turn.status != "failed":
+            nothing = "nothing yet" if turn.status == "running" else "nothing changed, nothing failed"
+            rows.append(Text(f"  {nothing}", look("dim")))
+        elif turn.status == "failed":
+            rows.append(Text("  nothing was done, nothing is kept", look("dim")))
+        return rows
+
+    def _kept(self, turn: TurnRow, width: int) -> list[Text]:
+        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, in memory"
+        return [
+            spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more),
+            Text(),
+            Text.assemble("  ", self.key_hint("ctrl+r", "retry", "wait")),
+            Text.assemble("  ", self.key_hint("ctrl+x", "discard")),
+        ]
+
+    def _carries(self, label: str, carried: int, trace: int, width: int) -> Text:
+        look = self.look
+        left = Text.assemble(
+            (label, look("dim")), " ", (size(carried), look("text", bold=label == "all turns")),
+            (" of ", look("dim")), (size(trace), look("dim")),
+        )  # fmt: skip
+        filled, track = meter(carried / trace if trace else 0.0, _METER, self.glyphs)
+        return spread(
+            left, Text.assemble((filled, look("accent")), (track, look("track"))), width, self.glyphs.more
+        )

@@ -1,0 +1,76 @@
+"""What stands where the transcript will be, until the first message: the name, a greeting, three keys."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, indented, wrapped
+
+_WIDTH = 72
+_KEY_COLUMN = 9
+_VERB_COLUMN = 17
+_WORDMARK = ("█▄▀ █▀▀ █▀▀ █▄ █", "█ █ ██▄ ██▄ █ ▀█")
+_CLAIM = ("a coding agent that remembers outcomes", "and never repeats finished work")
+_GREETING = (
+    "Say what you want done in this folder.",
+    "It reads, edits and runs commands; before it changes anything it shows you and asks.",
+)
+_KEYS = (
+    ("ctrl+r", "retry", "a dropped turn goes on; no call runs twice"),
+    ("ctrl+b", "Activity", "every tool call live, with its output"),
+    ("ctrl+t", "TurnMemory", "what changed and what failed, turn by turn"),
+)
+
+
+class Welcome(Rows):
+    """A greeting of `lines` between the name and the keys, as much of it as fits."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, lines: tuple[str, ...]) -> None:
+        super().__init__(styles, glyphs, id="welcome")
+        self._lines = lines
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        room = min(_WIDTH, width - 6)
+        parts = [self._brand(room), self._greeting(room), self._different(room)]
+        while len(parts) > 1 and sum(len(part) + 2 for part in parts) - 2 > height:
+            parts.pop(0 if len(parts) == 2 and self._lines else -1)
+        page = parts[0]
+        for part in parts[1:]:
+            page = [*page, Text(), *([Text()] if height > 22 else []), *part]
+        left = max((width - room) // 2, 4)
+        above = max((height - len(page)) // 2, 0)
+        return [Text()] * above + [indented(row, left) for row in page]
+
+    def _brand(self, room: int) -> list[Text]:
+        look = self.look
+        if self.glyphs.ascii or room < 60:
+            return [Text("keen", look("accent", bold=True)), *(Text(line, look("text")) for line in _CLAIM)]
+        return [
+            Text.assemble((mark, look("accent")), " " * 4, (claim, look("text")))
+            for mark, claim in zip(_WORDMARK, _CLAIM, strict=True)
+        ]
+
+    def _greeting(self, room: int) -> list[Text]:
+        first, *rest = self._lines or _GREETING
+        rows = [Text(row.plain, self.look("text", bold=True)) for row in self._wrapped(first, room)]
+        return rows + [row for line in rest for row in self._wrapped(line, room)]
+
+    def _wrapped(self, line: str, room: int) -> list[Text]:
+        return wrapped(clean(line), room, self.look("soft"))
+
+    def _different(self, room: int) -> list[Text]:
+        look = self.look
+        rows = [Text("What is different here", look("text", bold=True)), Text()]
+        for key, verb, what in _KEYS:
+            verb_column = _VERB_COLUMN if room >= 66 else len("TurnMemory") + 2
+            row = Text.assemble(
+                (key.ljust(_KEY_COLUMN), look("text", bold=True)),
+                (verb.ljust(verb_column), look("text")),
+                (what, look("soft")),
+            )
+            row.truncate(room)
+            rows.append(row)
+        return rows

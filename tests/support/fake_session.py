@@ -1,0 +1,83 @@
+"""A session for tests of the screen: it publishes what it is told to and notes what it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.bus import EventBus
+from keen_tui.errors import SessionRefused
+from keen_tui.events import ApprovalAnswered, Event, MessageTakenBack, Mode, ModeChanged, QueueChanged
+from keen_tui.memory.pending import PendingState
+
+
+class FakeSession:
+    """Every call on it becomes a row in `calls`, for example `("submit", "hello")`."""
+
+    def __init__(self, workspace: Path, *, context_window: int | None = 200_000) -> None:
+        self.bus = EventBus()
+        self.workspace = workspace
+        self.model = "qwen3-coder"
+        self.server = "ollama"
+        self.mode: Mode = "ask"
+        self.running = False
+        self.pending: PendingState | None = None
+        self.context_window = context_window
+        self.queue: tuple[str, ...] = ()
+        self.calls: list[tuple[object, ...]] = []
+        self.refusal = ""
+        self.failed_message = ""
+
+    def publish(self, *events: Event) -> None:
+        """Let the screen see these events."""
+        for event in events:
+            self.bus.publish(event)
+
+    def warm_up(self) -> None:
+        self.calls.append(("warm_up",))
+
+    def submit(self, text: str) -> None:
+        self.calls.append(("submit", text))
+        if self.running:
+            self.queue = (*self.queue, text)
+            self.publish(QueueChanged(texts=self.queue))
+
+    def retry(self) -> None:
+        self._note("retry")
+
+    def discard(self) -> None:
+        self._note("discard")
+        if self.failed_message:
+            self.publish(MessageTakenBack(turn=1, text=self.failed_message))
+
+    def stop(self) -> None:
+        self.calls.append(("stop",))
+
+    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+        self._note("answer", call_id, allow, for_session, message)
+        self.publish(
+            ApprovalAnswered(
+                turn=1, id=call_id, allowed=allow, for_session=for_session, message=message, by="user"
+            )
+        )
+
+    def set_mode(self, mode: Mode) -> None:
+        self.calls.append(("set_mode", mode))
+        self.mode = mode
+        self.publish(ModeChanged(mode=mode))
+
+    def withdraw_queued(self) -> str | None:
+        if not self.queue:
+            return None
+        *rest, newest = self.queue
+        self.queue = tuple(rest)
+        self.publish(QueueChanged(texts=self.queue))
+        return newest
+
+    async def close(self) -> None:
+        self.calls.append(("close",))
+        self.bus.close()
+
+    def _note(self, *call: object) -> None:
+        if self.refusal:
+            raise SessionRefused(self.refusal)
+        self.calls.append(call)
