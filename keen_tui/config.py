@@ -19,9 +19,6 @@ from keen_tui.events import Mode
 Api = Literal["openai-chat"]
 Output = Literal["text", "json", "stream-json"]
 
-NO_KEY = "no-key"
-"""Sent as the key to servers that need none; the SDK insists on one."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

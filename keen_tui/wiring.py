@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
-from keen_tui.config import NO_KEY, Settings
+from keen_tui.config import Settings
 from keen_tui.providers.base import Provider
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.openai_chat import OpenAIChat
@@ -40,7 +40,7 @@ def build_provider(settings: Settings) -> Provider:
     return OpenAIChat(
         model=settings.model,
         base_url=settings.base_url or None,
-        api_key=settings.api_key or NO_KEY,
+        api_key=settings.api_key,
         key_source=settings.api_key_env,
         stall_seconds=settings.stall_seconds,
     )

@@ -23,7 +23,7 @@ def play_on_screen(settings: Settings, themes: Path, pace: float) -> None:
 
 
 class ScreenTour:
-    """Reads the bus as any reader does; shows the guide's words and puts the next prompt into the composer."""
+    """A reader of the bus that shows the words of the guide and writes the next prompt for the person."""
 
     def __init__(self, session: Session) -> None:
         self._reader = session.bus.subscribe()
