@@ -32,7 +32,7 @@ _serials = count()
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A block in its place. `version` changes with every new drawing; `known`: its height is no estimate."""
+    """A block in its place. `known`: its height was measured and is no estimate."""
 
     block: Block
     gap: int = 0
@@ -41,12 +41,10 @@ class Entry:
     stream: MarkdownStream | None = None
     streamed: str = ""
     serial: int = field(default_factory=lambda: next(_serials))
-    version: int = 0
 
     def outdated(self) -> None:
         self.lines = None
         self.known = False
-        self.version += 1
 
 
 class Place(NamedTuple):
@@ -171,7 +169,6 @@ class Document:
         ticking = [index for index in indices if ticks(self.entries[index].block, last=index == last)]
         for index in ticking:
             self._forget_lines(self.entries[index])
-            self.entries[index].version += 1
         return ticking
 
     def redraw_running(self) -> None:

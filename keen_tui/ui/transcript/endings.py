@@ -100,7 +100,7 @@ def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> l
         return scene.facts(glyphs.failed, "fail", (words, "soft"), (settled, "dim"))
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
-        kept = f"{counted(changed, 'changed file')} remembered" if changed else ""
+        kept = f"{counted(changed, 'file')} remembered" if changed else ""
         return scene.facts(
             glyphs.none, "dim", (f"turn {end.turn} abandoned", "soft"), (words, "dim"), (kept, "dim")
         )

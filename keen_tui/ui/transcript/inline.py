@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.style import Style
 
+from keen_tui.plain import clean
 from keen_tui.ui.themes import Styles
 
 if TYPE_CHECKING:
@@ -38,22 +39,23 @@ def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: boo
         face = faces[-1]
         match token.type:
             case "text" | "html_inline":
-                runs += _text(token.content, face, styles)
+                # Cleaned again: an entity such as `&#27;` is a control character only now.
+                runs += _text(clean(token.content), face, styles)
             case "code_inline":
-                runs.append(Segment(token.content, _code_style(face, styles)))
+                runs.append(Segment(clean(token.content), _code_style(face, styles)))
             case "softbreak":
                 runs.append(Segment(" ", _style(face, styles)))
             case "hardbreak":
                 runs.append(Segment("\n", None))
             case "image":
                 face = replace(face, href=str(token.attrs.get("src", "")))
-                runs.append(Segment(token.content or "image", _style(face, styles)))
+                runs.append(Segment(clean(token.content) or "image", _style(face, styles)))
             case _ if token.nesting == 1:
                 faces.append(_inside(face, token))
             case _ if token.nesting == -1 and len(faces) > 1:
                 faces.pop()
             case _:
-                runs += _text(token.content, face, styles)
+                runs += _text(clean(token.content), face, styles)
     return runs
 
 

@@ -22,7 +22,7 @@ class Painter:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._strips: LRUCache[tuple[int, int, int, bool], Strip] = LRUCache(STRIPS_KEPT)
+        self._strips: LRUCache[tuple[int, int, bool], tuple[Line, Strip]] = LRUCache(STRIPS_KEPT)
 
     def forget(self) -> None:
         """The look changed."""
@@ -38,10 +38,13 @@ class Painter:
         row = place.offset - entry.gap
         if selected is not None:
             return self._painted(self._selected(self._with_cursor(line, row, has_cursor), selected))
-        key = (entry.serial, entry.version, row, has_cursor)
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._strips[key] = self._painted(self._with_cursor(line, row, has_cursor))
+        key = (entry.serial, row, has_cursor)
+        kept = self._strips.get(key)
+        # While a text streams in, the rows of its finished parts stay the very same lines.
+        if kept is not None and kept[0] is line:
+            return kept[1]
+        strip = self._painted(self._with_cursor(line, row, has_cursor))
+        self._strips[key] = (line, strip)
         return strip
 
     def with_mark(self, strip: Strip, below: int) -> Strip:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keen_tui.ui.highlight import highlight
 from keen_tui.ui.transcript.code import code_lines
 from keen_tui.ui.transcript.lines import BLANK, Line
 from keen_tui.ui.transcript.look import Look
@@ -56,3 +57,9 @@ def render_markdown(text: str, look: Look) -> list[Line]:
     stream.feed(text)
     stream.finish()
     return stream.lines(look)
+
+
+def warm_up() -> None:
+    """Load parser and highlighter. For a thread after the first paint, so that the first reply need not."""
+    parse("", {})
+    highlight("", language="python")

@@ -243,6 +243,10 @@ class Transcript(ScrollView, can_focus=True):
         self.following = False
         self._anchor = place
         self._settle()
+        self._stopped()
+
+    def _stopped(self) -> None:
+        """The view came to rest: at the end it follows again."""
         self.following = self.below == 0
         self._announce()
 
@@ -322,9 +326,7 @@ class Transcript(ScrollView, can_focus=True):
     # The block cursor
 
     def on_focus(self) -> None:
-        if self._cursor is None and len(self._document):
-            bottom = self.scroll_offset.y + self._viewport - 1
-            self._cursor = self._document.find(bottom).block
+        self._ensure_cursor()
         self.refresh()
 
     def on_blur(self) -> None:
@@ -332,17 +334,19 @@ class Transcript(ScrollView, can_focus=True):
 
     def action_cursor(self, step: int) -> None:
         """Move the block cursor, and scroll so far that its block is seen."""
-        if not len(self._document):
+        cursor = self._ensure_cursor()
+        if cursor is None:
             return
-        cursor = self._cursor if self._cursor is not None else len(self._document)
         self._cursor = min(max(cursor + step, 0), len(self._document) - 1)
         self._scroll_to_cursor(self._cursor)
         self.refresh()
 
     def action_fold(self) -> None:
         if self._cursor is not None and self._document.toggle(self._cursor):
-            self._unfollow()
+            # What is unfolded in view must not be pushed out of it.
+            self.following = False
             self._settle()
+            self._stopped()
 
     def action_copy_block(self) -> None:
         if self._cursor is None:
@@ -351,10 +355,11 @@ class Transcript(ScrollView, can_focus=True):
         self.app.copy_to_clipboard(text)
         self.post_message(self.Copied(text, counted(text.count("\n") + 1, "line")))
 
-    def _unfollow(self) -> None:
-        """Unfolding what is in view must not push it out of view."""
-        if self.following and self._document.rows > self._viewport:
-            self.following = False
+    def _ensure_cursor(self) -> int | None:
+        """The block under the cursor; it begins on the last one in view."""
+        if self._cursor is None and len(self._document):
+            self._cursor = self._document.find(self.scroll_offset.y + self._viewport - 1).block
+        return self._cursor
 
     def _scroll_to_cursor(self, index: int) -> None:
         top = self._document.top(index)

@@ -1,0 +1,180 @@
+"""What tests of the screen share: looks, blocks of a session, an app that holds a transcript."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from keen_tui.display import DiffDisplay, DiffLine, Display
+from keen_tui.events import TurnDone, TurnIncomplete
+from keen_tui.messages import ToolResult, TurnMemory
+from keen_tui.ui.glyphs import UNICODE, Glyphs
+from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, TextBlock, ToolBlock, ToolStatus, UserBlock
+from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.transcript.look import Look
+from keen_tui.ui.transcript.widget import Transcript
+
+THEMES = load_themes()[0]
+
+DIFF = DiffDisplay(
+    path="src/cart.py",
+    hunks=(
+        (
+            DiffLine(sign=" ", number=31, text="def total(self) -> Money:"),
+            DiffLine(sign="-", number=32, text="    return self.discount(net + self.tax(net))"),
+            DiffLine(sign="+", number=32, text="    net = self.discount(net)"),
+            DiffLine(sign="+", number=33, text="    return net + self.tax(net)"),
+        ),
+        (DiffLine(sign="+", number=56, text="    return amount"),),
+    ),
+    added=3,
+    removed=1,
+    total_lines=88,
+)
+
+
+def look(width: int = 80, theme: str = "keen-dark", glyphs: Glyphs = UNICODE, *, colour: bool = True) -> Look:
+    return Look(Styles(THEMES[theme], colour=colour), glyphs, width)
+
+
+def tool_block(
+    id: str = "call",
+    name: str = "bash",
+    target: str = "pytest -q",
+    status: ToolStatus = "done",
+    *,
+    turn: int = 1,
+    summary: str = "",
+    display: Display | None = None,
+    exit_code: int | None = None,
+    seconds: float = 0.003,
+    tail: str = "",
+) -> ToolBlock:
+    """A tool call that began at second 0 of the clock."""
+    result = ToolResult(text="output", summary=summary, display=display, exit_code=exit_code)
+    return ToolBlock(
+        turn=turn,
+        id=id,
+        name=name,
+        target=target,
+        status=status,
+        started_at=0.0,
+        tail=tail,
+        result=None if status in ("running", "asks") else result,
+        seconds=seconds,
+    )
+
+
+def text_block(
+    text: str, *, turn: int = 1, step: int = 1, open: bool = False, lost: bool = False
+) -> TextBlock:
+    return TextBlock(turn=turn, step=step, text=text, open=open, lost=lost)
+
+
+def done_block(turn: int = 1) -> EndBlock:
+    return EndBlock(
+        end=TurnDone(
+            turn=turn,
+            attempt=1,
+            reason="stop",
+            text="",
+            turn_memory=TurnMemory(),
+            calls=2,
+            seconds=52,
+            carried_bytes=400,
+            trace_bytes=38_400,
+        )
+    )
+
+
+def incomplete_block(turn: int = 1, *, lost_words: int = 17) -> EndBlock:
+    end = TurnIncomplete(
+        turn=turn,
+        attempt=1,
+        reason="network",
+        detail="",
+        text="",
+        turn_memory=TurnMemory(files_changed=("src/cart.py",)),
+        calls=4,
+        seconds=41,
+        trace_bytes=18_200,
+    )
+    return EndBlock(end=end, lost_words=lost_words)
+
+
+def incomplete_turn(turn: int = 1) -> tuple[Block, ...]:
+    return (
+        UserBlock(turn=turn, text="fix the failing discount test"),
+        ReasoningBlock(turn=turn, step=1, text="The test first.", seconds=6.0, open=False),
+        text_block("I'll read the test and run it once.", turn=turn),
+        tool_block("read", "read_file", "tests/test_cart.py", turn=turn, summary="142 lines"),
+        tool_block("run", status="failed", turn=turn, exit_code=1, seconds=1.4),
+        tool_block("edit", "edit_file", "src/cart.py", turn=turn, display=DIFF),
+        text_block("The discount now comes off", turn=turn, step=3, lost=True),
+        incomplete_block(turn),
+    )
+
+
+def long_session(blocks: int) -> tuple[Block, ...]:
+    """User messages, folded tool calls and Markdown in turn."""
+    session: list[Block] = []
+    for turn in range(1, blocks // 4 + 1):
+        session += (
+            UserBlock(turn=turn, text=f"question {turn}"),
+            tool_block(f"a{turn}", turn=turn),
+            tool_block(f"b{turn}", turn=turn, display=DIFF),
+            text_block(f"Answer **{turn}**.\n\n- one\n- two\n\n```python\nreturn {turn}\n```", turn=turn),
+        )
+    return tuple(session)
+
+
+class TranscriptApp(App[None]):
+    """A transcript alone on the screen. `moves` are its messages, `now` its clock."""
+
+    CSS = "Screen { background: $background; } Transcript { margin: 0; }"
+
+    def __init__(
+        self,
+        past: tuple[Block, ...] = (),
+        live: tuple[Block, ...] = (),
+        *,
+        theme: str = "keen-dark",
+        glyphs: Glyphs = UNICODE,
+        colour: bool = True,
+    ) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.moves: list[Transcript.Moved] = []
+        self.copied: list[str] = []
+        self.opened: list[str] = []
+        self._blocks = (past, live)
+        self._look = look(theme=theme, glyphs=glyphs, colour=colour)
+        self.register_theme(self._look.styles.theme.textual())
+        self.theme = theme
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(self._look.styles, self._look.glyphs, clock=lambda: self.now)
+
+    def on_mount(self) -> None:
+        self.transcript.show(*self._blocks)
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    @property
+    def rows(self) -> list[str]:
+        """The text of the rows in view."""
+        transcript = self.transcript
+        return [transcript.render_line(row).text.rstrip() for row in range(transcript.size.height)]
+
+    def row_with(self, text: str) -> int:
+        return next(number for number, row in enumerate(self.rows) if text in row)
+
+    def on_transcript_moved(self, message: Transcript.Moved) -> None:
+        self.moves.append(message)
+
+    def on_transcript_copied(self, message: Transcript.Copied) -> None:
+        self.copied.append(message.text)
+
+    def on_transcript_link_opened(self, message: Transcript.LinkOpened) -> None:
+        self.opened.append(message.href)

@@ -1,0 +1,234 @@
+"""Blocks as rows: columns, words, what is said at the end of a turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keen_tui.display import (
+    CommandDisplay,
+    Display,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+)
+from keen_tui.events import RetryScheduled, TurnError, TurnIncomplete
+from keen_tui.ui.glyphs import ASCII, UNICODE
+from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, UserBlock
+from keen_tui.ui.tool_views import render_display
+from keen_tui.ui.transcript.blocks import draw_block, gap_before, source
+from keen_tui.ui.transcript.endings import REASON_WORDS, SHORT_REASONS
+from keen_tui.ui.transcript.scene import Scene
+from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
+
+SCENE = Scene(look=look(), now=12.0)
+
+
+def rows(block: Block, scene: Scene = SCENE) -> list[str]:
+    return [line.text.rstrip() for line in draw_block(block, scene)]
+
+
+def error_block() -> EndBlock:
+    end = TurnError(turn=1, attempt=1, reason="auth", detail="no key (401)", seconds=0.4)
+    return EndBlock(end=end)
+
+
+def test_a_tool_row_keeps_its_columns() -> None:
+    (row,) = rows(tool_block(name="read_file", target="src/cart.py", summary="88 lines"))
+    assert row[2] == "✓"
+    assert row[4:8] == "read"
+    assert row[10:21] == "src/cart.py"
+    assert row[:68].endswith("88 lines")
+    assert row[:76].endswith("3 ms")
+    assert row[77] == "▸"
+
+
+def test_a_long_target_is_cut_before_the_result() -> None:
+    (row,) = rows(tool_block(target="pytest " + "x" * 200, summary="71 passed"))
+    assert "x…   71 passed" in row
+    assert len(row) == 78
+    (path,) = rows(tool_block(name="edit_file", target="deep/" * 20 + "cart.py", display=DIFF))
+    assert path[10] == "…" and "/cart.py" in path
+
+
+def test_a_target_with_control_characters_stays_one_row() -> None:
+    (row,) = rows(tool_block(target="echo a\nrm -rf /\x1b[2J\u202e"))
+    assert "echo a rm -rf /<U+202E>" in row
+
+
+@pytest.mark.parametrize(
+    ("changes", "glyph", "words"),
+    [
+        ({"status": "running"}, "●", "12 s"),
+        ({"status": "asks"}, "?", "waits for you"),
+        ({"status": "failed", "exit_code": 1}, "✗", "exit 1"),
+        ({"status": "denied"}, "–", "denied"),
+        ({"status": "stopped"}, "■", "stopped by you"),
+        ({"status": "not_run"}, "–", "not run"),
+        ({"display": DIFF}, "✓", "+3 −1"),
+    ],
+)
+def test_every_state_of_a_call_has_a_glyph_and_a_word(
+    changes: dict[str, object], glyph: str, words: str
+) -> None:
+    (row,) = rows(tool_block(**changes))  # type: ignore[arg-type]
+    assert row[2] == glyph
+    assert words in row
+
+
+def test_a_running_call_shows_its_newest_lines_where_it_should() -> None:
+    running = tool_block(status="running", tail="one\ntwo\nthree\nfour\n")
+    assert len(rows(running)) == 1
+    assert rows(running, replace(SCENE, live_output=True))[1:] == ["    ┊ two", "    ┊ three", "    ┊ four"]
+
+
+def test_the_dot_of_a_running_call_breathes() -> None:
+    assert rows(tool_block(status="running"), replace(SCENE, breath=True))[0][2] == "•"
+
+
+def test_an_unfolded_edit_shows_its_diff() -> None:
+    shown = rows(tool_block(name="edit_file", display=DIFF), replace(SCENE, unfolded=True))
+    assert shown[0][77] == "▾"
+    assert shown[1] == "       31   def total(self) -> Money:"
+    assert shown[2] == "       32 -     return self.discount(net + self.tax(net))"
+    assert shown[5] == "        … 22 lines"
+
+
+def test_a_diff_is_copied_with_signs_and_without_numbers() -> None:
+    lines = render_display(DIFF, 72, SCENE.look.styles, UNICODE)
+    assert lines[1].text[lines[1].skip :].rstrip() == "-     return self.discount(net + self.tax(net))"
+    assert source(tool_block(display=DIFF)).startswith(" def total(self) -> Money:\n-    return")
+
+
+@pytest.mark.parametrize(
+    "display",
+    [
+        DIFF,
+        TextDisplay(text="no such file\nat all"),
+        FileDisplay(path="a.py", text="x = 1\n\ty = 2\n", first_line=99_999),
+        CommandDisplay(command="make " + "x" * 200, output="long " * 50 + "\nend\n", exit_code=2),
+        FileListDisplay(lines=("a.py", "b.py"), more=12),
+        FileListDisplay(lines=()),
+        {"an": "unknown kind"},
+    ],
+    ids=lambda display: type(display).__name__,
+)
+@pytest.mark.parametrize("width", [20, 72])
+def test_every_display_fills_its_width_exactly(display: Display, width: int) -> None:
+    for line in render_display(display, width, SCENE.look.styles, ASCII, ground="background"):
+        assert line.cells == width
+
+
+def test_without_grounds_a_diff_row_takes_the_colour_of_its_sign() -> None:
+    plain = look(theme="keen-ansi16")
+    lines = render_display(DIFF, 72, plain.styles, UNICODE)
+    code = next(part for part in lines[1].segments if "return" in part.text)
+    assert code.style == plain.styles("del", on="del-wash")
+
+
+def test_the_users_words_are_bold_behind_the_prompt_glyph() -> None:
+    lines = draw_block(UserBlock(turn=1, text="fix it\nnow"), SCENE)
+    assert [line.text for line in lines] == ["  › fix it", "    now"]
+    assert lines[0].segments[-1].style == SCENE.look.styles("text", bold=True)
+
+
+def test_reasoning_is_one_row_until_it_is_unfolded() -> None:
+    block = ReasoningBlock(turn=1, step=1, text="The test first.", seconds=6.0, open=False)
+    assert rows(block)[0].startswith("  … thought for 6.0 s")
+    assert rows(block, replace(SCENE, unfolded=True))[1:] == ["    The test first."]
+    thinking = replace(block, open=True)
+    assert rows(thinking, replace(SCENE, last=True))[0].startswith("  … thinking for 6 s")
+
+
+def test_streaming_text_ends_with_the_caret_only_while_it_is_the_last() -> None:
+    block = text_block("so far", open=True)
+    assert rows(block, replace(SCENE, last=True)) == ["    so far▌"]
+    assert rows(block) == ["    so far"]
+
+
+def test_lost_text_keeps_its_place_and_says_that_it_is_lost() -> None:
+    lines = draw_block(text_block("**cut** of", lost=True), SCENE)
+    assert [line.text for line in lines] == [
+        "  ┊ cut of",
+        "  ┊ cut here: these words are not carried over",
+    ]
+    style = lines[0].segments[-1].style
+    assert style is not None and style.italic
+
+
+def test_the_incomplete_block_tells_what_is_kept_and_the_two_keys() -> None:
+    lines = draw_block(incomplete_block(), replace(SCENE, last=True))
+    assert [line.text.rstrip() for line in lines] == [
+        "▌",
+        "▌ ▲ Turn incomplete   the connection was lost after 41 s",
+        "▌",
+        "▌   kept       4 finished calls, 1 changed file, 18.2 kB",
+        "▌   not kept   the 17 words above that were still streaming",
+        "▌",
+        "▌    ctrl+r    retry     goes on from the last result; no call runs twice",
+        "▌    ctrl+x    discard   asks first; the changed file stays remembered",
+        "▌",
+    ]
+    assert {line.cells for line in lines} == {80}
+    assert [line.chip for line in lines].index(True) == 6
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_incomplete_block_fits_any_width(width: int) -> None:
+    lines = draw_block(incomplete_block(), Scene(look=look(width), now=0.0, last=True))
+    assert {line.cells for line in lines} == {width}
+
+
+def test_a_settled_end_is_one_row() -> None:
+    block = incomplete_block()
+    retried = rows(replace(block, settled="retried"))
+    assert retried == ["  ▲ connection lost after 41 s   4 calls kept   retried"]
+    abandoned = rows(replace(block, settled="abandoned"))
+    assert abandoned == ["  – turn 1 abandoned   connection lost after 41 s   1 file remembered"]
+    assert len(rows(block)) == 1
+
+
+def test_an_error_is_three_rows_with_the_key_that_sends_again() -> None:
+    shown = rows(error_block(), replace(SCENE, last=True))
+    assert shown[0] == "▌ ✗ Turn failed   the key was refused"
+    assert shown[1] == "▌   no key (401)"
+    assert shown[2].startswith("▌    ctrl+r    send again")
+    assert len(shown) == 3
+    assert rows(replace(error_block(), settled="retried"))[0].endswith("sent again")
+
+
+def test_the_servers_words_stand_under_the_reason_where_they_help() -> None:
+    end = incomplete_block().end
+    assert isinstance(end, TurnIncomplete)
+    refused = EndBlock(end=replace(end, reason="provider", detail="model\x1b[2J overloaded"))
+    assert rows(refused, replace(SCENE, last=True))[2] == "▌   model overloaded"
+
+
+def test_an_automatic_retry_counts_down() -> None:
+    retry = RetryScheduled(
+        turn=1, step=1, attempt=2, max_attempts=5, delay=6, reason="network", detail="reset"
+    )
+    assert rows(RetryBlock(retry=retry, due=16.0)) == [
+        "  ● connection lost, trying again in 4 s   2 of 5   esc stops"
+    ]
+
+
+def test_every_reason_has_words() -> None:
+    assert set(REASON_WORDS) == set(SHORT_REASONS)
+
+
+def test_blank_rows_stand_between_blocks_but_not_between_calls() -> None:
+    call, text = tool_block(), text_block("x")
+    thought = ReasoningBlock(turn=1, step=1, text="", seconds=1.0)
+    assert gap_before(None, call, before_unfolded=False) == 0
+    assert gap_before(call, call, before_unfolded=False) == 0
+    assert gap_before(call, call, before_unfolded=True) == 1
+    assert gap_before(thought, text, before_unfolded=False) == 0
+    assert gap_before(call, text, before_unfolded=False) == 1
+
+
+def test_a_notice_is_plain_words() -> None:
+    assert rows(NoticeBlock(turn=1, text="the reply was cut at the output limit")) == [
+        "    the reply was cut at the output limit"
+    ]

@@ -1,0 +1,15 @@
+"""What must not be loaded before the first paint."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_the_transcript_loads_no_parser_and_no_highlighter() -> None:
+    code = (
+        "import sys, keen_tui.ui.transcript.widget, keen_tui.ui.tool_views;"
+        "print({'pygments', 'markdown_it'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "set()"

@@ -1,0 +1,78 @@
+"""Times, sizes and cut texts; glyph sets."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
+from keen_tui.ui.measures import counted, cut, cut_path, duration, meter, size, tokens
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.003, "3 ms"),
+        (0.9994, "999 ms"),
+        (1.4, "1.4 s"),
+        (9.96, "10 s"),
+        (12.4, "12 s"),
+        (59.6, "1:00"),
+        (112, "1:52"),
+        (3727, "1:02:07"),
+        (-1, "0 ms"),
+    ],
+)
+def test_durations_are_as_precise_as_they_are_short(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+def test_a_running_clock_shows_whole_seconds() -> None:
+    assert duration(1.9, running=True) == "1 s"
+    assert duration(61.2, running=True) == "1:01"
+
+
+def test_sizes_and_tokens_have_one_decimal_at_most() -> None:
+    assert [size(count) for count in (87, 400, 18_200, 1_300_000)] == ["87 B", "0.4 kB", "18.2 kB", "1.3 MB"]
+    assert [tokens(count) for count in (950, 10_400, 200_000, 1_200_000)] == ["950", "10.4k", "200k", "1.2M"]
+    assert counted(1, "call") == "1 call"
+    assert counted(2, "retry", "retries") == "2 retries"
+
+
+@given(st.text(), st.integers(0, 40))
+def test_cut_text_never_is_wider_than_it_may_be(text: str, cells: int) -> None:
+    assert cell_len(cut(text, cells)) <= cells
+    if cell_len(text) <= cells:
+        assert cut(text, cells) == text
+
+
+def test_a_path_loses_leading_folders_before_its_name() -> None:
+    assert cut_path("src/keen/tests/test_cart.py", 20) == "…/tests/test_cart.py"
+    assert cut_path("a/very_long_name_of_a_file.py", 12) == "very_long_n…"
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_a_meter_fills_in_halves_and_shows_the_least_share(glyphs: Glyphs) -> None:
+    assert meter(0, 10, glyphs)[0] == ""
+    assert meter(0.0001, 10, glyphs)[0] == glyphs.meter_half
+    assert meter(0.5, 10, glyphs)[0] == glyphs.meter_full * 5
+    assert all(len("".join(meter(share / 7, 8, glyphs))) == 8 for share in range(9))
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_every_glyph_is_one_cell_wide(glyphs: Glyphs) -> None:
+    signs = {field.name: getattr(glyphs, field.name) for field in fields(glyphs) if field.name != "ascii"}
+    assert {name for name, sign in signs.items() if cell_len(sign) != 1} <= {"queued"}
+    assert glyphs is UNICODE or all(sign.isascii() for sign in signs.values())
+
+
+def test_glyphs_follow_the_setting_first_then_the_terminal() -> None:
+    assert choose_glyphs(None, {"TERM": "xterm-256color"}, "UTF-8") is UNICODE
+    assert choose_glyphs(None, {"TERM": "linux"}, "utf-8") is ASCII
+    assert choose_glyphs(None, {}, "ISO-8859-1") is ASCII
+    assert choose_glyphs("ascii", {}, "utf-8") is ASCII
+    assert choose_glyphs("unicode", {"TERM": "dumb"}, "ascii") is UNICODE

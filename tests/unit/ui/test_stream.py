@@ -1,0 +1,127 @@
+"""Streamed Markdown: however it is cut on its way, it is drawn the same, and what is drawn stays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keen_tui.ui.transcript.lines import Line
+from keen_tui.ui.transcript.splitter import CODE_LINES, LIST_ITEMS, PARAGRAPH, TABLE_ROWS, Splitter
+from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
+from tests.support.screen import look
+
+LOOK = look()
+WORDS = st.sampled_from(["word", "**bold**", "`code`", "[link](http://x.y)", "*it*", "a | b", "# no", "1. x"])
+LINE = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
+BLOCK = st.one_of(
+    LINE,
+    st.lists(LINE, min_size=1, max_size=3).map("\n".join),
+    LINE.map("## {}".format),
+    st.lists(LINE, min_size=1, max_size=40).map(lambda rows: "\n".join(f"- {row}" for row in rows)),
+    st.lists(LINE, min_size=1, max_size=30).map(
+        lambda rows: "\n\n".join(f"{number}. {row}" for number, row in enumerate(rows, 3))
+    ),
+    st.lists(LINE, min_size=1, max_size=80).map(lambda rows: "\n".join(("```python", *rows, "```"))),
+    st.lists(LINE, min_size=1, max_size=3).map(lambda rows: "\n".join(f"> {row}" for row in rows)),
+    st.integers(1, 50).map(
+        lambda rows: "| a | b |\n|---|--:|\n" + "\n".join(f"| {row} | x |" for row in range(rows))
+    ),
+    st.just("---"),
+    st.just("~~~\nopen fence"),
+)
+DOCUMENT = st.lists(BLOCK, max_size=8).map("\n\n".join)
+
+
+def streamed(text: str, cuts: list[int], *, draw_between: bool = False) -> list[Line]:
+    stream = MarkdownStream()
+    start = 0
+    for length in cuts:
+        stream.feed(text[start : start + length])
+        start += length
+        if draw_between:
+            stream.lines(LOOK)
+    stream.feed(text[start:])
+    stream.finish()
+    return stream.lines(LOOK)
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [line.text.rstrip() for line in lines]
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENT, st.lists(st.integers(1, 200), max_size=30))
+def test_text_cut_anywhere_is_drawn_as_in_one_piece(text: str, cuts: list[int]) -> None:
+    assert streamed(text, cuts, draw_between=True) == render_markdown(text, LOOK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a\n- b\n\n1. c\n2. d\n\n---\n\n- e",
+        "Title\n===\n\npara\n---\nx",
+        "a | b\n--|--\n1 | 2\n\nafter",
+        "````\n```\n````\ntext",
+        "1. one\n\n   ```py\n   x = 1\n   ```\n\n2. two",
+        "red \x1b[31mtext\x1b[0m, bell \x07\r\nnext",
+    ],
+)
+def test_text_fed_letter_by_letter_is_drawn_as_in_one_piece(text: str) -> None:
+    assert streamed(text, [1] * len(text)) == render_markdown(text, LOOK)
+
+
+LONG_BLOCKS = {
+    "fence": "```python\n" + "\n".join(f"x = {row}" for row in range(CODE_LINES * 3)),
+    "list": "\n".join(f"- item {row}" for row in range(LIST_ITEMS * 4)),
+    "table": "| a | b |\n|---|---|\n" + "\n".join(f"| {row} | x |" for row in range(TABLE_ROWS * 4)),
+    "paragraph": "word and another " * (PARAGRAPH // 4),
+}
+
+
+@pytest.mark.parametrize("kind", LONG_BLOCKS)
+def test_the_tail_of_a_block_without_end_stays_short(kind: str) -> None:
+    splitter = Splitter()
+    longest = 0
+    for start in range(0, len(LONG_BLOCKS[kind]), 50):
+        splitter.feed(LONG_BLOCKS[kind][start : start + 50])
+        tail = splitter.tail()
+        longest = max(longest, len(tail.source) if tail else 0)
+    assert longest <= PARAGRAPH + 50
+    assert len(splitter.pieces) >= 2
+
+
+@pytest.mark.parametrize("kind", ["fence", "list", "table"])
+def test_a_long_block_in_pieces_shows_every_row_without_a_gap(kind: str) -> None:
+    rows = texts(render_markdown(LONG_BLOCKS[kind], LOOK))
+    assert "" not in rows
+    heads = {"fence": 0, "list": 0, "table": 2}[kind]
+    counts = {"fence": CODE_LINES * 3, "list": LIST_ITEMS * 4, "table": TABLE_ROWS * 4}
+    assert len(rows) == counts[kind] + heads
+
+
+def test_numbers_go_on_where_a_long_list_is_cut() -> None:
+    rows = texts(render_markdown("\n".join(f"1. item {row}" for row in range(1, 60)), LOOK))
+    assert rows[0] == "    1. item 1"
+    assert rows[58] == "    59. item 59"
+
+
+def test_finished_blocks_are_not_drawn_again() -> None:
+    stream = MarkdownStream()
+    stream.feed("first block\n\nsecond block\n\nthird")
+    before = stream.lines(LOOK)
+    stream.feed(" goes on")
+    after = stream.lines(LOOK)
+    assert all(old is new for old, new in zip(before[:2], after[:2], strict=True))
+    assert after[-1].text.endswith("third goes on")
+
+
+def test_a_definition_counts_for_what_follows_it() -> None:
+    lines = render_markdown("[docs]: http://x.y\n\nsee [docs]", LOOK)
+    assert texts(lines) == ["    see docs"]
+
+
+def test_an_open_fence_shows_its_code_at_once() -> None:
+    stream = MarkdownStream()
+    stream.feed("```python\nreturn 1")
+    assert texts(stream.lines(LOOK)) == ["      return 1"]
