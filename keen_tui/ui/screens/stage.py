@@ -81,7 +81,7 @@ class Stage(Screen[None]):
         self.transcript.reduced_motion = reduced_motion
         self.welcome = Welcome(styles, glyphs, lines=intro)
         self.notice = Note(styles, glyphs, id="notice", most_rows=2)
-        self.guide = Note(styles, glyphs, id="guide", most_rows=2)
+        self.guide = Note(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)

@@ -17,7 +17,6 @@ from keen_tui.ui.widgets.rows import wrapped
 DISCARD = "discard"
 LEAVE = "leave"
 
-_KEEP = Choice(id="keep", label="no, keep it")
 _RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
 _STAY = Choice(id="stay", label="stay")
 
@@ -30,8 +29,8 @@ def discard_question(pending: PendingState) -> Question:
         body=_words(_kept(pending), "Files stay as they are. Later turns will know which files it changed."),
         choices=(
             Choice(id="discard", label="yes, discard", consequence="its calls can't be resumed"),
-            _RETRY_FIRST,
-            _KEEP,
+            Choice(id="retry", label="no, retry it", consequence="goes on from the last result"),
+            Choice(id="keep", label="no, keep it"),
         ),
         preselected=None,
     )

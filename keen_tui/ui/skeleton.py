@@ -1,0 +1,108 @@
+"""A picture of the screen that stands while the real one is being imported. Standard library only.
+
+It has no prompt sign: that is how one sees whether the composer is live. Keys that are typed meanwhile
+stay in the terminal's buffer, unseen and unchanged, and arrive in the composer.
+"""
+
+from __future__ import annotations
+
+import os
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+_ENTER: Final = "\x1b[?1049h\x1b[?25l"
+_LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?1049l"
+_PANE_ROWS: Final = 3
+_FLAT_BELOW_ROWS: Final = 20
+_HEADER_FROM_ROWS: Final = 16
+_SMALLEST: Final = (40, 10)
+_LFLAG, _IFLAG = 3, 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Inks:
+    """SGR sequences: of the page, the brand, the composer's ground and its bar."""
+
+    page: str = ""
+    brand: str = "\x1b[1m"
+    pane: str = ""
+    bar: str = ""
+
+
+_PLAIN = _Inks()
+_INKS: Mapping[str, _Inks] = {
+    "keen-dark": _Inks(
+        page="\x1b[0;48;2;17;23;26m",
+        brand="\x1b[1;38;2;94;205;180m",
+        pane="\x1b[0;48;2;27;36;41m",
+        bar="\x1b[38;2;47;61;69m",
+    ),
+    "keen-light": _Inks(
+        page="\x1b[0;48;2;250;249;245m",
+        brand="\x1b[1;38;2;10;107;92m",
+        pane="\x1b[0;48;2;236;234;226m",
+        bar="\x1b[38;2;207;204;192m",
+    ),
+}
+
+
+@contextmanager
+def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: int = 1) -> Iterator[None]:
+    """Paint at once, and give the terminal back at the end, its modes in any case.
+
+    The other screen is left here only when an error comes through: the app leaves it itself.
+    """
+    before = termios.tcgetattr(stdin)
+    _silence(stdin)
+    _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
+    try:
+        yield
+    except BaseException:
+        _write(stdout, _LEAVE)
+        raise
+    finally:
+        termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def _silence(stdin: int) -> None:
+    """No echo, no line editing, a return stays a return; ctrl+c still interrupts."""
+    modes = termios.tcgetattr(stdin)
+    modes[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+    modes[_IFLAG] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
+    termios.tcsetattr(stdin, termios.TCSANOW, modes)
+
+
+def _picture(theme: str, environ: Mapping[str, str], size: os.terminal_size) -> str:
+    """The bytes to write: brand on top, the empty composer at the bottom."""
+    inks = _inks(theme, environ)
+    columns, rows = size
+    parts = [_ENTER, inks.page, "\x1b[2J"]
+    if columns >= _SMALLEST[0] and rows >= _SMALLEST[1]:
+        if rows >= _HEADER_FROM_ROWS:
+            parts.append(f"\x1b[1;3H{inks.brand}keen\x1b[0m")
+        pane_rows = 1 if rows < _FLAT_BELOW_ROWS else _PANE_ROWS
+        bar = "\u258c" if _draws_blocks(environ) else "|"
+        for row in range(rows - pane_rows, rows):
+            parts.append(f"\x1b[{row};1H{inks.pane}\x1b[K{inks.bar}{bar}\x1b[0m")
+    return "".join(parts)
+
+
+def _inks(theme: str, environ: Mapping[str, str]) -> _Inks:
+    """Colours only where the terminal says that it has them all."""
+    if "NO_COLOR" in environ or environ.get("COLORTERM") not in ("truecolor", "24bit"):
+        return _PLAIN
+    return _INKS.get(theme, _PLAIN)
+
+
+def _draws_blocks(environ: Mapping[str, str]) -> bool:
+    locale = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
+    return "utf" in locale.lower() and environ.get("TERM") not in ("linux", "dumb")
+
+
+def _write(stdout: int, text: str) -> None:
+    data = text.encode()
+    while data:
+        data = data[os.write(stdout, data) :]
