@@ -352,3 +352,16 @@ async def test_only_what_changed_is_drawn_anew() -> None:
         app.transcript.show((), (user, longer))
         assert app.transcript._document.entries[0].lines is lines
         assert app.rows[2] == "    so far▌"
+
+
+async def test_what_waited_at_the_end_folds_when_the_turn_goes_on_below() -> None:
+    turn = incomplete_turn()
+    app = TranscriptApp((), turn)
+    async with app.run_test(size=(80, 50)) as pilot:
+        await pilot.pause()
+        assert any("ctrl+r" in row for row in app.rows)
+        app.transcript.show(turn, (UserBlock(turn=2, text="and now this"),))
+        assert not any("ctrl+r" in row for row in app.rows)
+        assert any("connection lost after 41 s   4 calls kept" in row for row in app.rows)
+        app.transcript.show((), turn)
+        assert any("ctrl+r" in row for row in app.rows)

@@ -20,8 +20,8 @@ from keen_tui.ui.state import (
     UserBlock,
 )
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
-from keen_tui.ui.transcript.lines import Line, wrap
-from keen_tui.ui.transcript.look import TEXT_EDGE
+from keen_tui.ui.transcript.lines import Line, sliced, wrap
+from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
 from keen_tui.ui.transcript.tool_rows import draw_tool
@@ -122,12 +122,17 @@ def _draw_text(block: TextBlock, scene: Scene, stream: MarkdownStream | None) ->
     if block.lost:
         return [*_behind_lost_mark(lines, scene), *_cut_here(scene)] if lines else []
     if block.open and scene.last and lines:
-        caret = Segment(look.glyphs.caret, look.styles("accent"))
-        last = lines[-1]
-        content = last.text.rstrip()
-        if len(content) == len(last.text):
-            lines[-1] = last._replace(segments=(*last.segments, caret))
+        lines[-1] = _with_caret(lines[-1], look)
     return lines
+
+
+def _with_caret(line: Line, look: Look) -> Line:
+    """The row with the streaming caret behind its text; on code it takes the place of a blank."""
+    length = len(line.text.rstrip())
+    on_code = length < len(line.text)
+    caret = Segment(look.glyphs.caret, look.styles("accent", on="panel" if on_code else None))
+    before, after = sliced(line.segments, 0, length), sliced(line.segments, length + 1, len(line.text))
+    return line._replace(segments=(*before, caret, *after))
 
 
 def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:

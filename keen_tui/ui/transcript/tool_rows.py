@@ -18,7 +18,8 @@ from keen_tui.ui.transcript.lines import Line, cells_of
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.scene import Scene
 
-NAME_CELLS: Final = 6
+NAME_CELLS: Final = 5
+"""Cells of a name; a sixth keeps it off the target."""
 TARGET_COLUMN: Final = 10
 TIME_CELLS: Final = 8
 LIVE_LINES: Final = 3
@@ -45,7 +46,7 @@ _ROLES: Mapping[ToolStatus, str] = {
 
 
 def short_name(name: str, glyphs: Glyphs) -> str:
-    """A tool's name as the screen shows it, in at most six cells."""
+    """A tool's name as the screen shows it, in at most five cells."""
     return cut(SHORT_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
 
 

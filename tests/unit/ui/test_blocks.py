@@ -145,6 +145,14 @@ def test_streaming_text_ends_with_the_caret_only_while_it_is_the_last() -> None:
     block = text_block("so far", open=True)
     assert rows(block, replace(SCENE, last=True)) == ["    so far▌"]
     assert rows(block) == ["    so far"]
+    code = text_block("```python\nx = 1", open=True)
+    (line,) = draw_block(code, replace(SCENE, last=True))
+    assert line.text.startswith("      x = 1▌") and line.cells == 76
+
+
+def test_a_long_tool_name_is_cut_and_keeps_off_the_target() -> None:
+    (row,) = rows(tool_block(name="mcp_weather_lookup", target="Berlin"))
+    assert row[4:16] == "mcp_… Berlin"
 
 
 def test_lost_text_keeps_its_place_and_says_that_it_is_lost() -> None:

@@ -125,3 +125,17 @@ def test_an_open_fence_shows_its_code_at_once() -> None:
     stream = MarkdownStream()
     stream.feed("```python\nreturn 1")
     assert texts(stream.lines(LOOK)) == ["      return 1"]
+
+
+def test_blocks_that_come_all_at_once_are_cut_as_well() -> None:
+    splitter = Splitter()
+    splitter.feed("\n\n".join(["intro", *LONG_BLOCKS.values(), "outro\n"]).replace("x = 191", "```"))
+    tail = splitter.tail()
+    assert tail is not None and tail.source.strip() == "outro"
+    assert all(len(piece.source) <= PARAGRAPH for piece in splitter.pieces)
+
+
+def test_a_list_after_a_long_list_is_cut_before_more_text_comes() -> None:
+    splitter = Splitter()
+    splitter.feed("- a\n" * (LIST_ITEMS + 1) + "\npara\n\n" + "1. b\n" * (LIST_ITEMS + 1))
+    assert [piece.number for piece in splitter.pieces] == [None, 1 + LIST_ITEMS, None]
