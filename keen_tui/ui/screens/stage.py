@@ -43,9 +43,11 @@ class TooSmall(Rows):
     """What is shown where nothing else fits."""
 
     def rows(self, width: int, height: int) -> list[Text]:
-        words = Text(f"too small: {SMALLEST.width} x {SMALLEST.height} at least"[:width], self.look("soft"))
-        words.pad_left(max((width - words.cell_len) // 2, 0))
-        return [Text()] * (max(height - 1, 0) // 2) + [words]
+        words = Text("too small"[:width], self.look("text"))
+        size = Text(f"{SMALLEST.width} x {SMALLEST.height} at least"[:width], self.look("soft"))
+        for row in (words, size):
+            row.pad_left(max((width - row.cell_len) // 2, 0))
+        return [Text()] * (max(height - 2, 0) // 2) + [words, size]
 
 
 class Stage(Screen[None]):
@@ -198,8 +200,15 @@ class Stage(Screen[None]):
         self.composer.set_flat(shape.flat)
         self.transcript.live_output = not beside
         self.question_pane.refresh(layout=True)
-        if isinstance(self.focused, Panel) and not self.sidebar.display:
-            self.prompt.focus()
+        self.call_after_refresh(self._laid_out)
+
+    def _laid_out(self) -> None:
+        """A pane that is hidden can't keep the focus: it goes to where one writes or answers."""
+        if self.focused is None or not self.focused.is_on_screen:
+            if self.question_pane.question:
+                self.question_pane.take_focus()
+            else:
+                self.prompt.focus()
         self._show_status()
 
     def _show_approval(self, old: UiState) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
 
-from keen_tui.ui.actions import bindings
+from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
 from keen_tui.ui.state import UiState
@@ -27,7 +27,7 @@ _QUEUE_SHOWN = 3
 class Prompt(TextArea):
     """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("composer")]
+    ACTIONS: ClassVar[Mapping[str, str]] = action_by_key("composer")
 
     class Sent(Message):
         """The text is to be sent."""
@@ -97,6 +97,18 @@ class Prompt(TextArea):
         """Put `text` in place of what is written, the cursor at its end."""
         self.text = text
         self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Keys are taken in the order they were pressed: enter sends what was typed before it.
+
+        A binding with priority would run ahead of characters that still wait for the editor.
+        """
+        if action := self.ACTIONS.get(event.key):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
+        else:
+            await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()

@@ -24,6 +24,7 @@ GUARD_SECONDS = 0.3
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
+_ROWS_ELSEWHERE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +97,12 @@ class QuestionPane(Widget):
         self._view.open(question)
         self._leave_words()
         self.display = True
-        self._view.focus()
+        self.take_focus()
         self.set_timer(self._guard_seconds, lambda: self._view.lift_guard(question))
+
+    def take_focus(self) -> None:
+        """Let the keys come here."""
+        self._view.focus()
 
     def close(self) -> None:
         """Hide the pane."""
@@ -185,9 +190,9 @@ class QuestionView(Rows, can_focus=True):
 
     def scroll_body(self, rows: int) -> bool:
         """Move in the body by a number of rows; False when all of it is in view."""
-        most = self._body_rows - self.body_room
-        if most <= 0:
+        if self._body_rows <= self.body_room:
             return False
+        most = self._body_rows - self.body_room + 1
         self._body_first = min(max(self._body_first + rows, 0), most)
         self.changed()
         return True
@@ -209,8 +214,10 @@ class QuestionView(Rows, can_focus=True):
         choices = self._choices(question, width)
         roomy = screen_height >= 20
         gap = [Text()] if roomy else []
-        fixed = len(why) + len(choices) + (7 if roomy else 3)
-        body = self._body(question, inner, max(min(screen_height // 2, screen_height - fixed - 4), 1))
+        fixed = len(why) + len(choices) + (7 if roomy else 1)
+        body = self._body(
+            question, inner, max(min(screen_height // 2, screen_height - fixed - _ROWS_ELSEWHERE), 2)
+        )
         page = [*gap, self._title(question, width), *gap]
         if body:
             page += [*(indented(row, _TEXT_EDGE - 1) for row in body), *gap]
@@ -231,7 +238,7 @@ class QuestionView(Rows, can_focus=True):
         self.body_room = min(len(rows), room)
         if len(rows) <= room:
             return rows
-        first = min(self._body_first, len(rows) - room)
+        first = min(self._body_first, len(rows) - room + 1)
         shown = rows[first : first + room - 1]
         hidden = len(rows) - first - len(shown)
         mark = f"{self.glyphs.down} {hidden} more rows" if hidden else f"{self.glyphs.up} {first} rows above"

@@ -1,0 +1,82 @@
+"""The workspace on a scripted session, driven by keys, read as rows of text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from keen_tui.events import Event
+from keen_tui.ui.app import KeenApp, UiSettings
+from keen_tui.ui.screens.workspace import WorkspaceScreen
+from tests.support.fake_session import FakeSession
+
+PATIENCE = 20.0
+
+
+@dataclass
+class Driver:
+    """One open workspace."""
+
+    app: KeenApp
+    session: FakeSession
+    pilot: Pilot[str | None]
+
+    @property
+    def screen(self) -> WorkspaceScreen:
+        return self.app.workspace
+
+    @property
+    def written(self) -> str:
+        """What stands in the composer."""
+        return self.screen.prompt.text
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*("space" if key == " " else key for key in text))
+
+    async def play(self, *events: Event) -> None:
+        """Publish events and wait until they are drawn."""
+        shown = self.screen.state
+        self.session.publish(*events)
+        await self.until(lambda: self.screen.state is not shown)
+        await self.pilot.pause()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until it holds; fails after a generous time."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, "waited in vain; the screen:\n" + "\n".join(self.rows())
+            await self.pilot.pause(0.01)
+
+    async def until_shown(self, text: str) -> None:
+        await self.until(lambda: self.shows(text))
+
+    def rows(self) -> list[str]:
+        """The screen as rows of text."""
+        return [
+            "".join(segment.text for segment in strip)
+            for strip in self.app.screen._compositor.render_strips()
+        ]
+
+    def shows(self, text: str) -> bool:
+        return any(text in row for row in self.rows())
+
+
+@asynccontextmanager
+async def workspace(
+    folder: Path, *, size: tuple[int, int] = (120, 40), settings: UiSettings | None = None, **options: object
+) -> AsyncIterator[Driver]:
+    """Open the workspace; it reads the bus when this returns."""
+    session = FakeSession(folder)
+    app = KeenApp(session, settings=settings, **options)  # type: ignore[arg-type]
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(app, session, pilot)
+        await driver.until(lambda: ("warm_up",) in session.calls)
+        yield driver

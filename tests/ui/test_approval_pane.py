@@ -1,0 +1,158 @@
+"""The pane that asks: guard, answers, a word with the no, the draft that stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine
+from keen_tui.events import ApprovalRequested
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+
+async def ask(driver: Driver, *, grant: str | None = "every edit inside the workspace, this session") -> None:
+    driver.session.running = True
+    await driver.play(
+        story.started(1, "go"),
+        story.tool_started(1, "c", "edit_file", "src/cart.py"),
+        story.approval(1, "c", grant=grant),
+    )
+
+
+async def ask_and_wait(driver: Driver, *, grant: str | None = "every edit here") -> None:
+    await ask(driver, grant=grant)
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+def answers(driver: Driver) -> list[tuple[object, ...]]:
+    return [call for call in driver.session.calls if call[0] == "answer"]
+
+
+async def test_it_shows_the_change_and_why_it_asks_in_place_of_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask(driver)
+        assert driver.shows("? Change src/cart.py?")
+        assert driver.shows("return self.discount(net + self.tax(net))")
+        assert driver.shows("files are changed only when you say so")
+        assert not driver.screen.composer.display
+        assert driver.shows("? edit waits for you")
+
+
+async def test_keys_pressed_right_after_it_appeared_are_no_answer(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.screen.question_pane._guard_seconds = 1e6
+        await ask(driver)
+        await driver.press("1", "enter", "y", "down", "enter")
+        assert driver.screen.question_pane.guarded
+        assert answers(driver) == []
+        assert driver.screen.question_pane.question is not None
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (("1",), ("answer", "c", True, False, "")),
+        (("enter",), ("answer", "c", True, False, "")),
+        (("2",), ("answer", "c", True, True, "")),
+        (("down", "enter"), ("answer", "c", True, True, "")),
+    ],
+)
+async def test_a_yes_is_given_by_number_or_by_choosing(
+    tmp_path: Path, keys: tuple[str, ...], answer: tuple[object, ...]
+) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.press(*keys)
+        await driver.until(lambda: answers(driver) == [answer])
+        await driver.until(lambda: driver.screen.composer.display)
+        assert driver.screen.prompt.has_focus
+
+
+async def test_a_no_takes_words_for_the_model(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.press("3")
+        await driver.type("use Decimal")
+        await driver.press("enter")
+        await driver.until(lambda: answers(driver) == [("answer", "c", False, False, "use Decimal")])
+
+
+async def test_escape_goes_back_from_the_words_to_the_answers(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.press("3", "x", "escape")
+        assert ("stop",) not in driver.session.calls
+        await driver.press("1")
+        await driver.until(lambda: answers(driver) == [("answer", "c", True, False, "")])
+
+
+@pytest.mark.parametrize("key", ["4", "escape"])
+async def test_no_and_stop_stops_the_turn(tmp_path: Path, key: str) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.press(key)
+        await driver.until(lambda: ("stop",) in driver.session.calls)
+
+
+async def test_allow_for_the_session_is_offered_only_where_the_session_offers_it(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver, grant=None)
+        assert not driver.shows("yes, and allow")
+        assert driver.shows("2  no, and say why")
+
+
+async def test_a_draft_is_kept_and_comes_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("half a thought")
+        await ask_and_wait(driver)
+        await driver.press("1")
+        await driver.until(lambda: driver.screen.composer.display)
+        await driver.until_shown("half a thought")
+
+
+async def test_a_long_change_scrolls_inside_the_pane(tmp_path: Path) -> None:
+    rows = tuple(DiffLine(sign="+", number=number, text=f"row_{number:03}") for number in range(1, 101))
+    diff = DiffDisplay(path="a.py", hunks=(rows,), added=100, removed=0, total_lines=100)
+    event = ApprovalRequested(
+        turn=1, id="c", name="write_file", arguments={}, target="a.py", question="Create a.py?",
+        why="", display=diff, grant=None,
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "write_file", "a.py"), event)
+        assert driver.shows("row_001")
+        assert not driver.shows("row_100")
+        assert driver.shows("1  yes, this once")
+        for _ in range(10):
+            await driver.press("pagedown")
+        await driver.until_shown("row_100")
+
+
+async def test_the_whole_of_a_long_command_can_be_read(tmp_path: Path) -> None:
+    command = "echo " + " ".join(f"word{number}" for number in range(60)) + "\nrm -rf build"
+    event = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
+        display=CommandDisplay(command=command, output="", exit_code=None), grant=None,
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), event)
+        page = "".join(row[5:80].strip() for row in driver.rows())
+        assert "".join(command.split()) in page.replace(" ", "")
+
+
+async def test_an_end_of_the_turn_closes_the_question(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask(driver)
+        await driver.play(story.incomplete(1))
+        await driver.until(lambda: driver.screen.composer.display)
+        assert driver.screen.question_pane.question is None
+
+
+async def test_leaving_can_be_taken_back_while_an_approval_is_open(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.press("ctrl+c", "ctrl+c")
+        await driver.until_shown("Leave Keen TUI?")
+        await driver.press("escape")
+        await driver.until_shown("? Change src/cart.py?")

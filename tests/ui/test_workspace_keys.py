@@ -1,0 +1,291 @@
+"""Every key of the workspace, pressed while the composer has the focus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.memory.pending import PendingState
+from keen_tui.messages import FileChanged
+from keen_tui.ui.screens.help import HelpScreen
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+PENDING = PendingState(calls=4, facts=(FileChanged(path="src/cart.py"),))
+
+
+async def pend(driver: Driver) -> None:
+    """Bring the screen to an incomplete turn."""
+    driver.session.pending = PENDING
+    await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.incomplete(1))
+
+
+async def run(driver: Driver) -> None:
+    """Bring the screen into the middle of a turn."""
+    driver.session.running = True
+    await driver.play(story.started(1, "go"), *story.running_bash(1))
+
+
+async def test_enter_sends_and_empties_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("fix it")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "fix it") in driver.session.calls)
+        assert driver.written == ""
+
+
+async def test_enter_on_blank_text_sends_nothing(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("space", "enter")
+        await driver.pilot.pause()
+        assert driver.session.calls == [("warm_up",)]
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter"])
+async def test_a_new_line_is_not_sent(tmp_path: Path, key: str) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("a", key, "b")
+        assert driver.written == "a\nb"
+
+
+async def test_escape_stops_the_turn_and_a_second_one_clears_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await run(driver)
+        await driver.type("draft")
+        await driver.press("escape")
+        assert ("stop",) in driver.session.calls
+        assert driver.written == "draft"
+        driver.session.running = False
+        await driver.press("escape")
+        assert driver.written == ""
+        await driver.press("up")
+        assert driver.written == "draft"
+
+
+async def test_ctrl_r_retries(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await pend(driver)
+        await driver.press("ctrl+r")
+        assert ("retry",) in driver.session.calls
+
+
+async def test_a_refusal_becomes_the_notice_and_goes_with_the_next_key(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.refusal = "There is nothing to retry: the last turn is done."
+        await driver.press("ctrl+r")
+        await driver.until_shown("There is nothing to retry")
+        await driver.press("x")
+        await driver.until(lambda: not driver.shows("There is nothing to retry"))
+
+
+async def test_ctrl_x_asks_before_an_incomplete_turn_is_given_up(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await pend(driver)
+        await driver.press("ctrl+x")
+        await driver.until_shown("Discard the incomplete turn?")
+        assert ("discard",) not in driver.session.calls
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("1")
+        await driver.until(lambda: ("discard",) in driver.session.calls)
+        assert driver.screen.prompt.has_focus
+
+
+async def test_ctrl_x_after_a_failed_turn_takes_the_message_back_at_once(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.failed_message = "fix it"
+        await driver.type("more")
+        await driver.press("ctrl+x")
+        await driver.until(lambda: driver.written == "fix it\nmore")
+
+
+async def test_ctrl_b_hides_the_panels_and_brings_them_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        assert driver.shows("TurnMemory")
+        await driver.press("ctrl+b")
+        await driver.until(lambda: not driver.screen.sidebar.display)
+        assert driver.screen.transcript.live_output
+        await driver.press("ctrl+b")
+        await driver.until(lambda: driver.screen.sidebar.display)
+        assert not driver.screen.transcript.live_output
+
+
+async def test_ctrl_t_folds_turn_memory_to_one_line(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.three_turns())
+        await driver.press("ctrl+t")
+        await driver.until_shown("▸ TurnMemory   ±2")
+        assert not driver.shows("all turns")
+        await driver.press("ctrl+t")
+        await driver.until_shown("all turns")
+
+
+async def test_ctrl_o_unfolds_the_details(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.three_turns())
+        assert not driver.shows("tax is due")
+        await driver.press("ctrl+o")
+        await driver.until_shown("tax is due")
+
+
+async def test_shift_tab_walks_through_the_modes(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        for mode in ("auto-edit", "plan", "auto", "ask"):
+            await driver.press("shift+tab")
+            await driver.until(lambda mode=mode: driver.screen.state.mode == mode)  # type: ignore[misc]
+            assert driver.rows()[-1].strip().startswith(mode)
+
+
+async def test_ctrl_p_finds_an_action_by_a_few_letters(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("ctrl+p")
+        await driver.until_shown("Retry the turn")
+        await driver.type("plan")
+        await driver.until(lambda: driver.shows("Mode: plan") and not driver.shows("Retry the turn"))
+        await driver.press("enter")
+        await driver.until(lambda: ("set_mode", "plan") in driver.session.calls)
+
+
+async def test_the_palette_changes_the_theme(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("ctrl+p")
+        await driver.type("keen-light")
+        await driver.until_shown("Theme: keen-light")
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.theme == "keen-light")
+        await driver.until(lambda: driver.screen.status.look.theme.name == "keen-light")
+
+
+async def test_f1_shows_every_key_and_escape_goes_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(120, 60)) as driver:
+        await driver.press("f1")
+        await driver.until(lambda: isinstance(driver.app.screen, HelpScreen))
+        await driver.until_shown("ctrl+r")
+        assert driver.shows("In the composer")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_ctrl_c_stops_and_a_second_one_asks_to_leave(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await run(driver)
+        await driver.press("ctrl+c")
+        assert ("stop",) in driver.session.calls
+        await driver.press("ctrl+c")
+        await driver.until_shown("Leave Keen TUI?")
+        assert driver.app.return_code is None
+
+
+async def test_ctrl_c_twice_leaves_where_nothing_is_open(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("ctrl+c")
+        await driver.until_shown("ctrl+c again leaves")
+        await driver.press("ctrl+c")
+        await driver.until(lambda: driver.app.return_code == 0)
+
+
+async def test_ctrl_c_copies_what_is_selected(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("word")
+        await driver.press("shift+home", "ctrl+c")
+        assert driver.app.clipboard == "word"
+        assert driver.shows("copied")
+
+
+async def test_leaving_with_pending_state_asks_and_can_retry(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await pend(driver)
+        await driver.press("ctrl+d")
+        await driver.until_shown("Leave Keen TUI?")
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("enter")
+        assert driver.screen.question_pane.question is not None
+        await driver.press("1")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+        assert driver.app.return_code is None
+
+
+async def test_leaving_with_pending_state_can_be_confirmed(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await pend(driver)
+        await driver.press("ctrl+d")
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("2")
+        await driver.until(lambda: driver.app.return_code == 0)
+
+
+async def test_ctrl_d_deletes_where_something_is_written(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("ab")
+        await driver.press("home", "ctrl+d")
+        assert driver.written == "b"
+        assert driver.screen.question_pane.question is None
+
+
+async def test_up_and_down_walk_through_what_was_sent_and_keep_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        for message in ("one", "two"):
+            await driver.type(message)
+            await driver.press("enter")
+        await driver.type("draft")
+        await driver.press("up")
+        assert driver.written == "two"
+        await driver.press("up", "up")
+        assert driver.written == "one"
+        await driver.press("down", "down")
+        assert driver.written == "draft"
+
+
+async def test_a_message_sent_while_a_turn_runs_is_queued_and_up_takes_it_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await run(driver)
+        await driver.type("then this")
+        await driver.press("enter")
+        await driver.until_shown("» then this")
+        await driver.press("up")
+        await driver.until(lambda: driver.written == "then this")
+        await driver.until(lambda: not driver.shows("» then this"))
+
+
+async def test_page_keys_scroll_the_transcript_from_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(*story.three_turns(), *story.discount_turn())
+        assert driver.screen.transcript.following
+        await driver.press("pageup")
+        await driver.until(lambda: not driver.screen.transcript.following)
+        await driver.press("ctrl+home")
+        await driver.until_shown("set up the project")
+        await driver.press("ctrl+end")
+        await driver.until(lambda: driver.screen.transcript.following)
+        assert driver.screen.prompt.has_focus
+
+
+async def test_tab_moves_the_focus_through_the_panes_and_escape_brings_it_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.three_turns())
+        seen = []
+        for _ in range(4):
+            await driver.press("tab")
+            seen.append(driver.screen.focused.id if driver.screen.focused else None)
+        assert seen == ["activity", "turn-memory", "transcript", "prompt"]
+        await driver.press("tab", "escape")
+        assert driver.screen.prompt.has_focus
+
+
+async def test_enter_on_a_panel_row_goes_to_its_place_in_the_transcript(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(120, 30)) as driver:
+        await driver.play(*story.three_turns(), *story.discount_turn())
+        await driver.press("tab", "tab")
+        await driver.press("down", "down", "down", "enter")
+        await driver.until_shown("› set up the project")
+        assert driver.screen.focused is driver.screen.transcript
+
+
+async def test_a_paste_is_cleaned_and_never_sent(tmp_path: Path) -> None:
+    from textual.events import Paste
+
+    async with workspace(tmp_path) as driver:
+        driver.screen.prompt.post_message(Paste("one\r\ntwo\x1b[31m\x07three\n"))
+        await driver.until(lambda: "three" in driver.written)
+        assert driver.written == "one\ntwo^Gthree\n"
+        assert driver.session.calls == [("warm_up",)]

@@ -1,0 +1,190 @@
+"""What is shown at which size, and that everything comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.memory.pending import PendingState
+from keen_tui.ui.app import UiSettings
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+WAITING = [*story.three_turns(), *story.discount_turn(), *story.edit(4, "d4"), story.incomplete(4)]
+
+
+async def resize(driver: Driver, width: int, height: int) -> None:
+    await driver.pilot.resize_terminal(width, height)
+    await driver.until(lambda: len(driver.rows()) == height)
+    await driver.pilot.pause()
+
+
+async def test_at_120_columns_the_panels_stand_beside_the_conversation(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*WAITING)
+        rows = driver.rows()
+        assert rows[0].startswith("  keen   ")
+        assert rows[0].rstrip().endswith("qwen3-coder  ollama")
+        assert rows[2][80] == "│"
+        assert rows[2][82:].startswith("Activity")
+        assert rows[-1].startswith("  ask")
+        assert "pending: 4 calls" in rows[-1]
+        assert "Or type: your message goes after the work that was kept" in rows[-3]
+
+
+async def test_at_200_columns_the_panels_have_52(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(200, 60)) as driver:
+        await driver.play(*WAITING)
+        assert driver.screen.sidebar.size.width == 52
+        assert driver.shows("all turns")
+
+
+async def test_at_80_columns_a_strip_tells_what_the_panels_would(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(*WAITING)
+        assert not driver.screen.sidebar.display
+        assert driver.shows("turn 4   4 calls   41 s")
+        assert driver.shows("memory ±1 ✗1   ctrl+b panels")
+
+
+async def test_at_80_columns_the_panels_lie_over_the_conversation(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(*WAITING)
+        width = driver.screen.transcript.size.width
+        await driver.press("ctrl+b")
+        await driver.until_shown("Activity")
+        assert driver.screen.sidebar.region.x == 40
+        assert driver.screen.transcript.size.width == width
+        await driver.press("ctrl+b")
+        await driver.until(lambda: not driver.shows("Activity"))
+
+
+async def test_low_terminals_give_up_the_header_and_the_blank_rows_of_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(50, 12)) as driver:
+        await driver.play(*WAITING)
+        assert not driver.shows("keen   ")
+        assert driver.screen.composer.size.height == 1
+        assert driver.shows("pending")
+
+
+async def test_a_tiny_terminal_says_so_and_nothing_else(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(20, 5)) as driver:
+        await driver.play(*WAITING)
+        assert [row.strip() for row in driver.rows() if row.strip()] == ["too small", "40 x 10 at least"]
+
+
+async def test_everything_comes_back_on_resize(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*WAITING)
+        await driver.type("draft")
+        before = driver.rows()
+        for size in ((80, 24), (50, 12), (20, 5), (1, 1), (200, 60), (120, 40)):
+            await resize(driver, *size)
+        await driver.until(lambda: driver.rows() == before)
+        assert driver.screen.prompt.has_focus
+
+
+async def test_a_question_can_be_read_and_answered_in_a_low_terminal(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(60, 14)) as driver:
+        driver.session.running = True
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "edit_file", "src/cart.py"))
+        await driver.play(story.approval(1, "c"))
+        assert driver.shows("Change src/cart.py?")
+        assert driver.shows("1  yes, this once")
+        assert driver.shows("4  no, and stop the turn")
+        assert driver.shows("31")
+
+
+async def test_the_composer_grows_with_its_text_up_to_ten_rows(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        assert driver.screen.composer.size.height == 3
+        for _ in range(4):
+            await driver.press("ctrl+j")
+        await driver.until(lambda: driver.screen.composer.size.height == 7)
+        for _ in range(20):
+            await driver.press("ctrl+j")
+        await driver.until(lambda: driver.screen.composer.size.height == 12)
+
+
+async def test_the_greeting_goes_with_the_first_message_and_the_guide_stays(tmp_path: Path) -> None:
+    async with workspace(tmp_path, intro=("No model is chosen.",)) as driver:
+        driver.app.show_guide("Press enter to send the task.")
+        await driver.until_shown("No model is chosen.")
+        await driver.until_shown("Press enter to send the task.")
+        await driver.play(story.started(1, "go"))
+        assert not driver.shows("No model is chosen.")
+        assert driver.shows("Press enter to send the task.")
+        driver.app.show_guide("")
+        await driver.until(lambda: not driver.shows("Press enter"))
+
+
+async def test_no_timer_runs_while_idle(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        assert driver.screen._ticking is None
+        await driver.play(story.started(1, "go"))
+        assert driver.screen._ticking is not None
+        await driver.play(story.done(1))
+        assert driver.screen._ticking is None
+        running = [
+            timer
+            for node in driver.screen.walk_children()
+            for timer in node._timers
+            if timer._active.is_set()
+        ]
+        assert running == []
+
+
+async def test_a_clock_ticks_while_a_turn_runs(tmp_path: Path) -> None:
+    now = 100.0
+    async with workspace(tmp_path) as driver:
+        driver.screen.sidebar.activity._clock = lambda: now
+        await driver.play(story.started(1, "go"))
+        driver.screen.sidebar.activity._state = driver.screen.state
+        now += driver.screen.state.turn_started_at
+        driver.screen._tick()
+        await driver.until_shown("turn 1   1:40")
+
+
+@pytest.mark.parametrize("theme", ["keen-dark", "keen-light", "keen-contrast", "keen-safe", "keen-ansi16"])
+async def test_every_theme_and_the_ascii_signs_draw_the_same_words(tmp_path: Path, theme: str) -> None:
+    async with workspace(tmp_path, settings=UiSettings(theme=theme, glyphs="ascii")) as driver:
+        driver.session.pending = PendingState(calls=4)
+        await driver.play(*WAITING)
+        page = "\n".join(driver.rows())
+        assert "! Turn incomplete" in page
+        assert "! pending: 4 calls" in page
+        assert "> Or type" in page
+        assert page.isascii()
+
+
+async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
+    evil = "a\x1b]0;owned\x07b\x9b31mc\u202ed\r\n"
+    async with workspace(tmp_path) as driver:
+        driver.screen.notice.text = evil
+        await driver.play(
+            story.started(1, evil), *story.read(1, "a", evil, 3), *story.failing_bash(1, "b", evil)
+        )
+        page = "".join(driver.rows())
+        assert not any(character < " " or "\x7f" <= character <= "\x9f" for character in page)
+        assert "\u202e" not in page
+
+
+async def test_an_unknown_theme_is_said_and_the_default_is_used(tmp_path: Path) -> None:
+    async with workspace(tmp_path, settings=UiSettings(theme="nope")) as driver:
+        await driver.until_shown("There is no theme 'nope'")
+        assert driver.app.theme == "keen-dark"
+
+
+async def test_a_pane_that_fails_to_draw_does_not_stop_the_others(tmp_path: Path) -> None:
+    def broken(state: object) -> None:
+        raise RuntimeError("a bug in a pane")
+
+    async with workspace(tmp_path) as driver:
+        whole = driver.screen.strip.show
+        driver.screen.strip.show = broken  # type: ignore[method-assign]
+        driver.session.publish(story.started(1, "go"))
+        await driver.until(lambda: driver.screen.state.running)
+        driver.screen.strip.show = whole  # type: ignore[method-assign]
+        await driver.play(story.done(1))
+        await driver.until_shown("turn 1 done")
