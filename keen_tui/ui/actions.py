@@ -223,6 +223,13 @@ def bindings(where: Where) -> list[Binding]:
     ]
 
 
+def action_by_key(where: Where) -> dict[str, str]:
+    """The ids of the actions of that place by key, for panes that take their keys themselves."""
+    return {
+        key: action.id for action in ACTIONS if action.where == where and action.bound for key in action.keys
+    }
+
+
 def listed() -> Iterable[Action]:
     """The actions that the palette offers."""
     return (action for action in ACTIONS if action.listed)
