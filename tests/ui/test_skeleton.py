@@ -1,0 +1,103 @@
+"""The picture that stands before the screen is imported."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+
+import pytest
+
+from keen_tui.ui.skeleton import skeleton
+
+COLOURS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """The two ends of a terminal of 80 columns and 24 rows: ours, and the program's."""
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, 80))
+    yield ours, its
+    os.close(ours)
+    os.close(its)
+
+
+def written(ours: int) -> str:
+    """What has reached the terminal."""
+    data = b""
+    while select.select([ours], [], [], 0.2)[0]:
+        data += os.read(ours, 65_536)
+    return data.decode()
+
+
+def test_it_shows_brand_and_composer_but_no_prompt_sign(terminal: tuple[int, int]) -> None:
+    ours, its = terminal
+    with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        picture = written(ours)
+    assert "keen" in picture
+    assert picture.count("▌") == 3
+    assert "›" not in picture
+
+
+def test_keys_typed_meanwhile_are_neither_shown_nor_changed(terminal: tuple[int, int]) -> None:
+    ours, its = terminal
+    with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        written(ours)
+        os.write(ours, b"hi\r\x04")
+        assert written(ours) == ""
+        assert select.select([its], [], [], 5)[0]
+        assert os.read(its, 100) == b"hi\r\x04"
+
+
+def test_the_modes_come_back_at_the_end(terminal: tuple[int, int]) -> None:
+    ours, its = terminal
+    before = termios.tcgetattr(its)
+    with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        assert termios.tcgetattr(its) != before
+    assert termios.tcgetattr(its) == before
+    assert "\x1b[?1049l" not in written(ours)
+
+
+def test_an_error_leaves_the_other_screen_too(terminal: tuple[int, int]) -> None:
+    ours, its = terminal
+    before = termios.tcgetattr(its)
+    with pytest.raises(ImportError), skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        raise ImportError
+    assert termios.tcgetattr(its) == before
+    assert written(ours).endswith("\x1b[?25h\x1b[?1049l")
+
+
+@pytest.mark.parametrize("environ", [COLOURS | {"NO_COLOR": "1"}, {"TERM": "vt100"}])
+def test_no_colour_is_written_where_none_is_wanted(
+    terminal: tuple[int, int], environ: dict[str, str]
+) -> None:
+    ours, its = terminal
+    with skeleton("keen-dark", environ, stdin=its, stdout=its):
+        assert ";2;" not in written(ours)
+
+
+def test_tiny_terminals_get_an_empty_screen(terminal: tuple[int, int]) -> None:
+    ours, its = terminal
+    termios.tcsetwinsize(its, (5, 20))
+    with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        assert "keen" not in written(ours)
+
+
+def loaded_by(module: str) -> set[str]:
+    code = f"import sys, {module}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in run.stdout.split()}
+
+
+def test_the_skeleton_needs_neither_the_framework_nor_asyncio() -> None:
+    assert not {"textual", "rich", "asyncio"} & loaded_by("keen_tui.ui.skeleton")
+
+
+def test_the_screen_needs_no_sdk_and_no_parser_before_it_is_painted() -> None:
+    heavy = {"pydantic", "openai", "anthropic", "pygments", "markdown_it", "httpx2"}
+    assert not heavy & loaded_by("keen_tui.ui.app")
