@@ -6,14 +6,18 @@ import argparse
 import asyncio
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 from keen_tui import __version__
-from keen_tui.config import Api, Output, Settings, home_folder, load_settings
+from keen_tui.config import Api, Output, Settings, load_settings
 from keen_tui.errors import ConfigError, KeenError
 from keen_tui.events import Mode
+from keen_tui.home import home_folder
+from keen_tui.plain import clean
 
 EXIT_USAGE = 2
 
@@ -30,20 +34,41 @@ examples:
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns its exit code. No traceback reaches the user for expected errors."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return _run(arguments)
-    except KeenError as error:
-        print(f"keen-tui: {error}", file=sys.stderr)
+class _Parser(argparse.ArgumentParser):
+    """Raises what is wrong instead of printing it: the screen may have to be given back first."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See keen-tui --help.")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run what the flags ask for; returns the exit code.
+
+    Raises:
+        KeenError: what can't be done, as a sentence for the user.
+    """
+    return _run(_parser().parse_args(argv))
+
+
+def told(error: Exception) -> int:
+    """Tell the user what went wrong, in one sentence; returns the exit code.
+
+    What nobody expected is written to crash.txt in the settings folder, for a report.
+    """
+    if isinstance(error, KeenError):
+        print(f"keen-tui: {clean(str(error))}", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError) else 1
-    except KeyboardInterrupt:
-        return 130
+    crash = home_folder(os.environ) / "crash.txt"
+    with suppress(OSError):
+        crash.parent.mkdir(parents=True, exist_ok=True)
+        crash.write_text("".join(traceback.format_exception(error)), "utf-8")
+    what = clean(f"{type(error).__name__}: {error}")
+    print(f"keen-tui: it failed by a mistake of its own ({what}). Details are in {crash}.", file=sys.stderr)
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="keen-tui",
         description="A terminal workspace for a coding agent. Run it in the folder you want to work in.",
         epilog=_EPILOG,

@@ -1,7 +1,4 @@
-"""Settings: defaults < user file < environment < flags.
-
-The user's file is `settings.toml` in KEEN_HOME, or in the platform's configuration folder.
-"""
+"""Settings: defaults < user file < environment < flags."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from urllib.parse import urlsplit
 
 from keen_tui.errors import ConfigError
 from keen_tui.events import Mode
+from keen_tui.home import settings_file
 
 Api = Literal["openai-chat"]
 Output = Literal["text", "json", "stream-json"]
@@ -58,22 +56,13 @@ class Settings:
         return None
 
 
-def home_folder(environ: Mapping[str, str]) -> Path:
-    """Where all settings and data live: KEEN_HOME, or the platform's configuration folder."""
-    if named := environ.get("KEEN_HOME"):
-        return Path(named).expanduser()
-    import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
-
-    return Path(platformdirs.user_config_dir("keen-tui", appauthor=False))
-
-
 def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     """Put the settings together. `flags` holds only what was given on the command line.
 
     Raises:
         ConfigError: a key, a value or a file is wrong.
     """
-    file = home_folder(environ) / "settings.toml"
+    file = settings_file(environ)
     settings = _updated(Settings(), _read(file), str(file))
     if url := environ.get("OPENAI_BASE_URL"):
         settings = _updated(settings, {"base_url": url}, "the environment variable OPENAI_BASE_URL")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.config import Settings, home_folder, is_loopback, load_settings
+from keen_tui.config import Settings, is_loopback, load_settings
 from keen_tui.errors import ConfigError
+from keen_tui.home import home_folder
 
 
 @pytest.fixture

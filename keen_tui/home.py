@@ -1,0 +1,20 @@
+"""Where all settings and data live. Imported before anything else, so it imports little."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """KEEN_HOME, or the platform's configuration folder."""
+    if named := environ.get("KEEN_HOME"):
+        return Path(named).expanduser()
+    import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
+
+    return Path(platformdirs.user_config_dir("keen-tui", appauthor=False))
+
+
+def settings_file(environ: Mapping[str, str]) -> Path:
+    """The user's settings."""
+    return home_folder(environ) / "settings.toml"
