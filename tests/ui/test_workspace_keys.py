@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import Key, Paste
 
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import FileChanged
@@ -282,10 +283,16 @@ async def test_enter_on_a_panel_row_goes_to_its_place_in_the_transcript(tmp_path
 
 
 async def test_a_paste_is_cleaned_and_never_sent(tmp_path: Path) -> None:
-    from textual.events import Paste
-
     async with workspace(tmp_path) as driver:
         driver.screen.prompt.post_message(Paste("one\r\ntwo\x1b[31m\x07three\n"))
         await driver.until(lambda: "three" in driver.written)
         assert driver.written == "one\ntwo^Gthree\n"
         assert driver.session.calls == [("warm_up",)]
+
+
+async def test_keys_act_in_the_order_they_were_typed_however_fast_they_come(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        for key in ("a", "b", "backspace", "c", "ctrl+j", "d", "enter", "e"):
+            driver.app.post_message(Key(key, key if len(key) == 1 else None))
+        await driver.until(lambda: driver.written == "e")
+        assert ("submit", "ac\nd") in driver.session.calls

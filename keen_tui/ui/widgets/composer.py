@@ -8,6 +8,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
@@ -24,10 +25,20 @@ _RIGHT_MARGIN = 2
 _QUEUE_SHOWN = 3
 
 
+def _editing_actions() -> dict[str, str]:
+    """What the editor itself does, by key."""
+    return {
+        key.strip(): binding.action
+        for binding in TextArea.BINDINGS
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+    }
+
+
 class Prompt(TextArea):
     """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
 
-    ACTIONS: ClassVar[Mapping[str, str]] = action_by_key("composer")
+    ACTIONS: ClassVar[Mapping[str, str]] = {**_editing_actions(), **action_by_key("composer")}
 
     class Sent(Message):
         """The text is to be sent."""
@@ -99,16 +110,15 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Keys are taken in the order they were pressed: enter sends what was typed before it.
+        """Keys act in the order they were pressed, however fast they come.
 
-        A binding with priority would run ahead of characters that still wait for the editor.
+        Textual would look up a key only after it has bubbled to the app, or, with priority, before it
+        reaches the editor: either way it acts out of turn with letters that still wait.
         """
         if action := self.ACTIONS.get(event.key):
             event.stop()
             event.prevent_default()
             await self.run_action(action)
-        else:
-            await super()._on_key(event)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
