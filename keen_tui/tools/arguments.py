@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolSpec
+from keen_tui.plain import clean
+
+_WHOLE = re.compile(r"\s*-?[0-9]{1,18}\s*")
+
+_LONGEST_MENTION = 500
+"""Characters of an argument that say what a call acts on."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "string": (str, "a text"),
@@ -47,6 +54,12 @@ def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
 def _whole(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.strip().lstrip("-").isdecimal() and len(value) < 19:
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     return value
+
+
+def mentioned(arguments: Mapping[str, Any], *names: str) -> str:
+    """The texts of these arguments in one clean line, whatever a model sent; "" where there are none."""
+    texts = (arguments.get(name) for name in names)
+    return clean(" in ".join(text[:_LONGEST_MENTION] for text in texts if isinstance(text, str) and text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 from collections.abc import Mapping
 from typing import Any
@@ -12,20 +11,16 @@ from typing import Any
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, ToolResult, ToolSpec
-from keen_tui.tools.arguments import checked
+from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.captured import CapturedOutput, cleaned
-from keen_tui.tools.process import Ended, child_environment, run_command
+from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.live import LiveOutput
+from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
-LIVE_INTERVAL = 0.1
-"""Seconds between two pieces of live output."""
-
-LIVE_BYTES = 4_000
-"""Newest bytes of output that one piece of live output shows."""
-
 SUMMARY_CELLS = 24
 
 
@@ -35,10 +30,12 @@ class Bash:
     spec = ToolSpec(
         name="bash",
         description=(
-            "Run a shell command. It starts in the workspace root each time: cd, variables and functions "
-            "do not last from one command to the next. Standard input is empty and no terminal is there, so "
-            "use options that never ask. Background processes end with the command. Output is stdout and "
-            "stderr in order; of long output the beginning and the end are kept."
+            "Run a shell command (bash -c). It starts in the workspace root each time: cd, variables and "
+            "functions do not last from one command to the next, so join what belongs together with &&. "
+            "Standard input is empty and there is no terminal: use options that never ask. Processes left "
+            "in the background are killed when the command ends. Output is stdout and stderr in order; of "
+            "long output only the beginning and the end are kept. To read, search or change files prefer the "
+            "other tools."
         ),
         parameters={
             "type": "object",
@@ -55,10 +52,10 @@ class Bash:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._shell = shutil.which("bash") or shutil.which("sh") or "/bin/sh"
+        self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        return str(arguments.get("command", ""))
+        return mentioned(arguments, "command")
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
@@ -78,88 +75,65 @@ class Bash:
         )
 
     async def _run(self, command: str, timeout: int, on_output: OutputSink) -> ToolResult:
+        folder = self._workspace.root
+        if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
+            raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
         captured = CapturedOutput()
-        live = _LiveOutput(captured, on_output)
+        live = LiveOutput(captured, on_output)
         try:
             ended = await run_command(
                 (self._shell, "-c", command),
-                folder=self._workspace.root,
+                folder=folder,
                 environ=child_environment(os.environ),
                 timeout=timeout,
                 on_output=live.feed,
             )
         except OSError as error:
-            raise ToolFailure(f"bash can't start in {self._workspace.root}: {error.strerror}.") from error
+            raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
         finally:
             live.close()
         return _result(command, captured.text().strip("\n"), ended, timeout)
 
 
-class _LiveOutput:
-    """Passes new output on, at most every LIVE_INTERVAL and never much later."""
-
-    def __init__(self, captured: CapturedOutput, on_output: OutputSink) -> None:
-        self._captured = captured
-        self._on_output = on_output
-        self._new = b""
-        self._due: asyncio.TimerHandle | None = None
-
-    def feed(self, chunk: bytes) -> None:
-        self._captured.feed(chunk)
-        self._new = (self._new + chunk)[-LIVE_BYTES:]
-        if self._due is None:
-            self._show()
-            self._due = asyncio.get_running_loop().call_later(LIVE_INTERVAL, self._again)
-
-    def close(self) -> None:
-        """Pass on the rest."""
-        self._show()
-        if self._due:
-            self._due.cancel()
-
-    def _again(self) -> None:
-        self._due = None
-        self._show()
-
-    def _show(self) -> None:
-        if self._new:
-            self._on_output(cleaned(self._new), self._captured.line_count, self._captured.bytes)
-            self._new = b""
-
-
 def _result(command: str, output: str, ended: Ended, timeout: int) -> ToolResult:
-    note = _note(ended, timeout)
     return ToolResult(
-        text="\n".join(filter(None, (output or "(no output)", note))),
-        summary=f"exit {ended.code}" if ended.code else _last_line(output),
+        text="\n".join((output or "(no output)", *_notes(ended, timeout))),
+        summary=_summary(output, ended),
         display=CommandDisplay(command=command, output=output, exit_code=ended.code),
         facts=(CommandFailed(command=command, exit_code=ended.code),) if ended.code else (),
         exit_code=ended.code,
     )
 
 
-def _note(ended: Ended, timeout: int) -> str:
+def _notes(ended: Ended, timeout: int) -> list[str]:
+    """What the model is told after the output; a failure always ends with the exit code."""
+    notes: list[str] = []
     if ended.timed_out:
-        return f"[timed out after {timeout} s and was killed, exit code 124]"
-    notes = []
-    if ended.left_running:
-        notes.append("[a process was still running in the background and was ended]")
-    if ended.code > 128:
-        notes.append(f"[killed by {_signal_name(ended.code - 128)}, exit code {ended.code}]")
-    elif ended.code:
+        notes.append(f"[timed out after {timeout} s: it was killed with all its processes]")
+    elif ended.left_running:
+        notes.append("[a process was still running in the background and was killed]")
+    if name := _signal_name(ended.code - 128):
+        notes.append(f"[killed by {name}]")
+    if ended.code:
         notes.append(f"[exit code {ended.code}]")
-    return "\n".join(notes)
+    return notes
 
 
 def _signal_name(number: int) -> str:
+    """The name of a signal; "" for a number that is none."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return ""
 
 
-def _last_line(output: str) -> str:
-    last = output.rstrip().rsplit("\n", 1)[-1].strip(" =-")
-    return (
-        last if last and len(last) <= SUMMARY_CELLS else f"{len(output.splitlines())} lines" if output else ""
-    )
+def _summary(output: str, ended: Ended) -> str:
+    if ended.timed_out:
+        return "timed out"
+    if ended.code:
+        return f"exit {ended.code}"
+    last = output.rstrip().rpartition("\n")[2].strip(" =-")
+    if last and len(last) <= SUMMARY_CELLS:
+        return last
+    count = len(output.splitlines())
+    return "1 line" if count == 1 else f"{count} lines" if count else "no output"

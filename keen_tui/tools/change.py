@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from keen_tui.display import DiffDisplay
+from keen_tui.errors import ToolFailure
 from keen_tui.messages import FileChanged, ToolResult
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.diff import diff_display
-from keen_tui.tools.files import replace_file
-from keen_tui.tools.workspace import Place
+from keen_tui.tools.replacing import replace_file
+from keen_tui.tools.workspace import Place, Workspace
 
 
-def prepared_change(place: Place, before: bytes | None, after: bytes) -> PreparedCall:
+async def prepared_change(
+    workspace: Workspace, place: Place, before: bytes | None, after: bytes
+) -> PreparedCall:
     """The change of `place` from `before` (None: no file yet) to `after`, with its diff."""
-    diff = diff_display(
-        place.name, (before or b"").decode("utf-8", "replace"), after.decode("utf-8", "replace")
-    )
+    diff = await asyncio.to_thread(diff_display, place.subject, _text(before), _text(after))
 
     async def run(_: OutputSink) -> ToolResult:
-        if before == after:
-            return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
-        await replace_file(place, before, after)
-        done = "created" if before is None else "changed"
-        return ToolResult(
-            text=f"{place.name} {done} ({diff.added} lines added, {diff.removed} removed).",
-            summary=_counts(diff),
-            display=diff,
-            facts=(FileChanged(path=place.name),),
-        )
+        async with workspace.known.changing(place.path):
+            if before == after:
+                return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
+            await replace_file(place, before, after)
+            workspace.known.note(place.path, after)
+        return _result(place, diff, created=before is None)
 
     return PreparedCall(
-        access=Access(kind="write", subject=place.name, inside=place.inside, creates=before is None),
+        access=Access(kind="write", subject=place.subject, inside=place.inside, creates=before is None),
         display=diff,
         run=run,
     )
 
 
-def _counts(diff: DiffDisplay) -> str:
-    return f"+{diff.added} −{diff.removed}"
+def require_known(workspace: Workspace, place: Place, content: bytes | None) -> None:
+    """Refuse to change what is no longer as the model was shown it; what it was never shown passes.
+
+    Raises:
+        ToolFailure: somebody else changed or removed the file since.
+    """
+    if workspace.known.is_stale(place.path, content):
+        raise ToolFailure(
+            f"{place.name} was {'removed' if content is None else 'changed on disk'} since it was read "
+            "(by the user, a formatter or a command). Read it again, then make the change."
+        )
+
+
+def _result(place: Place, diff: DiffDisplay, *, created: bool) -> ToolResult:
+    return ToolResult(
+        text=(
+            f"{place.name} {'created' if created else 'changed'} "
+            f"(lines added: {diff.added}, removed: {diff.removed})."
+        ),
+        summary=f"+{diff.added} −{diff.removed}",
+        display=diff,
+        facts=(FileChanged(path=place.name),),
+    )
+
+
+def _text(content: bytes | None) -> str:
+    return (content or b"").removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

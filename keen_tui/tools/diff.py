@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import islice
 
 from keen_tui.display import DiffDisplay, DiffLine
+from keen_tui.tools.lines import cut, lines_with_ends
 
 CONTEXT = 3
 """Unchanged lines around a change."""
@@ -13,52 +15,69 @@ CONTEXT = 3
 MOST_ROWS = 600
 """Rows of a diff that are shown; the rest is counted."""
 
+LONGEST_ROW = 2_000
+"""Characters of a row that are shown."""
+
 _MOST_COMPARED = 4_000
 """Lines of the changed middle that are compared one by one; a larger middle counts as replaced."""
 
 Opcode = tuple[str, int, int, int, int]
+"""As difflib has them: what to do, and the lines from and to in the old and in the new text."""
 
 
 def diff_display(path: str, before: str, after: str) -> DiffDisplay:
-    """What changes from `before` to `after`, line by line."""
-    old, new = before.splitlines(), after.splitlines()
+    """What changes from `before` to `after`, line by line; a line ending is part of its line."""
+    old, new = lines_with_ends(before), lines_with_ends(after)
+    groups = _groups(old, new)
     hunks: list[tuple[DiffLine, ...]] = []
-    added = removed = rows = left_out = 0
-    for group in _groups(old, new):
-        hunk = _rows(group, old, new)
-        added += sum(row.sign == "+" for row in hunk)
-        removed += sum(row.sign == "-" for row in hunk)
-        shown = hunk[: max(MOST_ROWS - rows, 0)]
-        rows += len(shown)
-        left_out += len(hunk) - len(shown)
-        if shown:
-            hunks.append(tuple(shown))
+    room = MOST_ROWS
+    for group in groups:
+        hunk = tuple(islice(_rows(group, old, new), room))
+        room -= len(hunk)
+        if hunk:
+            hunks.append(hunk)
+    changes = [opcode for group in groups for opcode in group if opcode[0] != "equal"]
+    added = sum(new_to - new_from for *_, new_from, new_to in changes)
+    removed = sum(old_to - old_from for _, old_from, old_to, *_ in changes)
+    unchanged = sum(to - start for group in groups for tag, start, to, *_ in group if tag == "equal")
     return DiffDisplay(
         path=path,
         hunks=tuple(hunks),
         added=added,
         removed=removed,
         total_lines=len(new),
-        left_out=left_out,
+        left_out=added + removed + unchanged - (MOST_ROWS - room),
     )
 
 
 def _groups(old: Sequence[str], new: Sequence[str]) -> list[list[Opcode]]:
-    """Runs of changes with their context, as SequenceMatcher.get_grouped_opcodes gives them."""
-    start = _common(old, new)
-    end = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
-    middle = _middle(old[start : len(old) - end], new[start : len(new) - end])
-    opcodes = [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in middle]
-    matcher: SequenceMatcher[str] = SequenceMatcher()
-    matcher.opcodes = [  # type: ignore[attr-defined]  # grouping is all that is asked of it
-        *([("equal", 0, start, 0, start)] if start else []),
-        *opcodes,
-        *([("equal", len(old) - end, len(old), len(new) - end, len(new))] if end else []),
+    """Runs of changes with their context. What both texts begin and end with is not compared."""
+    head = _common(old, new)
+    tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
+    start, end = max(head - CONTEXT, 0), max(tail - CONTEXT, 0)
+    groups = _compared(old[start : len(old) - end], new[start : len(new) - end], head - start, tail - end)
+    return [
+        [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group] for group in groups
     ]
-    return [list(group) for group in matcher.get_grouped_opcodes(CONTEXT)]
+
+
+def _compared(old: Sequence[str], new: Sequence[str], head: int, tail: int) -> list[list[Opcode]]:
+    """Grouped opcodes of two texts, of which the first `head` and the last `tail` lines are the same."""
+    if len(old) + len(new) <= _MOST_COMPARED:
+        # Its autojunk stays on: without it, lines that repeat all the time cost minutes.
+        matcher = SequenceMatcher(None, old, new)
+        return [list(group) for group in matcher.get_grouped_opcodes(CONTEXT)]
+    old_end, new_end = len(old) - tail, len(new) - tail
+    opcodes = (
+        ("equal", 0, head, 0, head),
+        ("replace", head, old_end, head, new_end),
+        ("equal", old_end, len(old), new_end, len(new)),
+    )
+    return [[opcode for opcode in opcodes if opcode[1] < opcode[2] or opcode[3] < opcode[4]]]
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines are the same from the beginning on."""
     count = 0
     for one, other in zip(old, new, strict=False):
         if one != other:
@@ -67,23 +86,17 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     return count
 
 
-def _middle(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    if not old and not new:
-        return []
-    if len(old) + len(new) > _MOST_COMPARED:
-        return [("replace", 0, len(old), 0, len(new))]
-    return list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
-
-
-def _rows(group: Sequence[Opcode], old: Sequence[str], new: Sequence[str]) -> list[DiffLine]:
-    rows: list[DiffLine] = []
+def _rows(group: Sequence[Opcode], old: Sequence[str], new: Sequence[str]) -> Iterator[DiffLine]:
     for tag, old_from, old_to, new_from, new_to in group:
         if tag == "equal":
-            numbered = enumerate(new[new_from:new_to], new_from + 1)
-            rows += (DiffLine(sign=" ", number=number, text=text) for number, text in numbered)
+            for index in range(new_from, new_to):
+                yield DiffLine(sign=" ", number=index + 1, text=_shown(new[index]))
             continue
-        gone = enumerate(old[old_from:old_to], old_from + 1)
-        rows += (DiffLine(sign="-", number=number, text=text) for number, text in gone)
-        come = enumerate(new[new_from:new_to], new_from + 1)
-        rows += (DiffLine(sign="+", number=number, text=text) for number, text in come)
-    return rows
+        for index in range(old_from, old_to):
+            yield DiffLine(sign="-", number=index + 1, text=_shown(old[index]))
+        for index in range(new_from, new_to):
+            yield DiffLine(sign="+", number=index + 1, text=_shown(new[index]))
+
+
+def _shown(line: str) -> str:
+    return cut(line.rstrip("\r\n"), LONGEST_ROW)

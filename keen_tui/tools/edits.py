@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.lines import LINE_END, usual_ending
+from keen_tui.tools.nearest import nearest_lines
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_MOST_LINES_COMPARED = 5_000
+_ANY_LINE_END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
+_MOST_LINES_NAMED = 10
 
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    start: int
-    end: int
+Span = tuple[int, int]
 
 
 def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
@@ -28,75 +26,74 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
     """
     if not old:
         raise ToolFailure("old_text is empty. To fill or replace a whole file use write_file.")
-    if old == new:
-        raise ToolFailure("old_text and new_text are the same: there is nothing to change.")
-    spans = _find(content, old)
-    if not spans:
-        raise ToolFailure(_no_match(content, old))
-    if len(spans) > 1 and not everywhere:
-        lines = ", ".join(str(_line_number(content, span.start)) for span in spans[:10])
+    if LINE_END.split(old) == LINE_END.split(new):
         raise ToolFailure(
-            f"old_text is there {len(spans)} times, in lines {lines}. Add lines around it until it is "
-            "unique, or set replace_all."
+            "old_text and new_text are the same: there is nothing to change. (Line endings stay as they are.)"
         )
-    return _replaced(content, spans, new)
+    pattern = _pattern(old)
+    spans = list(_spans(content, pattern, overlapping=not everywhere))
+    if not spans:
+        raise ToolFailure(f"old_text was not found. {nearest_lines(content, old)}")
+    if len(spans) > 1 and not everywhere:
+        raise ToolFailure(
+            f"old_text is there {len(spans)} times, in lines {_line_numbers(content, spans)}. "
+            "Add lines around it until it is unique, or set replace_all."
+        )
+    return _replaced(content, spans, old, new)
 
 
-def _find(content: str, old: str) -> list[_Span]:
-    """All places of `old`, without overlaps. Positions are those of `content` as it is."""
-    if "\r" not in content and "\r" not in old:
-        return [_Span(match.start(), match.end()) for match in re.finditer(re.escape(old), content)]
-    lines = (re.escape(line) for line in _LINE_END.split(old))
-    pattern = re.compile(r"(?:\r\n|\r(?!\n)|\n)".join(lines))
-    return [_Span(match.start(), match.end()) for match in pattern.finditer(content)]
+def in_style_of(before: str, content: str) -> str:
+    """`content` with the line endings of `before`, where those are all the same and it has plain ones."""
+    endings = set(LINE_END.findall(before))
+    if len(endings) != 1 or "\r" in content:
+        return content
+    return content.replace("\n", endings.pop())
 
 
-def _replaced(content: str, spans: list[_Span], new: str) -> str:
+def _pattern(old: str) -> re.Pattern[str]:
+    return re.compile(_ANY_LINE_END.join(re.escape(line) for line in LINE_END.split(old)))
+
+
+def _spans(content: str, pattern: re.Pattern[str], *, overlapping: bool) -> Iterator[Span]:
+    """The places that match; `overlapping` also those that begin inside another."""
+    position = 0
+    while match := pattern.search(content, position):
+        yield match.span()
+        position = match.start() + 1 if overlapping else match.end()
+
+
+def _replaced(content: str, spans: Sequence[Span], old: str, new: str) -> str:
+    usual = usual_ending(content) or "\n"
     pieces: list[str] = []
     position = 0
-    for span in spans:
-        ending = _line_ending(content[span.start : span.end]) or _line_ending(content) or "\n"
-        pieces += content[position : span.start], ending.join(_LINE_END.split(new))
-        position = span.end
+    for start, end in spans:
+        pieces += content[position:start], _fitted(content[start:end], old, new, usual)
+        position = end
     pieces.append(content[position:])
     return "".join(pieces)
 
 
-def _line_ending(text: str) -> str:
-    """The line ending that is there most often, "" when there is none."""
-    found = _LINE_END.findall(text)
-    return max(("\r\n", "\n", "\r"), key=found.count) if found else ""
+def _fitted(replaced: str, old: str, new: str, usual: str) -> str:
+    """The new text with line endings for its place.
+
+    Lines that old and new text share at their beginning and end keep the endings they have in the file.
+    """
+    there = LINE_END.findall(replaced)
+    old_lines, new_lines = LINE_END.split(old), LINE_END.split(new)
+    wanted = len(new_lines) - 1
+    most = min(len(there), wanted)
+    head = min(_shared(old_lines, new_lines), most)
+    tail = min(_shared(old_lines[::-1], new_lines[::-1]), most - head)
+    middle = usual_ending(replaced) or usual
+    endings = [*there[:head], *[middle] * (wanted - head - tail), *there[len(there) - tail :]]
+    return "".join(line + end for line, end in zip(new_lines, [*endings, ""], strict=True))
 
 
-def _line_number(content: str, position: int) -> int:
-    return len(_LINE_END.findall(content, 0, position)) + 1
+def _shared(old: Sequence[str], new: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
-def _no_match(content: str, old: str) -> str:
-    lines, wanted = content.splitlines(), old.splitlines()
-    if not lines:
-        return "old_text was not found: the file is empty."
-    first = _nearest(lines, wanted)
-    near = lines[first : first + len(wanted)]
-    same_words = [line.split() for line in near] == [line.split() for line in wanted]
-    why = "They differ in white space only. " if same_words else ""
-    shown = "\n".join(f"{number}\t{line}" for number, line in enumerate(near[:20], first + 1))
-    return (
-        f"old_text was not found. The nearest lines are these. {why}"
-        f"Copy them exactly, without the line number and the tab:\n{shown}"
-    )
-
-
-def _nearest(lines: list[str], wanted: list[str]) -> int:
-    """Index of the line where the block that is most like `wanted` begins."""
-    matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
-    anchor = max(range(len(wanted)), key=lambda index: len(wanted[index].strip()), default=0)
-    matcher.set_seq2(wanted[anchor].strip()[:200])
-    best, best_ratio = 0, -1.0
-    for index, line in enumerate(lines[:_MOST_LINES_COMPARED]):
-        matcher.set_seq1(line.strip()[:200])
-        if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
-            ratio = matcher.ratio()
-            if ratio > best_ratio:
-                best, best_ratio = index, ratio
-    return max(best - anchor, 0)
+def _line_numbers(content: str, spans: Sequence[Span]) -> str:
+    numbers = [len(LINE_END.findall(content, 0, start)) + 1 for start, _ in spans[:_MOST_LINES_NAMED]]
+    more = ", ..." if len(spans) > _MOST_LINES_NAMED else ""
+    return ", ".join(map(str, numbers)) + more

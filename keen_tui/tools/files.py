@@ -1,49 +1,70 @@
-"""Reading and replacing whole files: only regular ones, only as what they are, never half."""
+"""Reading whole files: only regular ones, only as what they are."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
+import errno
 import os
-import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from typing import TypeVar
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.folders import opened_folder
 from keen_tui.tools.workspace import Place
 
 LARGEST_FILE = 20_000_000
 """Bytes of the largest file that is read as a whole."""
 
+BOM = b"\xef\xbb\xbf"
+
 _KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
+    (stat.S_ISREG, "file"),
+    (stat.S_ISDIR, "folder"),
+    (stat.S_ISFIFO, "named pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+    (stat.S_ISLNK, "link that leads in a circle, or was changed just now"),
 )
-_BOM = b"\xef\xbb\xbf"
-
-Result = TypeVar("Result")
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read_bytes(place: Place) -> bytes:
-    """The content of a regular file. Looks at its kind first, so that nothing can block.
+def read_if_there(place: Place) -> bytes | None:
+    """The content of a regular file, or None when there is none. Looks at its kind first: nothing blocks.
 
     Raises:
-        ToolFailure: not there, not readable, not a regular file, or larger than LARGEST_FILE.
+        ToolFailure: not readable, not a regular file, or larger than LARGEST_FILE.
+    """
+    name = place.path.name or "."
+    try:
+        with opened_folder(place.path.parent) as folder:
+            require_regular(place, os.stat(name, dir_fd=folder, follow_symlinks=False))
+            with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
+                require_regular(place, os.fstat(file.fileno()))
+                content = file.read(LARGEST_FILE + 1) or b""
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ToolFailure(f"{place.name} can't be read: {reason(error)}.") from error
+    if len(content) > LARGEST_FILE:
+        raise ToolFailure(f"{place.name} gives more than {LARGEST_FILE:,} bytes.")
+    return content
+
+
+def kind_of(place: Place) -> str | None:
+    """What is there: "file", "folder", "named pipe", ...; None when there is nothing.
+
+    Raises:
+        ToolFailure: one can't even look.
     """
     try:
-        with os.fdopen(os.open(place.path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            require_regular(place, os.fstat(file.fileno()))
-            return file.read(LARGEST_FILE + 1)[:LARGEST_FILE]
+        return _kind(place.path.lstat())
     except FileNotFoundError:
-        raise ToolFailure(f"{place.name} does not exist.") from None
+        return None
     except OSError as error:
-        raise ToolFailure(f"{place.name} can't be read: {error.strerror}.") from error
+        raise ToolFailure(f"{place.name} can't be looked at: {reason(error)}.") from error
+
+
+def _kind(status: os.stat_result) -> str:
+    return next((kind for matches, kind in _KINDS if matches(status.st_mode)), "special thing")
 
 
 def require_regular(place: Place, status: os.stat_result) -> None:
@@ -52,30 +73,15 @@ def require_regular(place: Place, status: os.stat_result) -> None:
     Raises:
         ToolFailure: it is one of those; the kind or the size is named.
     """
-    for matches, kind in _KINDS:
-        if matches(status.st_mode):
-            hint = " List it with glob_files." if matches is stat.S_ISDIR else ""
-            raise ToolFailure(f"{place.name} is {kind}, not a file.{hint}")
+    kind = _kind(status)
+    if kind != "file":
+        hint = " List it with glob_files." if kind == "folder" else ""
+        raise ToolFailure(f"{place.name} is a {kind}, not a file.{hint}")
     if status.st_size > LARGEST_FILE:
         raise ToolFailure(
             f"{place.name} has {status.st_size:,} bytes, more than the {LARGEST_FILE:,} that are read. "
             "Search it with grep_files, or look at a part with bash (head, tail, sed -n)."
         )
-
-
-def read_if_there(place: Place) -> bytes | None:
-    """The content of a regular file, or None when there is nothing at that path.
-
-    Raises:
-        ToolFailure: as `read_bytes`, except for a missing file.
-    """
-    try:
-        place.path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise ToolFailure(f"{place.name} can't be used: {error.strerror}.") from error
-    return read_bytes(place)
 
 
 def decode(place: Place, content: bytes) -> tuple[str, bool]:
@@ -84,12 +90,13 @@ def decode(place: Place, content: bytes) -> tuple[str, bool]:
     Raises:
         ToolFailure: it is binary, or text in another encoding; it is left alone rather than re-encoded.
     """
-    has_bom = content.startswith(_BOM)
+    has_bom = content.startswith(BOM)
     try:
-        text = content.removeprefix(_BOM).decode("utf-8")
+        text = content.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ToolFailure(
-            f"{place.name} is no UTF-8 text (byte {error.start} can't be decoded), so it is left alone."
+            f"{place.name} is no UTF-8 text (byte {error.start} can't be decoded), so it is left alone. "
+            "Change it with a command that knows its encoding."
         ) from error
     if "\0" in text:
         raise ToolFailure(f"{place.name} is a binary file, so it is left alone.")
@@ -97,114 +104,12 @@ def decode(place: Place, content: bytes) -> tuple[str, bool]:
 
 
 def encode(text: str, *, bom: bool) -> bytes:
-    """The bytes of a text file.
-
-    Raises:
-        ToolFailure: the text holds half a character that UTF-8 can't carry.
-    """
-    try:
-        return (_BOM if bom else b"") + text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ToolFailure(
-            "The text holds a lone surrogate, which no file can hold. Write it again."
-        ) from error
+    """The bytes of a text file; `text` holds no lone surrogates."""
+    return (BOM if bom else b"") + text.encode("utf-8")
 
 
-async def replace_file(place: Place, before: bytes | None, after: bytes) -> None:
-    """Put `after` in the place of `before` (None: a new file), whole or not at all.
-
-    Once it has begun it finishes, even when the task is cancelled: the caller then gets to report it.
-
-    Raises:
-        ToolFailure: the file is no longer as it was when it was looked at, or it can't be written.
-    """
-    await _finished(lambda: _replace(place, before, after))
-
-
-async def _finished(work: Callable[[], Result]) -> Result:
-    running = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        return await running
-
-
-def _replace(place: Place, before: bytes | None, after: bytes) -> None:
-    now = read_if_there(place)
-    if _digest(now) != _digest(before):
-        raise ToolFailure(f"{place.name} was changed on disk meanwhile. Read it again, then make the change.")
-    try:
-        if now is None:
-            place.path.parent.mkdir(parents=True, exist_ok=True)
-            _write_beside(place.path, after, None)
-        else:
-            status = place.path.stat()
-            if not os.access(place.path, os.W_OK):
-                raise ToolFailure(f"{place.name} is read-only.")
-            if status.st_nlink > 1:
-                _write_into(place.path, now, after)
-            else:
-                _write_beside(place.path, after, status)
-    except OSError as error:
-        raise ToolFailure(f"{place.name} can't be written: {error.strerror}. It is as it was.") from error
-
-
-def _digest(content: bytes | None) -> bytes | None:
-    return None if content is None else hashlib.sha256(content).digest()
-
-
-def _write_beside(path: Path, content: bytes, like: os.stat_result | None) -> None:
-    """Write a temporary file beside `path`, then rename it over: readers see the old file or the new one."""
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.keen")
-    try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-            file.write(content)
-            if like is not None:
-                _take_over(path, file.fileno(), like)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(path.parent)
-
-
-def _take_over(path: Path, descriptor: int, like: os.stat_result) -> None:
-    """Owner, extended attributes and mode bits of the file that is replaced."""
-    with suppress(OSError):
-        os.fchown(descriptor, like.st_uid, like.st_gid)
-    if hasattr(os, "listxattr"):
-        with suppress(OSError):
-            for name in os.listxattr(path):
-                os.setxattr(descriptor, name, os.getxattr(path, name))
-    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
-
-
-def _write_into(path: Path, before: bytes, after: bytes) -> None:
-    """Write into the file itself, so that its other hard links see it too; put it back when that fails."""
-    with path.open("r+b") as file:
-        try:
-            _overwrite(file.fileno(), after)
-        except OSError:
-            with suppress(OSError):
-                _overwrite(file.fileno(), before)
-            raise
-
-
-def _overwrite(descriptor: int, content: bytes) -> None:
-    written = 0
-    while written < len(content):
-        written += os.pwrite(descriptor, content[written:], written)
-    os.ftruncate(descriptor, len(content))
-    os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def reason(error: OSError) -> str:
+    """Why the system refused, in words."""
+    if error.errno in (errno.ENOTDIR, errno.ELOOP):
+        return "a part of its path is no folder, or a link that leads in a circle"
+    return error.strerror or type(error).__name__

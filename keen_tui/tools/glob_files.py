@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keen_tui.display import FileListDisplay
+from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
-from keen_tui.tools.arguments import checked
+from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.search import Searcher, file_pattern
+from keen_tui.tools.files import kind_of
+from keen_tui.tools.globs import Glob
+from keen_tui.tools.search import ENDED_EARLY, Searcher
 from keen_tui.tools.workspace import Place, Workspace
 
 MOST_FILES = 300
@@ -22,8 +26,9 @@ class GlobFiles:
     spec = ToolSpec(
         name="glob_files",
         description=(
-            "Find files by name. `*.py` matches in every folder, `src/**/*.py` below src, `**` everything. "
-            f"What .gitignore leaves out is left out. At most {MOST_FILES} paths, sorted."
+            "Find files by name. `*.py` matches in every folder, `src/**/*.py` below src, `*.{ts,tsx}` both, "
+            f"`**` everything. At most {MOST_FILES} paths, sorted. Files that .gitignore leaves out are left "
+            "out, unless path is an ignored folder itself."
         ),
         parameters={
             "type": "object",
@@ -40,31 +45,34 @@ class GlobFiles:
         self._searcher = searcher
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        return " in ".join(str(arguments[name]) for name in ("pattern", "path") if name in arguments)
+        return mentioned(arguments, "pattern", "path")
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
-        place = self._workspace.place(given.get("path", "."))
-        wanted = file_pattern(self.spec, given["pattern"])
+        place = self._workspace.place(given.get("path") or ".")
+        pattern = given["pattern"]
+        Glob(pattern)
+        kind = await asyncio.to_thread(kind_of, place)
+        if kind != "folder":
+            raise ToolFailure(f"{place.name} is a {kind}." if kind else f"{place.name} does not exist.")
 
         async def run(_: OutputSink) -> ToolResult:
-            paths, complete = await self._searcher.files(place)
-            return _result(place, [path for path in paths if wanted.match_file(path)], complete)
+            return _result(place, *await self._searcher.files(place, pattern))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.name, inside=place.inside), display=None, run=run
+            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
         )
 
 
-def _result(place: Place, paths: list[str], complete: bool) -> ToolResult:
+def _result(place: Place, paths: Sequence[str], complete: bool) -> ToolResult:
     prefix = "" if place.name == "." else f"{place.name}/"
     shown = tuple(clean(prefix + path) for path in paths[:MOST_FILES])
     more = len(paths) - len(shown)
     notes = [f"[{more} more; use a narrower pattern]"] if more else []
     if not complete:
-        notes.append("[the search was ended by its limits: there may be more]")
+        notes.append(ENDED_EARLY)
     return ToolResult(
-        text="\n".join((*shown, *notes)) or "no file matches",
+        text="\n".join((*(shown or ("no file matches",)), *notes)),
         summary="1 file" if len(paths) == 1 else f"{len(paths)} files",
         display=FileListDisplay(lines=shown, more=more),
     )

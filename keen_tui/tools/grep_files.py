@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from pathspec import GitIgnoreSpec
 
 from keen_tui.display import FileListDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
-from keen_tui.tools.arguments import checked
+from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.search import Found, Searcher, file_pattern
-from keen_tui.tools.workspace import Place, Workspace
+from keen_tui.tools.files import kind_of
+from keen_tui.tools.globs import Glob
+from keen_tui.tools.search import ENDED_EARLY, LONGEST_LINE, Match, Searcher
+from keen_tui.tools.workspace import Workspace
 
 MOST_LINES = 200
 
@@ -25,15 +26,19 @@ class GrepFiles:
     spec = ToolSpec(
         name="grep_files",
         description=(
-            "Search file contents for a regular expression, line by line. Results are `path:line:text`. "
-            f"What .gitignore leaves out is left out, and binary files. At most {MOST_LINES} lines."
+            "Search file contents for a regular expression, line by line (no look-around, no match across "
+            f"lines). Results are `path:line:text`, at most {MOST_LINES} lines. Binary files are skipped, "
+            "and files that .gitignore leaves out, unless path is an ignored file or folder itself."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "pattern": {"type": "string", "description": "A regular expression."},
                 "path": {"type": "string", "description": "File or folder; the workspace unless given."},
-                "glob": {"type": "string", "description": "Only files that match, such as *.py."},
+                "glob": {
+                    "type": "string",
+                    "description": "Only files that match, such as *.py or *.{ts,tsx}.",
+                },
             },
             "required": ["pattern"],
         },
@@ -44,45 +49,46 @@ class GrepFiles:
         self._searcher = searcher
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        return " in ".join(str(arguments[name]) for name in ("pattern", "glob", "path") if name in arguments)
+        return mentioned(arguments, "pattern", "glob", "path")
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
-        place = self._workspace.place(given.get("path", "."))
-        pattern, glob = given["pattern"], given.get("glob")
-        if not pattern or "\0" in pattern or "\0" in (glob or ""):
+        place = self._workspace.place(given.get("path") or ".")
+        pattern, glob = given["pattern"], given.get("glob") or None
+        if not pattern or "\0" in pattern:
             raise ToolFailure("grep_files: the pattern is empty, or holds a NUL character.")
-        wanted = file_pattern(self.spec, glob) if glob else None
-        if not place.path.exists():
-            raise ToolFailure(f"{place.name} does not exist.")
+        if glob:
+            Glob(glob)
+        kind = await asyncio.to_thread(kind_of, place)
+        if kind not in ("file", "folder"):
+            raise ToolFailure(f"{place.name} is a {kind}." if kind else f"{place.name} does not exist.")
+        folder = place.name if kind == "folder" else place.name.rpartition("/")[0]
 
         async def run(_: OutputSink) -> ToolResult:
-            return _result(place, await self._searcher.lines(place, pattern), wanted)
+            return _result(folder, *await self._searcher.lines(place, pattern, glob))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.name, inside=place.inside), display=None, run=run
+            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
         )
 
 
-def _result(place: Place, found: Found, wanted: GitIgnoreSpec | None) -> ToolResult:
-    folder = place.name if place.path.is_dir() else place.name.rpartition("/")[0]
+def _result(folder: str, matches: Sequence[Match], complete: bool) -> ToolResult:
     prefix = f"{folder}/" if folder not in ("", ".") else ""
-    lines: list[str] = []
-    files: set[str] = set()
-    for row in found.output.splitlines():
-        path, _, rest = row.removeprefix("./").partition("\0")
-        if wanted and not wanted.match_file(path):
-            continue  # not left to ripgrep: there a glob would overrule .gitignore
-        files.add(path)
-        lines.append(clean(f"{prefix}{path}:{rest}"))
-    shown = tuple(lines[:MOST_LINES])
-    more = len(lines) - len(shown)
+    shown = tuple(
+        clean(f"{prefix}{match.path}:{match.number}:{_cut(match.line)}") for match in matches[:MOST_LINES]
+    )
+    more = len(matches) - len(shown)
     notes = [f"[{more} more lines match; narrow the pattern, path or glob]"] if more else []
-    if not found.complete:
-        notes.append("[the search was ended by its limits: there may be more]")
-    count = f"{len(lines)} {'match' if len(lines) == 1 else 'matches'}"
+    if not complete:
+        notes.append(ENDED_EARLY)
+    count = f"{len(matches)} {'match' if len(matches) == 1 else 'matches'}"
+    files = len({match.path for match in matches})
     return ToolResult(
-        text="\n".join((*shown, *notes)) or "no line matches",
-        summary=f"{count} in {len(files)} files" if len(files) > 1 else count,
+        text="\n".join((*(shown or ("no line matches",)), *notes)),
+        summary=f"{count} in {files} files" if files > 1 else count,
         display=FileListDisplay(lines=shown, more=more),
     )
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from keen_tui.tools.strays import MARK, can_find_strays, end_strays
 
 DRAIN_SECONDS = 0.2
 """How long output is still read after the shell has ended, when something else holds the pipe."""
@@ -17,42 +20,18 @@ TERM_GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 
 _CHUNK = 65_536
-_KEPT_VARIABLES = frozenset(
-    """
-    HOME USER LOGNAME SHELL PATH TMPDIR TZ LANG LANGUAGE VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH
-    GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR XDG_CACHE_HOME XDG_CONFIG_HOME
-    XDG_DATA_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NO_COLOR
-    """.split()  # noqa: SIM905 - a list of 26 quoted names is no easier to read
-)
-_SET_VARIABLES = {
-    "TERM": "dumb",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
-    "EDITOR": "true",
-    "DEBIAN_FRONTEND": "noninteractive",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a command ended. `code` is 124 for a time-out and 128+N for death by signal N.
 
-    `left_running` tells that processes of its group were still there and were ended with it.
+    `left_running` tells that processes of the command were still there and were ended with it.
     """
 
     code: int
     timed_out: bool = False
     left_running: bool = False
-
-
-def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
-    kept = {
-        name: value for name, value in environ.items() if name in _KEPT_VARIABLES or name.startswith("LC_")
-    }
-    return kept | _SET_VARIABLES
 
 
 async def run_command(
@@ -65,18 +44,20 @@ async def run_command(
 ) -> Ended:
     """Run it to its end; stdout and stderr come to `on_output` in order of arrival.
 
-    It ends with the command's own process: what it left in the background is ended with it, and a pipe
-    that such a process holds is not waited for. Cancelling kills the whole group.
+    It ends with the command's own process: what it left in the background is killed, also what made a
+    session of its own, and a pipe that something still holds is not waited for. A time-out sends SIGTERM
+    first. Cancelling kills everything at once.
 
     Raises:
         OSError: it can't be started.
     """
+    mark = secrets.token_hex(8)
     with _pipe(on_output) as (writable, drained):
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv,
                 cwd=folder,
-                env=dict(environ),
+                env={**environ, MARK: mark},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=writable,
                 stderr=writable,
@@ -84,42 +65,63 @@ async def run_command(
             )
         finally:
             os.close(writable)
-        timed_out = False
         try:
-            async with asyncio.timeout(timeout):
-                await process.wait()
-        except TimeoutError:
-            timed_out = True
-            await _terminate(process)
-        finally:
-            left_running = _signal(process.pid, signal.SIGKILL)
+            timed_out = not await _ended_within(process, timeout)
+            if timed_out:
+                await _terminate(process)
+            left_running = await _end_rest(process.pid, mark)
+        except asyncio.CancelledError:
+            _signal(process.pid, signal.SIGKILL)
+            await _end_rest(process.pid, mark)
             await process.wait()
+            raise
         await asyncio.wait({drained}, timeout=DRAIN_SECONDS)
     code = process.returncode if process.returncode is not None else -signal.SIGKILL
     return Ended(124 if timed_out else code if code >= 0 else 128 - code, timed_out, left_running)
 
 
-async def _terminate(process: asyncio.subprocess.Process) -> None:
-    _signal(process.pid, signal.SIGTERM)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(TERM_GRACE):
-            await process.wait()
-    _signal(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(group: int, number: signal.Signals) -> bool:
-    """Send a signal to the process group; False when nobody is left in it."""
+async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
     try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
+        async with asyncio.timeout(seconds):
+            await process.wait()
+    except TimeoutError:
         return False
     return True
 
 
+async def _terminate(process: asyncio.subprocess.Process) -> None:
+    _signal(process.pid, signal.SIGTERM)
+    if not await _ended_within(process, TERM_GRACE):
+        _signal(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+async def _end_rest(group: int, mark: str) -> bool:
+    """Kill what is left of a command, and tell whether something was.
+
+    A zombie keeps its group alive, so without /proc more may be called left than was.
+    """
+    try:
+        strays = await asyncio.to_thread(end_strays, group, mark) if can_find_strays() else None
+    finally:
+        group_was_left = _signal(group, signal.SIGKILL)
+    return group_was_left if strays is None else strays > 0
+
+
+def _signal(group: int, number: signal.Signals) -> bool:
+    """Send a signal to the process group; False when nobody is left in it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+        return True
+    return False
+
+
 @contextmanager
 def _pipe(on_output: Callable[[bytes], None]) -> Iterator[tuple[int, asyncio.Future[None]]]:
-    """A pipe that is read by the event loop; gives its writable end and a future for its end of file."""
+    """A pipe that is read by the event loop; gives its writable end and a future for its end of file.
+
+    The loop reads one piece at a time, so a command that floods it waits on the full pipe.
+    """
     loop = asyncio.get_running_loop()
     readable, writable = os.pipe()
     os.set_blocking(readable, False)

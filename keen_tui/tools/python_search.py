@@ -3,107 +3,61 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from keen_tui.tools.gitignore import walk
+from keen_tui.tools.globs import Glob
 
-LONGEST_LINE = 300
-_MOST_BYTES = 50_000_000
+MOST_BYTES = 50_000_000
+"""Bytes of a file, from its beginning, that are searched."""
 
 
 def main() -> int:
-    """Print files (NUL-separated) or matching lines (`path NUL number:text`). Exit code 2: a bad pattern."""
+    """Print files (each with a NUL) or matching lines (`path NUL number:text`); 2 means a bad pattern."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--start", type=Path, required=True, help="where .gitignore files begin to count")
+    parser.add_argument("--longest", type=int, required=True, help="characters of a line that are printed")
     parser.add_argument("--files", action="store_true")
     parser.add_argument("--regexp", default="")
+    parser.add_argument("--only", help="a glob of files")
     parser.add_argument("what")
     options = parser.parse_args()
     here = Path.cwd()
     what = here / options.what
-    paths = walk(here, _rules_above(options.root, here)) if what.is_dir() else [what]
     try:
         pattern = re.compile(options.regexp)
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         sys.stderr.write(f"invalid regular expression: {error}\n")
         return 2
-    for path in paths:
-        name = f"./{path.relative_to(here).as_posix()}"
+    only = Glob(options.only) if options.only else None
+    for path in walk(here, options.start) if what.is_dir() else [what]:
+        name = path.relative_to(here).as_posix()
+        if only and not only.matches(name):
+            continue
         if options.files:
-            _print(f"{name}\0")
+            _print(f"./{name}\0")
         else:
             for number, line in matching_lines(path, pattern):
-                _print(f"{name}\0{number}:{line[:LONGEST_LINE]}\n")
+                _print(f"./{name}\0{number}:{line[: options.longest]}\n")
+            sys.stdout.buffer.flush()  # so that nothing found is lost when a later file takes too long
     return 0
-
-
-Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
-"""The .gitignore files that apply, outermost first, each with the folder it stands in."""
-
-
-def walk(folder: Path, rules: Rules) -> Iterator[Path]:
-    """Files below `folder` that no .gitignore leaves out, in order; links to folders are not followed."""
-    rules = _with_rules_of(folder, rules)
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        path = Path(entry.path)
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name == ".git" or _ignored(path, is_folder, rules):
-            continue
-        if is_folder:
-            yield from walk(path, rules)
-        elif entry.is_file(follow_symlinks=False):
-            yield path
 
 
 def matching_lines(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """The lines of a text file that match, numbered from 1."""
     try:
         with path.open("rb") as file:
-            content = file.read(_MOST_BYTES)
+            content = file.read(MOST_BYTES)
     except OSError:
         return
     if b"\0" in content[:8_192]:
         return
-    for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
-        if pattern.search(line):
-            yield number, line.rstrip("\r")
-
-
-def _rules_above(root: Path, folder: Path) -> Rules:
-    """The rules of the folders from `root` down to the one above `folder`."""
-    if root not in folder.parents:
-        return ()
-    rules: Rules = ()
-    for parent in reversed(folder.parents):
-        if parent == root or root in parent.parents:
-            rules = _with_rules_of(parent, rules)
-    return rules
-
-
-def _with_rules_of(folder: Path, rules: Rules) -> Rules:
-    try:
-        lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return rules
-    return (*rules, (folder, GitIgnoreSpec.from_lines(lines)))
-
-
-def _ignored(path: Path, is_folder: bool, rules: Rules) -> bool:
-    """What the innermost .gitignore that speaks of the path says."""
-    for folder, spec in reversed(rules):
-        name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
-        verdict = spec.check_file(name).include
-        if verdict is not None:
-            return verdict
-    return False
+    for number, line in enumerate(content.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
+        if pattern.search(line.removesuffix("\r")):
+            yield number, line.removesuffix("\r")
 
 
 def _print(text: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 from keen_tui.display import FileDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
-from keen_tui.tools.arguments import checked
+from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.files import read_bytes
+from keen_tui.tools.files import BOM, read_if_there
+from keen_tui.tools.lines import cut, lines_of
 from keen_tui.tools.workspace import Place, Workspace
 
 MOST_LINES = 2_000
@@ -25,9 +26,9 @@ class ReadFile:
     spec = ToolSpec(
         name="read_file",
         description=(
-            "Read a text file. Lines come with their number and a tab before them. Reads up to "
-            f"{MOST_LINES} lines from `offset` (the first line is 1); the result says how to go on. "
-            "Read a file before you change it."
+            "Read a text file. Each line comes with its number and a tab before it. Reads up to "
+            f"{MOST_LINES} lines from `offset` (the first line is 1); when there is more the result says how "
+            "to go on. Read a file before you change it. Binary files and folders are refused."
         ),
         parameters={
             "type": "object",
@@ -44,7 +45,7 @@ class ReadFile:
         self._workspace = workspace
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        return str(arguments.get("path", ""))
+        return mentioned(arguments, "path")
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
@@ -54,37 +55,49 @@ class ReadFile:
         place = self._workspace.place(given["path"])
 
         async def run(_: OutputSink) -> ToolResult:
-            return await asyncio.to_thread(_read, place, offset, min(limit, MOST_LINES))
+            content = await asyncio.to_thread(read_if_there, place)
+            self._workspace.known.note(place.path, content)
+            if content is None:
+                raise ToolFailure(f"{place.name} does not exist. Look for it with glob_files.")
+            return await asyncio.to_thread(_part, place, content, offset, min(limit, MOST_LINES))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.name, inside=place.inside), display=None, run=run
+            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
         )
 
 
-def _read(place: Place, offset: int, limit: int) -> ToolResult:
-    content = read_bytes(place)
+def _part(place: Place, content: bytes, offset: int, limit: int) -> ToolResult:
     if b"\0" in content[:8_192]:
         raise ToolFailure(f"{place.name} is a binary file of {len(content):,} bytes.")
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []
+    text, is_utf8 = _decoded(content)
+    lines = lines_of(text)
     if not lines:
         return ToolResult(text=f"{place.name} is empty.", summary="empty")
     if offset > len(lines):
         raise ToolFailure(f"{place.name} has {len(lines)} lines; there is no line {offset}.")
-    shown = _fitting([_cut(line) for line in lines[offset - 1 : offset - 1 + limit]])
+    shown = _fitting([cut(line, LONGEST_LINE) for line in lines[offset - 1 : offset - 1 + limit]])
     last = offset + len(shown) - 1
-    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(shown, offset))
-    more = f"\n[lines {offset} to {last} of {len(lines)}; go on with offset {last + 1}]"
+    rows = [f"{number}\t{line}" for number, line in enumerate(shown, offset)]
+    if last < len(lines):
+        rows.append(f"[lines {offset} to {last} of {len(lines)}; go on with offset {last + 1}]")
+    if not is_utf8:
+        rows.append(
+            "[not UTF-8: what can't be decoded is shown as \ufffd, and edit_file leaves the file alone]"
+        )
     return ToolResult(
-        text=numbered + (more if last < len(lines) else ""),
+        text="\n".join(rows),
         summary=f"{len(shown)} lines" if len(shown) != 1 else "1 line",
-        display=FileDisplay(path=place.name, text="\n".join(shown), first_line=offset),
+        display=FileDisplay(path=place.subject, text="\n".join(shown), first_line=offset),
     )
 
 
-def _cut(line: str) -> str:
-    left_out = len(line) - LONGEST_LINE
-    return line if left_out <= 0 else f"{line[:LONGEST_LINE]}[{left_out} characters left out]"
+def _decoded(content: bytes) -> tuple[str, bool]:
+    """The text, and whether it is UTF-8."""
+    content = content.removeprefix(BOM)
+    try:
+        return content.decode("utf-8"), True
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "replace"), False
 
 
 def _fitting(lines: list[str]) -> list[str]:

@@ -8,31 +8,63 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from keen_tui.errors import ToolFailure
-from keen_tui.messages import ToolSpec
-from keen_tui.tools.process import child_environment
+from keen_tui.tools.environment import child_environment
+from keen_tui.tools.gitignore import start_of_rules
+from keen_tui.tools.globs import Glob
 from keen_tui.tools.workspace import Place, Workspace
 
 TIME_LIMIT = 20.0
 """Seconds that a search may take."""
 
-MOST_OUTPUT = 4_000_000
+MOST_OUTPUT = 8_000_000
 """Bytes of a search's output that are read; then it is ended."""
 
 LONGEST_LINE = 300
 """Characters of a matching line that are shown."""
 
+ENDED_EARLY = "[the search was ended by its limits: there may be more]"
+
+_RIPGREP = (
+    "--no-config",
+    "--no-messages",
+    "--no-require-git",
+    "--no-ignore-global",
+    "--no-ignore-exclude",
+    "--no-ignore-dot",
+    "--hidden",
+    "--glob=!.git",
+    "--null",
+    "--sort=path",
+    "--color=never",
+)
+_RIPGREP_LINES = (
+    "--line-number",
+    "--with-filename",
+    "--no-heading",
+    f"--max-columns={LONGEST_LINE + 1}",
+    "--max-columns-preview",
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search printed; `complete` is false when it was ended by a limit."""
+class Match:
+    """A line that matches. `path` is relative to the folder searched; `line` may be cut."""
 
+    path: str
+    number: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
     output: str
     complete: bool
 
@@ -44,113 +76,116 @@ class Searcher:
         rg: path of ripgrep, or None to search in Python.
     """
 
-    def __init__(self, workspace: Workspace, rg: str | None) -> None:
+    def __init__(self, workspace: Workspace, rg: str | None, *, time_limit: float = TIME_LIMIT) -> None:
         self._workspace = workspace
         self._rg = rg
+        self._time_limit = time_limit
 
-    async def files(self, place: Place) -> tuple[list[str], bool]:
-        """Files below a folder, sorted, relative to it, and whether that is all of them."""
-        found = await self._run(("--files",), self._folder(place))
-        paths = sorted(path.removeprefix("./") for path in found.output.split("\0") if path)
-        return paths, found.complete
-
-    async def lines(self, place: Place, pattern: str) -> Found:
-        """Lines that match a regular expression, each `path NUL number:text`.
+    async def files(self, place: Place, glob: str) -> tuple[list[str], bool]:
+        """Files below a folder that a glob names, sorted, relative to it, and whether that is all of them.
 
         Raises:
-            ToolFailure: the pattern is no regular expression.
+            ToolFailure: the glob is no pattern, or the search failed.
         """
-        options = (f"--regexp={pattern}",)
-        if place.path.is_dir():
-            return await self._run(options, place.path)
-        return await self._run(options, place.path.parent, f"./{place.path.name}")
+        wanted = Glob(glob)
+        found = await self._run(place.path, "./", ("--files",), glob)
+        paths = (path.removeprefix("./") for path in found.output.split("\0")[:-1])
+        return sorted(path for path in paths if wanted.matches(path)), found.complete
 
-    def _folder(self, place: Place) -> Path:
-        if not place.path.is_dir():
-            raise ToolFailure(f"{place.name} is no folder.")
-        return place.path
+    async def lines(self, place: Place, pattern: str, glob: str | None) -> tuple[list[Match], bool]:
+        """Lines that match a regular expression, by path, and whether that is all of them.
 
-    async def _run(self, options: tuple[str, ...], folder: Path, what: str = "./") -> Found:
-        process = await asyncio.create_subprocess_exec(
-            *self._command(options),
-            "--",
-            what,
-            cwd=folder,
-            env=child_environment(os.environ),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert process.stdout and process.stderr
-        errors = asyncio.create_task(process.stderr.read(10_000))
+        Raises:
+            ToolFailure: the pattern is no regular expression, the glob no pattern, or the search failed.
+        """
+        wanted = Glob(glob) if glob else None
+        is_folder = await asyncio.to_thread(place.path.is_dir)
+        folder, what = (place.path, "./") if is_folder else (place.path.parent, f"./{place.path.name}")
+        found = await self._run(folder, what, (f"--regexp={pattern}",), glob)
+        matches = [match for match in _matches(found.output) if not wanted or wanted.matches(match.path)]
+        return matches, found.complete
+
+    async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
+        start = await asyncio.to_thread(start_of_rules, folder, self._workspace.root)
+        engine = self._python(start, glob) if self._rg is None else self._ripgrep(start == folder, glob)
+        if self._rg is not None and "--files" not in options:
+            engine = (*engine, *_RIPGREP_LINES)
         try:
-            output, complete = await _read(process.stdout)
-        finally:
-            if process.returncode is None and not process.stdout.at_eof():
-                process.kill()
-            await process.wait()
-        complaint = (await errors).decode("utf-8", "replace").strip()
-        if complete and process.returncode == 2 and not output:
-            raise ToolFailure(
-                f"the search failed: {complaint.splitlines()[-1] if complaint else 'no reason'}"
+            process = await asyncio.create_subprocess_exec(
+                *(*engine, *options, "--", what),
+                cwd=folder,
+                env=_environment(),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
             )
-        return Found(output.decode("utf-8", "replace"), complete)
+        except OSError as error:
+            raise ToolFailure(f"the search can't start: {error.strerror}.") from error
+        return await self._output(process)
 
-    def _command(self, options: tuple[str, ...]) -> tuple[str, ...]:
-        if self._rg is None:
-            module = ("-P", "-m", "keen_tui.tools.python_search")
-            return (sys.executable, *module, "--root", str(self._workspace.root), *options)
-        return (
-            self._rg,
-            "--no-config",
-            "--no-require-git",
-            "--no-ignore-global",
-            "--no-ignore-dot",
-            "--hidden",
-            "--glob",
-            "!.git",
-            "--null",
-            "--sort",
-            "path",
-            *(() if "--files" in options else _MATCHING),
-            *options,
-        )
+    def _ripgrep(self, rules_start_here: bool, glob: str | None) -> tuple[str, ...]:
+        """The command line. A glob goes to it as a file type: as a glob it would overrule .gitignore."""
+        assert self._rg is not None
+        types = [f"--type-add=wanted:{name}" for name in Glob(glob).file_names] if glob else []
+        only = (*types, "--type=wanted") if types else ()
+        return (self._rg, *_RIPGREP, *(("--no-ignore-parent",) if rules_start_here else ()), *only)
+
+    def _python(self, start: Path, glob: str | None) -> tuple[str, ...]:
+        program = (sys.executable, "-P", "-m", "keen_tui.tools.python_search")
+        only = (f"--only={glob}",) if glob else ()
+        return (*program, f"--start={start}", f"--longest={LONGEST_LINE + 1}", *only)
+
+    async def _output(self, process: asyncio.subprocess.Process) -> _Found:
+        """What the process printed, up to the limits; then it is ended.
+
+        Raises:
+            ToolFailure: it complained and found nothing.
+        """
+        assert process.stdout and process.stderr
+        complaint = asyncio.create_task(process.stderr.read(10_000))
+        try:
+            output, complete = await self._read(process.stdout)
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
+            await process.wait()
+        said = " ".join((await complaint).decode("utf-8", "replace").split())
+        if complete and said and not output:
+            raise ToolFailure(f"the search failed: {said[:500]}")
+        return _Found(output.decode("utf-8", "replace"), complete and not said)
+
+    async def _read(self, stream: asyncio.StreamReader) -> tuple[bytes, bool]:
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._time_limit):
+                while chunk := await stream.read(65_536):
+                    pieces.append(chunk)
+                    size += len(chunk)
+                    if size > MOST_OUTPUT:
+                        return b"".join(pieces), False
+        except TimeoutError:
+            return b"".join(pieces), False
+        return b"".join(pieces), True
 
 
-_MATCHING = (
-    "--line-number",
-    "--with-filename",
-    "--no-heading",
-    "--color=never",
-    f"--max-columns={LONGEST_LINE}",
-    "--max-columns-preview",
-)
+def _environment() -> dict[str, str]:
+    """That of all commands, and this program's own modules: what is found there is never the project's."""
+    own_modules = os.pathsep.join(path for path in sys.path if Path(path).is_absolute())
+    return child_environment(os.environ) | {"PYTHONPATH": own_modules}
 
 
-def file_pattern(spec: ToolSpec, glob: str) -> GitIgnoreSpec:
-    """A glob that matches paths as lines of .gitignore do: `*.py` in every folder, `src/*.py` from here.
-
-    Raises:
-        ToolFailure: it is no pattern.
-    """
-    try:
-        return GitIgnoreSpec.from_lines([glob.removeprefix("./")])
-    except ValueError as error:
-        raise ToolFailure(f"{spec.name}: {glob!r} is no pattern: {error}.") from error
-
-
-async def _read(stream: asyncio.StreamReader) -> tuple[bytes, bool]:
-    """All of a stream, up to MOST_OUTPUT and TIME_LIMIT, and whether that was all."""
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(TIME_LIMIT):
-            while chunk := await stream.read(65_536):
-                pieces.append(chunk)
-                size += len(chunk)
-                if size > MOST_OUTPUT:
-                    return b"".join(pieces), False
-    except TimeoutError:
-        return b"".join(pieces), False
-    return b"".join(pieces), True
+def _matches(output: str) -> Iterator[Match]:
+    """Rows of `./path NUL number:text`. A path may hold line breaks; a row without NUL is only a remark."""
+    begun = ""
+    for row in output.split("\n")[:-1]:
+        if "\0" not in row:
+            begun = f"{row}\n" if row.startswith("./") else f"{begun}{row}\n"
+            continue
+        path, _, rest = (row if row.startswith("./") else begun + row).partition("\0")
+        number, _, line = rest.partition(":")
+        begun = ""
+        if number.isdecimal():
+            yield Match(path.removeprefix("./"), int(number), line.removesuffix("\r"))

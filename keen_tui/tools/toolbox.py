@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from keen_tui.plain import clean
 from keen_tui.tools.base import PreparedCall, Tool
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.edit_file import EditFile
+from keen_tui.tools.environment import find_program
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
 from keen_tui.tools.read_file import ReadFile
@@ -59,7 +59,7 @@ def build_toolbox(root: Path, *, rg: str | None = None, use_rg: bool = True) -> 
         use_rg: False searches in Python even where ripgrep is there.
     """
     workspace = Workspace(root)
-    searcher = Searcher(workspace, (rg or shutil.which("rg")) if use_rg else None)
+    searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
         (
             ReadFile(workspace),

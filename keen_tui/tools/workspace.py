@@ -7,26 +7,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.known import KnownFiles
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A path with symlinks resolved.
 
-    `name` is how people and memory call it (turn.md rule 13): relative to the workspace, with forward
-    slashes, `../x` outside it.
+    `name` is how the model and memory call it (turn.md rule 13): relative to the workspace, with forward
+    slashes, `../x` outside it. Bytes of a name that are no UTF-8 are replaced in it.
     """
 
     path: Path
     name: str
     inside: bool
 
+    @property
+    def subject(self) -> str:
+        """How a person is asked about it: outside the workspace the whole path."""
+        return self.name if self.inside else speakable(str(self.path))
+
 
 class Workspace:
-    """The folder that the agent works in."""
+    """The folder that the agent works in, and what the model knows of its files."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
+        self.known = KnownFiles()
 
     def place(self, raw: str) -> Place:
         """Where `raw` leads: relative to the root, absolute, or with a leading `~`.
@@ -35,11 +42,19 @@ class Workspace:
             ToolFailure: no path at all, or one that no file can have.
         """
         if not raw.strip() or "\0" in raw:
-            raise ToolFailure(f"{raw!r} is no path. Give one relative to the workspace, such as src/app.py.")
+            raise ToolFailure(
+                f"{raw[:80]!r} is no path. Give one relative to the workspace, such as src/app.py."
+            )
         try:
             given = Path(raw).expanduser() if raw.startswith("~") else raw
             real = os.path.realpath(self.root / given)
         except (OSError, ValueError, RuntimeError) as error:
-            raise ToolFailure(f"{raw!r} can't be used as a path: {error}.") from error
+            raise ToolFailure(f"{raw[:200]!r} can't be used as a path: {error}.") from error
         inside = real == str(self.root) or real.startswith(f"{str(self.root).rstrip(os.sep)}{os.sep}")
-        return Place(Path(real), Path(os.path.relpath(real, self.root)).as_posix(), inside)
+        name = Path(os.path.relpath(real, self.root)).as_posix()
+        return Place(Path(real), speakable(name), inside)
+
+
+def speakable(path: str) -> str:
+    """A path that every text can carry: bytes that are no UTF-8 become replacement marks."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -7,21 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from keen_tui.messages import ToolSpec
-from keen_tui.tools.arguments import checked
+from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import PreparedCall
-from keen_tui.tools.change import prepared_change
-from keen_tui.tools.files import encode, read_if_there
+from keen_tui.tools.change import prepared_change, require_known
+from keen_tui.tools.edits import in_style_of
+from keen_tui.tools.files import decode, encode, read_if_there
 from keen_tui.tools.workspace import Workspace
 
 
 class WriteFile:
-    """Writes exactly the content it is given; folders on the way are made."""
+    """Writes the content it is given, with the line endings of the old file; missing folders are made."""
 
     spec = ToolSpec(
         name="write_file",
         description=(
-            "Create a file, or replace all of an existing one. Missing folders are made. "
-            "To change a part of a file use edit_file instead."
+            "Create a file, or replace all of an existing one: read that first. Missing folders are made. "
+            "To change a part of a file use edit_file instead. A file that has CRLF line endings or a byte "
+            "order mark keeps them: write plain \\n."
         ),
         parameters={
             "type": "object",
@@ -37,11 +39,20 @@ class WriteFile:
         self._workspace = workspace
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        return str(arguments.get("path", ""))
+        return mentioned(arguments, "path")
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
         place = self._workspace.place(given["path"])
-        after = encode(given["content"], bom=False)
-        before = await asyncio.to_thread(read_if_there, place)
-        return prepared_change(place, before, after)
+
+        def written() -> tuple[bytes | None, bytes]:
+            before = read_if_there(place)
+            require_known(self._workspace, place, before)
+            if before is None:
+                return None, encode(given["content"], bom=False)
+            text, has_bom = decode(place, before)
+            content = in_style_of(text, given["content"])
+            return before, encode(content, bom=has_bom and not content.startswith("\ufeff"))
+
+        before, after = await asyncio.to_thread(written)
+        return await prepared_change(self._workspace, place, before, after)

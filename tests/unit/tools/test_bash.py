@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from keen_tui.display import CommandDisplay
+from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.strays import can_find_strays
 from tests.support.agent import LIMIT
 from tests.support.tools import ToolBench
+
+needs_proc = pytest.mark.skipif(not can_find_strays(), reason="there is no /proc")
 
 
 def is_alive(pid: int) -> bool:
     """Whether the process runs (a zombie does not)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+    return bool(state.strip()) and not state.startswith("Z")
 
 
 async def wait_until_gone(pid: int) -> None:
@@ -39,6 +45,8 @@ async def test_output_comes_in_order_and_success_has_no_fact(tmp_path: Path) -> 
         ("exit 3", 3, "[exit code 3]"),
         ("no-such-command-here", 127, "[exit code 127]"),
         ("kill -SEGV $$", 139, "SIGSEGV"),
+        ("exit 255", 255, "[exit code 255]"),
+        ("printf a; echo b >&2; false", 1, "ab\n[exit code 1]"),
     ],
 )
 async def test_a_failed_command_is_a_fact_and_no_error(
@@ -47,6 +55,8 @@ async def test_a_failed_command_is_a_fact_and_no_error(
     result = await ToolBench(tmp_path)("bash", command=command)
     assert result.facts == (CommandFailed(command=command, exit_code=code),)
     assert words in result.text
+    assert result.text.endswith(f"[exit code {code}]")
+    assert result.summary == f"exit {code}"
     assert not result.is_error
 
 
@@ -56,7 +66,17 @@ async def test_a_timeout_is_124_and_keeps_the_output_so_far(tmp_path: Path) -> N
     assert result.exit_code == 124
     pid = int(result.text.splitlines()[0])
     assert "timed out after 1 s" in result.text
+    assert result.text.endswith("[exit code 124]")
+    assert result.facts == (CommandFailed(command=command, exit_code=124),)
     await wait_until_gone(pid)
+
+
+async def test_a_timeout_lets_the_command_clean_up_first(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)(
+        "bash", command="trap 'echo bye; exit' TERM; sleep 600 & wait", timeout=1
+    )
+    assert result.exit_code == 124
+    assert result.text.startswith("bye\n")
 
 
 @pytest.mark.parametrize("detached", ["sleep 600 &", "nohup sleep 600 >/dev/null 2>&1 &"])
@@ -67,6 +87,21 @@ async def test_what_is_left_in_the_background_is_ended_and_not_waited_for(
     assert result.exit_code == 0
     assert "was still running" in result.text
     await wait_until_gone(int(result.text.splitlines()[0]))
+
+
+@needs_proc
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="setsid is not installed")
+async def test_a_process_with_a_session_of_its_own_is_ended_too(tmp_path: Path) -> None:
+    command = "setsid sh -c 'echo $$ > pid; sleep 600' & while ! [ -s pid ]; do sleep 0.01; done"
+    result = await ToolBench(tmp_path)("bash", command=command)
+    assert "was still running" in result.text
+    await wait_until_gone(int((tmp_path / "pid").read_text()))
+
+
+@needs_proc
+async def test_children_that_have_ended_are_not_called_running(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)("bash", command="true & true & wait; echo done")
+    assert result.text == "done"
 
 
 async def test_a_cancelled_command_dies_with_its_children(tmp_path: Path) -> None:
@@ -105,7 +140,7 @@ async def test_floods_are_kept_in_bounded_memory(tmp_path: Path) -> None:
     result = await ToolBench(tmp_path)("bash", command="echo first; yes | head -c 20000000; echo last")
     assert result.text.startswith("first\n")
     assert result.text.endswith("last")
-    assert "bytes of 10,000,002 lines left out" in result.text
+    assert re.search(r"\[… 9,99\d,\d{3} lines, 19,98\d,\d{3} bytes left out …\]", result.text)
     assert len(result.text) < 20_000
 
 
@@ -119,8 +154,19 @@ async def test_a_workspace_that_is_gone_is_an_error_result(tmp_path: Path) -> No
     folder.mkdir()
     bench = ToolBench(folder)
     folder.rmdir()
-    with pytest.raises(Exception, match="can't start"):
+    with pytest.raises(ToolFailure, match="can't start"):
         await bench("bash", command="true")
+
+
+async def test_a_workspace_that_was_replaced_by_a_link_runs_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    bench = ToolBench(folder)
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(ToolFailure, match="leads elsewhere"):
+        await bench("bash", command="touch here")
+    assert not (tmp_path / "here").exists()
 
 
 def test_captured_output_counts_everything_and_keeps_both_ends() -> None:
@@ -128,9 +174,11 @@ def test_captured_output_counts_everything_and_keeps_both_ends() -> None:
     for _ in range(1_000):
         captured.feed(b"x" * 99 + b"\n")
     captured.feed(b"tail")
-    assert (captured.bytes, captured.line_count) == (100_004, 1_001)
+    assert (captured.bytes, captured.lines) == (100_004, 1_001)
     assert captured.text().endswith("tail")
-    assert "84,004 bytes" in captured.text()
+    head, note, tail = captured.text().partition("[… 841 lines, 84,100 bytes left out …]")
+    assert note
+    assert len(head + tail) == 100_004 - 84_100 + len("\n\n") - 1
 
 
 def test_short_output_is_kept_whole() -> None:
@@ -138,3 +186,44 @@ def test_short_output_is_kept_whole() -> None:
     for piece in (b"a" * 7_000, b"b" * 5_000, b"c" * 4_000):
         captured.feed(piece)
     assert captured.text() == "a" * 7_000 + "b" * 5_000 + "c" * 4_000
+
+
+@pytest.mark.parametrize(
+    ("output", "summary"),
+    [
+        ("===== 71 passed in 0.12s =====", "71 passed in 0.12s"),
+        ("a line that is too long to stand in a summary", "1 line"),
+        ("", "no output"),
+    ],
+)
+async def test_the_summary_is_the_last_line_when_it_is_short(
+    tmp_path: Path, output: str, summary: str
+) -> None:
+    assert (await ToolBench(tmp_path)("bash", command=f"printf '{output}'")).summary == summary
+
+
+async def test_the_person_is_asked_about_the_whole_command(tmp_path: Path) -> None:
+    command = "echo a\necho b"
+    assert await ToolBench(tmp_path).preview("bash", command=command) == CommandDisplay(
+        command=command, output="", exit_code=None
+    )
+
+
+async def test_binary_output_is_shown_with_marks(tmp_path: Path) -> None:
+    result = await ToolBench(tmp_path)("bash", command=r"printf 'a\000b\377c\302\205d'")
+    assert result.text == "a^@b\ufffdc<U+0085>d"
+
+
+async def test_the_last_of_the_output_is_shown_live(tmp_path: Path) -> None:
+    bench = ToolBench(tmp_path)
+    await bench("bash", command="seq 100000")
+    text, lines, size = bench.live[-1]
+    assert text.endswith("99999\n100000\n")
+    assert (lines, size) == (100_000, 588_895)
+
+
+def test_output_without_line_ends_is_cut_between_characters() -> None:
+    captured = CapturedOutput()
+    captured.feed(b"x" + "é".encode() * 50_000)
+    assert "\ufffd" not in captured.text()
+    assert "bytes left out" in captured.text()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from keen_tui.errors import ToolFailure
-from keen_tui.tools import search
+from keen_tui.tools.search import Searcher
+from keen_tui.tools.workspace import Workspace
+from tests.support.agent import LIMIT
 from tests.support.tools import ToolBench
 
 ENGINES = [
@@ -94,10 +98,129 @@ async def test_many_results_are_cut_and_say_so(project: Path, use_rg: bool) -> N
     assert len(result.text) < 20_000
 
 
-async def test_a_catastrophic_expression_ends(
+async def test_an_expression_without_end_is_ended(project: Path, use_rg: bool) -> None:
+    (project / "evil.txt").write_text("a" * 60 + "!\n")
+    workspace = Workspace(project)
+    searcher = Searcher(workspace, shutil.which("rg") if use_rg else None, time_limit=1)
+    matches, complete = await searcher.lines(workspace.place("."), "needle|(a+)+$", None)
+    assert complete is use_rg, "ripgrep has no such expressions"
+    assert [match.path for match in matches[:2]] == [".hidden/c.py", "a.py"], "what was found is kept"
+
+
+async def test_braces_and_negation_in_globs(project: Path, use_rg: bool) -> None:
+    bench = ToolBench(project, use_rg=use_rg)
+    both = ["keep.log:1:needle kept", "src/b.py:1:needle = 1"]
+    found = await bench("grep_files", pattern="needle", glob="{src/*.py,*.log}")
+    assert found.text.splitlines() == both
+    found = await bench("grep_files", pattern="^needle( kept| =)", glob="!*.txt")
+    assert found.text.splitlines() == both
+    assert (await bench("glob_files", pattern="**/{a,b}.{py,ts}")).text.splitlines() == ["a.py", "src/b.py"]
+
+
+async def test_an_ignored_folder_or_file_can_be_named(project: Path, use_rg: bool) -> None:
+    bench = ToolBench(project, use_rg=use_rg)
+    assert (await bench("glob_files", pattern="*.py", path="build")).text == "build/out.py"
+    assert (await bench("grep_files", pattern="needle", path="build")).text == "build/out.py:1:needle"
+    assert (await bench("grep_files", pattern="needle", path="x.log")).text == "x.log:1:needle"
+    assert (await bench("glob_files", pattern="*.txt", path="src/deep")).text == "no file matches"
+
+
+async def test_a_repository_inside_has_rules_of_its_own(project: Path, use_rg: bool) -> None:
+    inner = project / "vendor"
+    (inner / ".git").mkdir(parents=True)
+    (inner / "kept.log").write_text("needle\n")
+    result = await ToolBench(project, use_rg=use_rg)("glob_files", pattern="*.log")
+    assert result.text.splitlines() == ["keep.log", "vendor/kept.log"]
+
+
+async def test_a_workspace_inside_a_repository_obeys_its_rules(project: Path, use_rg: bool) -> None:
+    (project / "src/x.log").write_text("needle\n")
+    bench = ToolBench(project / "src", use_rg=use_rg)
+    assert (await bench("glob_files", pattern="*")).text.splitlines() == [".gitignore", "b.py"]
+
+
+async def test_folders_above_a_plain_workspace_have_no_say(tmp_path: Path, use_rg: bool) -> None:
+    (tmp_path / ".gitignore").write_text("*\n")
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "a.py").write_text("needle\n")
+    assert (await ToolBench(folder, use_rg=use_rg)("glob_files", pattern="*.py")).text == "a.py"
+
+
+async def test_odd_characters_stay_in_their_line(project: Path, use_rg: bool) -> None:
+    (project / "odd\nname.txt").write_text("form\x0cfeed odd\r\n\u2028odd\x85\n")
+    result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="odd")
+    assert [line.split(":")[:2] for line in result.text.splitlines()] == [
+        ["odd name.txt", "1"],
+        ["odd name.txt", "2"],
+    ]
+    assert "\x0c" not in result.text
+
+
+async def test_names_that_are_no_utf8_are_shown_with_marks(project: Path, use_rg: bool) -> None:
+    try:
+        (project / os.fsdecode(b"caf\xe9.md")).write_text("here\n")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    bench = ToolBench(project, use_rg=use_rg)
+    assert (await bench("glob_files", pattern="*.md")).text == "caf\ufffd.md"
+    assert (await bench("grep_files", pattern="here")).text == "caf\ufffd.md:1:here"
+
+
+async def test_links_are_not_followed(project: Path, use_rg: bool) -> None:
+    (project / "src/loop").symlink_to(project)
+    (project / "src/link.md").symlink_to(project / "a.py")
+    assert (await ToolBench(project, use_rg=use_rg)("glob_files", pattern="*.md")).text == "no file matches"
+
+
+async def test_settings_of_the_project_do_not_reach_the_engine(
     project: Path, use_rg: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "TIME_LIMIT", 0.5)
-    (project / "evil.txt").write_text("a" * 40 + "!\n")
-    result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="(a+)+$", glob="evil.txt")
-    assert "ended by its limits" in result.text or result.text == "no line matches"
+    (project / "rc").write_text("--files-without-match\n")
+    (project / "pathspec.py").write_text("open('ran', 'w')\n")
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(project / "rc"))
+    monkeypatch.setenv("PYTHONPATH", ".")
+    result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="needle", path="src/b.py")
+    assert result.text == "src/b.py:1:needle = 1"
+    assert not (project / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("glob_files", {"pattern": "a.py", "path": "a.py"}, "a.py is a file"),
+        ("glob_files", {"pattern": ""}, "pattern is empty"),
+        ("glob_files", {"pattern": "{a,b}" * 20}, "more than 200"),
+        ("grep_files", {"pattern": "x", "path": "gone"}, "gone does not exist"),
+        ("grep_files", {"pattern": "x", "path": "y" * 300}, "can't be looked at"),
+        ("grep_files", {"pattern": "x", "glob": "\0"}, "NUL"),
+    ],
+)
+async def test_what_can_not_be_searched_is_named(
+    project: Path, use_rg: bool, name: str, arguments: dict[str, str], words: str
+) -> None:
+    with pytest.raises(ToolFailure, match=words):
+        await ToolBench(project, use_rg=use_rg)(name, **arguments)
+
+
+async def test_a_search_that_is_cancelled_leaves_no_process(project: Path, use_rg: bool) -> None:
+    if not use_rg:
+        pytest.skip("there is no way to see from outside that it has begun")
+    pipe = project / "src/deep/.gitignore"
+    os.mkfifo(pipe)
+    searching = asyncio.create_task(ToolBench(project)("grep_files", pattern="needle"))
+    async with asyncio.timeout(LIMIT):
+        with await asyncio.to_thread(pipe.open, "wb", buffering=0) as writer:
+            searching.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await searching
+            with pytest.raises(BrokenPipeError):
+                writer.write(b"x")
+
+
+async def test_a_pipe_in_the_place_of_rules_does_not_block(project: Path, use_rg: bool) -> None:
+    if use_rg:
+        pytest.skip("ripgrep waits for it, and is ended by the time limit")
+    os.mkfifo(project / "src/deep/.gitignore")
+    result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="needle", path="src/deep")
+    assert result.text == "no line matches"

@@ -1,0 +1,41 @@
+"""What commands get to see of our environment, and where their programs are found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+
+_KEPT = frozenset(
+    """
+    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH
+    GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR LD_LIBRARY_PATH XDG_CACHE_HOME
+    XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NO_COLOR
+    """.split()  # noqa: SIM905 - a list of 27 quoted names is no easier to read
+)
+_SET = {
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
+    kept = {name: value for name, value in environ.items() if name in _KEPT or name.startswith("LC_")}
+    return kept | {"PATH": _absolute_path(environ)} | _SET
+
+
+def find_program(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The absolute path of a program in PATH, or None. Relative folders of PATH are passed over."""
+    return shutil.which(name, path=_absolute_path(environ))
+
+
+def _absolute_path(environ: Mapping[str, str]) -> str:
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if folder.startswith("/"))

@@ -1,0 +1,45 @@
+"""Folders opened step by step and never through a link.
+
+The paths given here are resolved already. A link that is put in their way after they were judged is
+refused, instead of leading out of the workspace.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def opened_folder(path: Path, *, make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder, for the `dir_fd` of os functions; with `make` what is missing is made.
+
+    Raises:
+        OSError: it can't be opened; NotADirectoryError when a part of it is a file or a link.
+    """
+    folder = os.open("/", _STEP)
+    try:
+        for part in path.parts[1:]:
+            inner = _step(part, folder, make=make)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _step(part: str, folder: int, *, make: bool) -> int:
+    try:
+        return os.open(part, _STEP, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        try:
+            os.mkdir(part, dir_fd=folder)
+        except FileExistsError:
+            pass  # somebody else made it just now
+        return os.open(part, _STEP, dir_fd=folder)

@@ -1,0 +1,97 @@
+"""Which files .gitignore leaves out, as git says it: nested files, negation, the innermost word counts.
+
+Rules count from the top of the repository down, or from the workspace down where there is no repository.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
+"""The .gitignore files that apply, outermost first, each with the folder it stands in."""
+
+
+def start_of_rules(folder: Path, root: Path) -> Path:
+    """The folder from which on .gitignore files count for a search in `folder`.
+
+    That is `folder` itself when it is ignored: somebody who names an ignored folder wants to see into it.
+    """
+    top = _top(folder, root)
+    rules: Rules = ()
+    here = top
+    for part in folder.relative_to(top).parts:
+        rules = _with_rules_of(here, rules)
+        here /= part
+        if _ignored(here, True, rules):
+            return folder
+    return top
+
+
+def walk(folder: Path, start: Path) -> Iterator[Path]:
+    """Files below `folder` that no .gitignore from `start` on leaves out, in order. Links are skipped."""
+    rules: Rules = ()
+    for above in reversed(folder.parents):
+        if above == start or start in above.parents:
+            rules = _with_rules_of(above, rules)
+    levels = [_entries(folder, rules)]
+    while levels:
+        for path, rules_there in levels[-1]:
+            if rules_there is not None:
+                levels.append(_entries(path, rules_there))
+                break
+            yield path
+        else:
+            levels.pop()
+
+
+def _entries(folder: Path, rules: Rules) -> Iterator[tuple[Path, Rules | None]]:
+    """Folders (with the rules for them) and files (with None) in a folder, by name."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    if any(entry.name == ".git" for entry in entries):
+        rules = ()  # a repository inside a repository has rules of its own
+    rules = _with_rules_of(folder, rules)
+    for entry in entries:
+        path = Path(entry.path)
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if entry.name == ".git" or _ignored(path, is_folder, rules):
+            continue
+        if is_folder:
+            yield path, rules
+        elif entry.is_file(follow_symlinks=False):
+            yield path, None
+
+
+def _top(folder: Path, root: Path) -> Path:
+    for above in (folder, *folder.parents):
+        if os.path.lexists(above / ".git"):
+            return above
+    return root if root == folder or root in folder.parents else folder
+
+
+def _with_rules_of(folder: Path, rules: Rules) -> Rules:
+    file = folder / ".gitignore"
+    try:
+        if not file.is_file():
+            return rules  # a pipe of that name would never end
+        lines = file.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return rules
+    return (*rules, (folder, GitIgnoreSpec.from_lines(lines)))
+
+
+def _ignored(path: Path, is_folder: bool, rules: Rules) -> bool:
+    """What the innermost .gitignore that speaks of the path says."""
+    for folder, spec in reversed(rules):
+        name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
+        verdict = spec.check_file(name).include
+        if verdict is not None:
+            return verdict
+    return False

@@ -1,0 +1,245 @@
+"""What every tool promises, whichever it is. A new tool is one row here."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from keen_tui.display import CommandDisplay, DiffDisplay
+from keen_tui.errors import ToolFailure
+from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolCall
+from keen_tui.tools.toolbox import Toolbox, build_toolbox
+from tests.support.agent import LIMIT
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A tool, a call that works in `project`, and what must come of it."""
+
+    name: str
+    parameters: Mapping[str, str]
+    required: tuple[str, ...]
+    works: Mapping[str, Any]
+    kind: Literal["read", "write", "command"]
+    facts: tuple[Fact, ...] = ()
+    asks_with: type | None = None
+    summary: str = ""
+    wrong: Mapping[str, Any] = field(default_factory=dict)
+
+
+TOOLS = (
+    Promise(
+        name="read_file",
+        parameters={"path": "string", "offset": "integer", "limit": "integer"},
+        required=("path",),
+        works={"path": "a.py"},
+        kind="read",
+        summary="2 lines",
+        wrong={"path": "a.py", "offset": "first"},
+    ),
+    Promise(
+        name="write_file",
+        parameters={"path": "string", "content": "string"},
+        required=("path", "content"),
+        works={"path": "new/b.py", "content": "b\n"},
+        kind="write",
+        facts=(FileChanged(path="new/b.py"),),
+        asks_with=DiffDisplay,
+        summary="+1 −0",
+        wrong={"path": "b.py", "content": ["b"]},
+    ),
+    Promise(
+        name="edit_file",
+        parameters={"path": "string", "old_text": "string", "new_text": "string", "replace_all": "boolean"},
+        required=("path", "old_text", "new_text"),
+        works={"path": "./sub/../a.py", "old_text": "one", "new_text": "1"},
+        kind="write",
+        facts=(FileChanged(path="a.py"),),
+        asks_with=DiffDisplay,
+        summary="+1 −1",
+        wrong={"path": "a.py", "old_text": "one", "new_text": "1", "replace_all": "yes"},
+    ),
+    Promise(
+        name="glob_files",
+        parameters={"pattern": "string", "path": "string"},
+        required=("pattern",),
+        works={"pattern": "*.py"},
+        kind="read",
+        summary="1 file",
+        wrong={"pattern": 7},
+    ),
+    Promise(
+        name="grep_files",
+        parameters={"pattern": "string", "path": "string", "glob": "string"},
+        required=("pattern",),
+        works={"pattern": "one"},
+        kind="read",
+        summary="1 match",
+        wrong={"pattern": "one", "glob": True},
+    ),
+    Promise(
+        name="bash",
+        parameters={"command": "string", "timeout": "integer"},
+        required=("command",),
+        works={"command": "echo hi; exit 3"},
+        kind="command",
+        facts=(CommandFailed(command="echo hi; exit 3", exit_code=3),),
+        asks_with=CommandDisplay,
+        summary="exit 3",
+        wrong={"command": "true", "timeout": 1.5},
+    ),
+)
+
+every_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    return tmp_path
+
+
+@pytest.fixture
+def toolbox(project: Path) -> Toolbox:
+    return build_toolbox(project)
+
+
+def call(name: str, arguments: Mapping[str, Any], problem: str | None = None) -> ToolCall:
+    return ToolCall(id="1", name=name, arguments=arguments, problem=problem)
+
+
+def contents(folder: Path) -> dict[str, tuple[float, str]]:
+    """Everything below a folder: change times and content."""
+    return {
+        str(path): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest())
+        if path.is_file()
+        else (path.stat().st_mtime_ns, "folder")
+        for path in (folder, *folder.rglob("*"))
+    }
+
+
+def test_the_table_holds_every_tool(toolbox: Toolbox) -> None:
+    assert tuple(spec.name for spec in toolbox.specs) == tuple(tool.name for tool in TOOLS)
+
+
+@every_tool
+def test_a_tool_declares_exactly_its_arguments(toolbox: Toolbox, tool: Promise) -> None:
+    spec = next(spec for spec in toolbox.specs if spec.name == tool.name)
+    properties = spec.parameters["properties"]
+    assert {name: each["type"] for name, each in properties.items()} == tool.parameters
+    assert tuple(spec.parameters["required"]) == tool.required
+    assert spec.parameters["type"] == "object"
+    assert spec.description and all(each["description"] for each in properties.values())
+
+
+@every_tool
+async def test_preparing_touches_nothing(project: Path, toolbox: Toolbox, tool: Promise) -> None:
+    before = contents(project)
+    prepared = await toolbox.prepare(call(tool.name, tool.works))
+    assert contents(project) == before
+    assert prepared.access.kind == tool.kind
+    assert prepared.access.inside
+    assert isinstance(prepared.display, tool.asks_with or type(None))
+
+
+@every_tool
+async def test_a_call_that_works_is_reported_to_all_three_readers(toolbox: Toolbox, tool: Promise) -> None:
+    prepared = await toolbox.prepare(call(tool.name, tool.works))
+    result = await prepared.run(lambda *_: None)
+    assert result.text
+    assert result.display is not None
+    assert result.facts == tool.facts
+    assert result.summary == tool.summary
+    assert result.ran and not result.is_error
+
+
+@every_tool
+async def test_wrong_arguments_are_refused_before_anything_is_done(
+    project: Path, toolbox: Toolbox, tool: Promise
+) -> None:
+    before = contents(project)
+    first = tool.required[0]
+    bad: list[dict[str, Any]] = [
+        dict(tool.wrong),
+        {},
+        {**tool.works, "force": True},
+        {**tool.works, first: None},
+        {**tool.works, first: ["a"]},
+        {**tool.works, first: "a\ud800"},
+        {**tool.works, first: "a\0b"},
+        {**tool.works, first: ""},
+    ]
+    for arguments in bad:
+        with pytest.raises(ToolFailure) as failure:
+            await toolbox.prepare(call(tool.name, arguments))
+        str(failure.value).encode("utf-8")
+        assert len(str(failure.value)) < 500
+    assert contents(project) == before
+
+
+@every_tool
+async def test_arguments_that_could_not_be_read_are_an_error(toolbox: Toolbox, tool: Promise) -> None:
+    with pytest.raises(ToolFailure, match="not JSON"):
+        await toolbox.prepare(call(tool.name, {}, problem="The arguments are not JSON."))
+
+
+@every_tool
+def test_what_a_call_acts_on_is_one_short_clean_line_whatever_was_sent(
+    toolbox: Toolbox, tool: Promise
+) -> None:
+    names = tuple(tool.parameters)
+    for value in (None, 7, True, [[]], {"a": 1}, object(), "\x1b[2J\ud800\n\u202eabc", "x" * 1_000_000):
+        target = toolbox.target(call(tool.name, dict.fromkeys(names, value)))
+        assert len(target) < 2_000
+        assert not set(target) & {"\x1b", "\n", "\u202e", "\ud800"}
+    assert toolbox.target(call(tool.name, tool.works))
+
+
+@pytest.mark.parametrize("name", ["", "no_such_tool", "bash\n", "\x1b]0;x\x07", "READ_FILE"])
+async def test_unknown_tools_are_refused_with_the_known_ones(toolbox: Toolbox, name: str) -> None:
+    assert toolbox.target(call(name, {})) == ""
+    with pytest.raises(ToolFailure, match="read_file, write_file, edit_file, glob_files") as failure:
+        await toolbox.prepare(call(name, {"path": "a.py"}))
+    assert "\x1b" not in str(failure.value)
+
+
+@pytest.mark.parametrize("name", ["read_file", "glob_files", "grep_files", "bash"])
+async def test_cancelling_passes(project: Path, toolbox: Toolbox, name: str) -> None:
+    """Writes are the exception: once they have begun they finish (see their own tests)."""
+    works = next(tool.works for tool in TOOLS if tool.name == name)
+    prepared = await toolbox.prepare(call(name, works))
+
+    async def run() -> None:
+        await prepared.run(lambda *_: None)
+
+    running = asyncio.create_task(run())
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(LIMIT):
+            await running
+
+
+@pytest.mark.parametrize("name", ["read_file", "write_file", "edit_file", "glob_files", "grep_files"])
+@pytest.mark.parametrize("path", ["../elsewhere", "/", "~", "link", "/proc/self/cwd/..", "//"])
+async def test_every_path_outside_is_called_outside(project: Path, name: str, path: str) -> None:
+    """Either the call is refused as it is, or it is known to be outside, so that it asks."""
+    (project / "root").mkdir()
+    (project / "elsewhere").mkdir()
+    (project / "root/link").symlink_to(project / "elsewhere")
+    toolbox = build_toolbox(project / "root")
+    works = next(tool.works for tool in TOOLS if tool.name == name)
+    for below in ("", "/x"):
+        try:
+            prepared = await toolbox.prepare(call(name, {**works, "path": path + below}))
+        except ToolFailure:
+            continue
+        assert not prepared.access.inside
+        assert Path(prepared.access.subject).is_absolute()

@@ -1,0 +1,59 @@
+"""Live output: pieces that fit together, wherever the stream was cut."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.live import MOST_CHARACTERS, LiveOutput
+from tests.support.agent import LIMIT
+
+
+class Shown:
+    """What a person saw so far."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.live = LiveOutput(CapturedOutput(), self._take)
+
+    def _take(self, text: str, lines: int, size: int) -> None:
+        self.pieces.append(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    async def feed(self, chunk: bytes) -> None:
+        """Feed a chunk and wait until what can be shown of it was shown."""
+        self.live.feed(chunk)
+        shown = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.12, shown.set)
+        async with asyncio.timeout(LIMIT):
+            await shown.wait()
+
+
+async def test_characters_and_escapes_cut_in_two_are_put_together() -> None:
+    shown = Shown()
+    for chunk in (b"caf\xc3", b"\xa9 \x1b[3", b"1mred\x1b", b"[0m\x1b]0;ti", b"tle\x07 end\r", b"\nnext"):
+        await shown.feed(chunk)
+    shown.live.close()
+    assert shown.text == "café red end\nnext"
+
+
+async def test_a_line_that_starts_again_gets_a_line_of_its_own() -> None:
+    shown = Shown()
+    for chunk in (b"10%", b"\r20%\r30%", b"\r40%\n", b"done\n"):
+        await shown.feed(chunk)
+    shown.live.close()
+    assert shown.text == "10%\n30%\n40%\ndone\n"
+
+
+async def test_a_flood_is_shown_seldom_and_from_its_end() -> None:
+    shown = Shown()
+    for number in range(2_000):
+        shown.live.feed(b"%d %s\n" % (number, b"x" * 100))
+    shown.live.close()
+    assert len(shown.pieces) == 2
+    assert len(shown.pieces[1]) <= MOST_CHARACTERS
+    assert shown.pieces[1].splitlines()[-1].startswith("1999 ")
+    assert shown.pieces[1].splitlines()[0].endswith("x" * 100)

@@ -1,0 +1,128 @@
+"""Who may do what unasked, in each mode."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import pytest
+
+from keen_tui.events import Mode
+from keen_tui.tools.base import Access
+from keen_tui.tools.permissions import judge
+
+Decision = Literal["allow", "ask", "refuse"]
+
+READ = Access(kind="read", subject="src/a.py")
+READ_OUTSIDE = Access(kind="read", subject="/etc/hosts", inside=False)
+READ_SECRET = Access(kind="read", subject=".env")
+WRITE = Access(kind="write", subject="src/a.py")
+CREATE = Access(kind="write", subject="notes.md", creates=True)
+WRITE_OUTSIDE = Access(kind="write", subject="/etc/hosts", inside=False)
+WRITE_MAKEFILE = Access(kind="write", subject="Makefile")
+COMMAND = Access(kind="command", subject="make test")
+
+TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
+    # access          plan      ask      auto-edit  auto
+    (READ, "allow", "allow", "allow", "allow"),
+    (READ_OUTSIDE, "refuse", "ask", "ask", "allow"),
+    (READ_SECRET, "ask", "ask", "ask", "allow"),
+    (WRITE, "refuse", "ask", "allow", "allow"),
+    (CREATE, "refuse", "ask", "allow", "allow"),
+    (WRITE_OUTSIDE, "refuse", "ask", "ask", "allow"),
+    (WRITE_MAKEFILE, "refuse", "ask", "ask", "allow"),
+    (COMMAND, "refuse", "ask", "ask", "allow"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mode", "access", "decision"),
+    [
+        (mode, access, decision)
+        for access, *decisions in TABLE
+        for mode, decision in zip(("plan", "ask", "auto-edit", "auto"), decisions, strict=True)
+    ],
+    ids=str,
+)
+def test_what_each_mode_lets_run(mode: Mode, access: Access, decision: Decision) -> None:
+    assert judge(mode, access, ()).decision == decision
+
+
+def test_the_table_knows_all_modes() -> None:
+    assert set(get_args(Mode)) == {"plan", "ask", "auto-edit", "auto"}
+
+
+@pytest.mark.parametrize(
+    ("access", "question"),
+    [
+        (WRITE, "Change src/a.py?"),
+        (CREATE, "Create notes.md?"),
+        (READ_OUTSIDE, "Read /etc/hosts?"),
+        (COMMAND, "Run this command?"),
+        (Access(kind="write", subject="a\x1b[2Jb\nc"), "Change ab c?"),
+    ],
+)
+def test_the_question_names_what_it_is_about(access: Access, question: str) -> None:
+    assert judge("ask", access, ()).question == question
+
+
+def test_refusals_tell_the_model_that_plan_mode_is_on() -> None:
+    assert "plan mode is on" in judge("plan", COMMAND, ()).refusal
+
+
+@pytest.mark.parametrize(
+    ("granted", "same_kind", "others"),
+    [
+        (WRITE, [CREATE], [WRITE_OUTSIDE, WRITE_MAKEFILE, COMMAND]),
+        (COMMAND, [COMMAND], [Access(kind="command", subject="make test "), WRITE]),
+        (READ_OUTSIDE, [READ_OUTSIDE], [WRITE_OUTSIDE, READ_SECRET]),
+        (WRITE_MAKEFILE, [WRITE_MAKEFILE], [WRITE, Access(kind="write", subject="sub/Makefile")]),
+    ],
+)
+def test_a_grant_allows_its_kind_and_nothing_else(
+    granted: Access, same_kind: list[Access], others: list[Access]
+) -> None:
+    key = judge("ask", granted, ()).grant_key
+    assert key is not None
+    assert [judge("ask", access, {key}).decision for access in same_kind] == ["allow"] * len(same_kind)
+    assert [judge("ask", access, {key}).decision for access in others] == ["ask"] * len(others)
+
+
+def test_a_grant_does_not_lift_plan_mode() -> None:
+    key = judge("ask", COMMAND, ()).grant_key
+    assert key is not None
+    assert judge("plan", COMMAND, {key}).decision == "refuse"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "AGENTS.md",
+        "sub/agents.md",
+        ".keen/settings.toml",
+        ".vscode/tasks.json",
+        ".envrc",
+        "makefile",
+        ".git/hooks/pre-commit",
+        ".github/workflows/test.yml",
+        ".gitlab-ci.yml",
+        "pyproject.toml",
+        "package.json",
+        "/home/somebody/.bashrc",
+    ],
+)
+def test_what_can_run_code_later_asks_even_under_auto_edit(path: str) -> None:
+    verdict = judge("auto-edit", Access(kind="write", subject=path), {("write", "workspace")})
+    assert verdict.decision == "ask"
+    assert "run code later" in verdict.why
+    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "allow"
+
+
+@pytest.mark.parametrize("path", [".env", "conf/.env.local", "deploy.pem", ".ssh/config", "ID_RSA"])
+def test_secrets_are_not_read_unasked(path: str) -> None:
+    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "ask"
+
+
+@pytest.mark.parametrize("path", [".env.example", "src/environment.py", "keys.py", "docs/makefile.md", "."])
+def test_ordinary_files_are_not_asked_about_twice(path: str) -> None:
+    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "allow"
+    assert judge("auto-edit", Access(kind="write", subject=path), ()).decision == "allow"
