@@ -34,8 +34,8 @@ from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 from keen_tui.ui.widgets.welcome import Welcome
 
 _PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
-    "transcript": (("up, down", "block"), ("enter", "fold"), ("ctrl+y", "copy"), ("esc", "back")),
-    "panels": (("up, down", "row"), ("enter", "show"), ("esc", "back")),
+    "transcript": (("up, down", "block"), ("enter", "fold"), ("ctrl+y", "copy")),
+    "panels": (("up, down", "row"), ("enter", "show")),
 }
 
 
@@ -224,9 +224,14 @@ class Stage(Screen[None]):
         self.status.show(
             self.state,
             chip_in_view=chip_in_view,
-            pane_keys=_PANE_KEYS.get(self.focused_place, ()),
+            pane_keys=self._pane_keys(),
             overlay_open=self.overlay_open,
         )
+
+    def _pane_keys(self) -> tuple[tuple[str, str], ...]:
+        """Keys of the focused pane and what they do; esc stops while a turn runs."""
+        keys = _PANE_KEYS.get(self.focused_place, ())
+        return keys if self.state.running or not keys else (*keys, ("esc", "back"))
 
     def _run_clock(self, running: bool) -> None:
         """One tick a second while a turn runs; no timer at all while idle."""

@@ -40,7 +40,8 @@ def leave_question(pending: PendingState | None, *, running: bool) -> Question:
     """Whether to leave although a turn runs or an incomplete one waits."""
     if running:
         words = _words("A turn is running. Leaving stops it; what it did to files stays.")
-        choices = (Choice(id="leave", label="leave", consequence="the turn can't be resumed later"), _STAY)
+        leave = Choice(id="leave", label="leave", consequence="the turn can't be resumed later")
+        choices: tuple[Choice, ...] = (leave, _STAY)
     else:
         words = _words(
             _kept(pending) if pending else "",

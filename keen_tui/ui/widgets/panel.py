@@ -126,9 +126,8 @@ class Panel(Rows, can_focus=True):
         return max(last_of_cursor + 1 - room, 0)
 
     def _raised(self, row: Text, width: int) -> Text:
-        raised = Text.assemble(row, " " * max(width - row.cell_len, 0))
-        raised.stylize(self.look("text", on="raised"), 0, 0)
-        return Text.assemble(raised, style=self.look("text", on="raised", bold=True))
+        filled = Text.assemble(row, " " * max(width - row.cell_len, 0))
+        return Text.assemble(filled, style=self.look("text", on="raised", bold=True))
 
     def _with_edge(self, row: Text, width: int, *, waits: bool) -> Text:
         if waits:

@@ -62,7 +62,9 @@ class TurnMemoryPanel(Panel):
         title = Text.assemble((f"{glyphs.folded} ", look("dim")), ("TurnMemory", look("text", bold=True)))
         if self._state.pending:
             title = Text.assemble((f"{glyphs.look} ", look("wait")), ("TurnMemory", look("wait", bold=True)))
-        return spread(Text.assemble(title, GAP, facts), self.key_hint("ctrl+t", "unfold"), width, glyphs.more)
+        left = Text.assemble(title, GAP, facts)
+        key = Text("ctrl+t", look("text", bold=True))
+        return spread(left, key if left.cell_len + key.cell_len < width else Text(), width, glyphs.more)
 
     def entries(self, width: int) -> list[Entry]:
         if not self._state.turns:

@@ -1,0 +1,76 @@
+"""The worker between bus and screen."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from keen_tui.bus import EventBus
+from keen_tui.events import ModeChanged, QueueChanged, TextDelta
+from keen_tui.ui.bridge import follow
+from keen_tui.ui.state import TextBlock, UiState
+from tests.support import story
+
+
+async def followed(bus: EventBus, show: Callable[[UiState], None], publish: Callable[[], None]) -> None:
+    """Follow the bus while `publish` runs, up to its close."""
+    reader = asyncio.create_task(follow(bus.subscribe(), UiState(), show))
+    await asyncio.sleep(0)
+    publish()
+    bus.close()
+    await asyncio.wait_for(reader, 20)
+
+
+async def test_all_that_was_published_before_the_close_is_shown() -> None:
+    bus, shown = EventBus(), list[UiState]()
+
+    def publish() -> None:
+        bus.publish(story.started(1, "go"))
+        for _ in range(1_000):
+            bus.publish(TextDelta(turn=1, step=1, text="ab"))
+
+    await followed(bus, shown.append, publish)
+    block = shown[-1].live[-1]
+    assert isinstance(block, TextBlock)
+    assert block.text == "ab" * 1_000
+    assert len(shown) < 10
+
+
+async def test_a_state_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bus, shown = EventBus(), list[UiState]()
+
+    def show(state: UiState) -> None:
+        shown.append(state)
+        if len(shown) == 1:
+            asyncio.get_running_loop().call_soon(bus.publish, ModeChanged(mode="plan"))
+            asyncio.get_running_loop().call_soon(bus.close)
+            raise RuntimeError("a bug in a pane")
+
+    reader = asyncio.create_task(follow(bus.subscribe(), UiState(), show))
+    await asyncio.sleep(0)
+    with caplog.at_level(logging.ERROR):
+        bus.publish(QueueChanged(texts=("a",)))
+        await asyncio.wait_for(reader, 20)
+    assert shown[-1].mode == "plan"
+    assert shown[-1].queue == ("a",)
+    assert "could not be drawn" in caplog.text
+
+
+async def test_an_event_that_cannot_be_folded_is_logged_and_the_rest_is_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bus, shown = EventBus(), list[UiState]()
+
+    def publish() -> None:
+        bus.publish("no event")  # type: ignore[arg-type]
+        bus.publish(ModeChanged(mode="plan"))
+
+    with caplog.at_level(logging.ERROR):
+        await followed(bus, shown.append, publish)
+    assert shown[-1].mode == "plan"
+    assert "could not be shown: str" in caplog.text

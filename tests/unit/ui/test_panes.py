@@ -1,0 +1,136 @@
+"""Small parts of the workspace that need no screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.widgets import TextArea
+
+from keen_tui.ui.actions import ACTIONS, action_by_key, bindings
+from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.screens.layout import layout_of
+from keen_tui.ui.screens.workspace import WorkspaceScreen
+from keen_tui.ui.state import UiState, apply_all
+from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.widgets.composer import Prompt
+from keen_tui.ui.widgets.header import branch_of
+from keen_tui.ui.widgets.rows import spread, wrapped
+from keen_tui.ui.widgets.status_bar import StatusBar
+from tests.support import story
+
+STYLES = Styles(load_themes()[0]["keen-dark"])
+
+
+def test_every_bound_action_has_its_method() -> None:
+    for action in ACTIONS:
+        owner = {"anywhere": WorkspaceScreen, "composer": Prompt}.get(action.where)
+        if owner and action.bound:
+            assert hasattr(owner, f"action_{action.id}"), action.id
+
+
+def test_no_key_of_a_place_does_two_things() -> None:
+    anywhere = [key for binding in bindings("anywhere") for key in binding.key.split(",")]
+    keys = [*anywhere, *action_by_key("composer")]
+    assert len(keys) == len(set(keys))
+
+
+def test_keys_of_the_editor_that_we_use_ourselves_do_what_we_say() -> None:
+    theirs = {
+        key for binding in TextArea.BINDINGS if isinstance(binding, Binding) for key in binding.key.split(",")
+    }
+    assert {"ctrl+x", "ctrl+d", "pageup"} <= theirs
+    assert Prompt.ACTIONS["ctrl+d"] == "leave_or_delete"
+
+
+@pytest.mark.parametrize(
+    ("size", "wide", "low", "flat", "tiny", "columns"),
+    [
+        ((200, 60), True, False, False, False, 52),
+        ((160, 50), True, False, False, False, 48),
+        ((120, 40), True, False, False, False, 40),
+        ((100, 30), True, False, False, False, 36),
+        ((99, 30), False, False, False, False, 40),
+        ((80, 19), False, False, True, False, 40),
+        ((80, 15), False, True, True, False, 40),
+        ((40, 10), False, True, True, False, 40),
+        ((39, 10), False, True, True, True, 39),
+        ((120, 9), True, True, True, True, 40),
+    ],
+)
+def test_what_is_shown_follows_from_the_size(
+    size: tuple[int, int], wide: bool, low: bool, flat: bool, tiny: bool, columns: int
+) -> None:
+    shape = layout_of(Size(*size))
+    assert (shape.wide, shape.low, shape.flat, shape.tiny, shape.sidebar_columns) == (
+        wide, low, flat, tiny, columns,
+    )  # fmt: skip
+
+
+def test_the_branch_is_read_from_the_folder_or_one_above_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/fix/totals\n")
+    (tmp_path / "src").mkdir()
+    assert branch_of(tmp_path) == branch_of(tmp_path / "src") == "fix/totals"
+
+
+def test_a_detached_head_shows_the_start_of_its_commit(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("741c86e1234567890\n")
+    assert branch_of(tmp_path) == "741c86e1"
+
+
+def test_a_worktree_is_followed_to_its_head(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "HEAD").write_text("ref: refs/heads/side\n")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").write_text("gitdir: ../store\n")
+    assert branch_of(tmp_path / "tree") == "side"
+
+
+def test_a_damaged_repository_has_no_branch(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert branch_of(tmp_path) == ""
+
+
+def status(state: UiState, width: int, *, chip_in_view: bool = True) -> str:
+    bar = StatusBar(STYLES, UNICODE, context_window=200_000)
+    bar._state, bar._chip_in_view = state, chip_in_view
+    return bar.rows(width, 1)[0].plain
+
+
+def test_the_status_bar_gives_up_totals_first_and_keeps_mode_meter_and_badge() -> None:
+    state = apply_all(UiState(), [*story.discount_turn(1), *story.edit(1, "a"), story.incomplete(1)], 1.0)
+    whole = status(state, 120)
+    assert "↑9.8k ↓600" in whole
+    assert "10.4k of 200k" in whole
+    narrow = status(state, 64)
+    assert "↑" not in narrow
+    for part in ("ask", "5 %", "▲ pending: 4 calls", "ctrl+r retry"):
+        assert part in narrow
+
+
+def test_without_a_known_window_only_the_tokens_are_told() -> None:
+    bar = StatusBar(STYLES, UNICODE, context_window=None)
+    bar._state = apply_all(UiState(), story.discount_turn(1), 1.0)
+    row = bar.rows(120, 1)[0].plain
+    assert "context 10.4k" in row
+    assert "%" not in row
+
+
+def test_a_recovering_turn_says_what_it_goes_on_from() -> None:
+    state = apply_all(UiState(), [story.started(1, None, attempt=2, recovering=4)], 1.0)
+    assert "● recovering: 4 calls" in status(state, 80)
+
+
+def test_two_ends_of_a_row_never_run_into_each_other() -> None:
+    row = spread(Text("a long sentence on the left"), Text("right"), 20)
+    assert row.cell_len == 20
+    assert row.plain.endswith(" right")
+
+
+def test_words_are_wrapped_between_words() -> None:
+    assert [row.plain for row in wrapped("one two three", 8, STYLES("text"))] == ["one two", "three"]
