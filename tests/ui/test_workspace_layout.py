@@ -170,6 +170,13 @@ async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\u202e" not in page
 
 
+async def test_what_a_pane_forgets_to_clean_is_stopped_at_the_gate(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.screen.header._server = "a\x1b]0;owned\x07b\x9bc"
+        driver.screen.header.changed()
+        await driver.until_shown("a]0;ownedbc")
+
+
 async def test_an_unknown_theme_is_said_and_the_default_is_used(tmp_path: Path) -> None:
     async with workspace(tmp_path, settings=UiSettings(theme="nope")) as driver:
         await driver.until_shown("There is no theme 'nope'")
