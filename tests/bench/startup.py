@@ -13,7 +13,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
 from tests.bench.table import Row
-from tests.bench.terminal import TerminalProgram
+from tests.support.terminal import TerminalProgram
 
 PROMPT_SIGN = "›"
 ROUNDS = 9

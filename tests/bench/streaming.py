@@ -14,7 +14,7 @@ from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
 from tests.bench.startup import PROMPT_SIGN, keen
 from tests.bench.table import Row
-from tests.bench.terminal import TerminalProgram
+from tests.support.terminal import TerminalProgram
 
 DELTAS, DELTA_SIZE = 5_000, 12
 END = "THE-END-OF-IT"

@@ -5,17 +5,23 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
-import signal
 import struct
+import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import pyte
+
+_UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
+"""Private sequences, such as those of the kitty keyboard protocol, that pyte takes for text."""
+
+_LONGEST_SEQUENCE = 40
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -35,13 +41,24 @@ class TerminalProgram:
         self.gaps: list[float] = []
         """Seconds between two pieces of output."""
         self._last_output = 0.0
+        self._master, self._slave = pty.openpty()
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._drawn = 0
+        self.modes_before = termios.tcgetattr(self._slave)
+        variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         self.started_at = time.perf_counter()
-        self.pid, self._master = pty.fork()
-        if self.pid == 0:
-            os.chdir(folder or Path.cwd())
-            variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-            os.execvpe(argv[0], list(argv), {**os.environ, **variables, **(environ or {})})
-        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._process = subprocess.Popen(
+            list(argv),
+            stdin=self._slave,
+            stdout=self._slave,
+            stderr=self._slave,
+            cwd=folder,
+            env={**os.environ, **variables, **(environ or {})},
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
 
     def __enter__(self) -> Self:
         return self
@@ -49,10 +66,10 @@ class TerminalProgram:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        self._process.kill()
+        self._process.wait()
         os.close(self._master)
+        os.close(self._slave)
 
     def type(self, keys: str) -> None:
         """Press keys."""
@@ -88,7 +105,7 @@ class TerminalProgram:
         end = time.monotonic() + seconds
         while not reached():
             if time.monotonic() > end:
-                raise TimeoutError(f"{what!r} never came; the last output was {bytes(self.output[-2000:])!r}")
+                raise TimeoutError(f"{what!r} never came; on the screen:\n{self.screen()}")
             self.read(0.05)
         return time.perf_counter()
 
@@ -96,6 +113,31 @@ class TerminalProgram:
         """Read until nothing was drawn for `seconds`."""
         while self.read(seconds):
             pass
+
+    def wait_for_exit(self, seconds: float = 60.0) -> int:
+        """Wait until the program has ended; its exit code."""
+        self.wait_until(lambda: self._process.poll() is not None, seconds, "the end of the program")
+        self.settle(0.1)
+        return self._process.returncode
+
+    @property
+    def modes(self) -> list[object]:
+        """The modes of the terminal as they are now; `modes_before` is how they were at the start."""
+        return termios.tcgetattr(self._slave)
+
+    def screen(self) -> str:
+        """What is on the screen now, row by row."""
+        whole = len(self.output)
+        begun = self.output.rfind(b"\x1b", max(whole - _LONGEST_SEQUENCE, self._drawn))
+        end = begun if begun >= 0 else whole  # a sequence may have been read half
+        self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", bytes(self.output[self._drawn : end])))
+        self._drawn = end
+        return "\n".join(row.rstrip() for row in self._screen.display)
+
+    def wait_for_screen(self, words: str, seconds: float = 60.0) -> str:
+        """Wait until `words` are on the screen; the screen then."""
+        self.wait_until(lambda: words in self.screen(), seconds, words)
+        return self.screen()
 
     def cpu(self) -> float:
         """CPU seconds that the program itself has used."""

@@ -1,0 +1,132 @@
+"""The program itself, in a terminal, against the scripted server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Answer, Break, Call, Reply, Say
+from keen_tui.demo.threaded import serving
+from tests.support.terminal import TerminalProgram
+
+CTRL_C, CTRL_D, CTRL_R, CTRL_X, ESC = "\x03", "\x04", "\x12", "\x18", "\x1b"
+PROMPT_SIGN = "›"
+CUT = Reply([Say("Half a sentence that")], broken=Break("close"))
+
+
+@contextmanager
+def program(
+    folder: Path, script: Sequence[Answer], *flags: str, columns: int = 120, rows: int = 40
+) -> Iterator[tuple[TerminalProgram, ModelServer]]:
+    """The workspace in `folder`/work, in the terminal."""
+    work, home = folder / "work", folder / "home"
+    work.mkdir(exist_ok=True)
+    home.mkdir(exist_ok=True)
+    (home / "settings.toml").write_text("retry_attempts = 1\n")
+    server = ModelServer(script)
+    with serving(server):
+        command = (sys.executable, "-m", "keen_tui", "--base-url", server.base_url, "--model", "scripted")
+        environ = {"KEEN_HOME": str(home), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+        with TerminalProgram(
+            (*command, *flags), columns=columns, rows=rows, folder=work, environ=environ
+        ) as running:
+            yield running, server
+
+
+def test_keys_typed_before_the_composer_is_live_are_kept(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Hello to you.")])]) as (terminal, server):
+        terminal.wait_for("keen")
+        assert PROMPT_SIGN not in terminal.screen(), "the skeleton has no prompt sign"
+        terminal.type("hi there\r")
+        terminal.wait_for_screen("Hello to you.")
+        assert server.requests[0].body["messages"][-1]["content"] == "hi there"
+
+
+def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -> None:
+    counter = Call("bash", {"command": "echo ran >> counter; exit 3"})
+    edit = Call("edit_file", {"path": "a.py", "old_text": "one", "new_text": "two"})
+    script = [
+        Reply([Say("I look."), Call("read_file", {"path": "a.py"}), edit, counter]),
+        CUT,
+        Reply([Say("All is well.")]),
+        Reply([Say("Next answer.")]),
+    ]
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.py").write_text("one\n")
+    with program(tmp_path, script) as (terminal, server):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("change it\r")
+        answer(terminal, "Change a.py?", "1")
+        answer(terminal, "Run this command?", "1")
+        screen = terminal.wait_for_screen("pending: 3 calls")
+        assert "3 finished calls, 1 changed file" in screen
+        assert "not carried over" in screen
+        terminal.type(CTRL_R)
+        screen = terminal.wait_for_screen("after 1 retry")
+        assert "All is well." in screen
+        assert "± a.py" in screen
+        assert "exit 3" in screen
+        assert (tmp_path / "work" / "counter").read_text() == "ran\n", "nothing ran twice"
+        terminal.type("and now\r")
+        terminal.wait_for_screen("Next answer.")
+        messages = server.requests[-1].body["messages"][1:]
+        assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+        assert "Tool memory:\n- Files changed: a.py\n- Failed bash:" in messages[1]["content"]
+
+
+def answer(terminal: TerminalProgram, question: str, key: str) -> None:
+    """Wait for the question and answer it; again, should it still have ignored keys."""
+    terminal.wait_for_screen(question)
+    while question in terminal.screen():
+        terminal.read(0.5)
+        terminal.type(key)
+        with suppress(TimeoutError):
+            terminal.wait_until(lambda: question not in terminal.screen(), 5, "the answer")
+
+
+def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> None:
+    script = [Reply([Call("bash", {"command": "echo begun; sleep 600"})]), Reply([Say("Fine.")])]
+    with program(tmp_path, script, "--mode", "auto") as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("go\r")
+        terminal.wait_for_screen("begun")
+        terminal.type(ESC)
+        screen = terminal.wait_for_screen("Turn incomplete")
+        assert "you stopped it" in screen
+        terminal.type(CTRL_R)
+        terminal.wait_for_screen("Fine.")
+
+
+@pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
+def test_leaving_gives_the_terminal_back(tmp_path: Path, keys: str) -> None:
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        for key in keys:
+            terminal.type(key)
+            terminal.settle(0.3)
+        assert terminal.wait_for_exit() == 0
+        assert terminal.modes == terminal.modes_before
+        last_modes = {mode: terminal.output.rfind(mode) for mode in (b"\x1b[?1049h", b"\x1b[?1049l")}
+        assert last_modes[b"\x1b[?1049l"] > last_modes[b"\x1b[?1049h"]
+
+
+def test_a_wrong_flag_gives_the_terminal_back_and_says_so(tmp_path: Path) -> None:
+    with program(tmp_path, [], "--mode", "yolo") as (terminal, _):
+        assert terminal.wait_for_exit() == 2
+        assert terminal.modes == terminal.modes_before
+        assert b"invalid choice" in terminal.output[terminal.output.rfind(b"\x1b[?1049l") :]
+
+
+def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
+    environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
+    command = (sys.executable, "-m", "keen_tui")
+    with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
+        terminal.wait_for_screen("--demo")
+        terminal.type("hi\r")
+        terminal.wait_for_screen("Turn failed")
+        assert "No model is chosen" in terminal.screen()
