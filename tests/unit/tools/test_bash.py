@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.strays import can_find_strays
+from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.strays import can_find_strays, end_strays
 from tests.support.agent import LIMIT
 from tests.support.tools import ToolBench
 
@@ -102,6 +105,13 @@ async def test_a_process_with_a_session_of_its_own_is_ended_too(tmp_path: Path) 
 async def test_children_that_have_ended_are_not_called_running(tmp_path: Path) -> None:
     result = await ToolBench(tmp_path)("bash", command="true & true & wait; echo done")
     assert result.text == "done"
+
+
+@needs_proc
+def test_a_dead_process_that_nobody_buried_is_not_called_running() -> None:
+    with subprocess.Popen(["true"], start_new_session=True) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert end_strays(process.pid, "no such mark") == 0
 
 
 async def test_a_cancelled_command_dies_with_its_children(tmp_path: Path) -> None:
@@ -227,3 +237,29 @@ def test_output_without_line_ends_is_cut_between_characters() -> None:
     captured.feed(b"x" + "é".encode() * 50_000)
     assert "\ufffd" not in captured.text()
     assert "bytes left out" in captured.text()
+
+
+def test_what_is_left_out_takes_no_memory() -> None:
+    captured = CapturedOutput()
+    tracemalloc.start()
+    try:
+        for _ in range(1_000):
+            captured.feed(bytes(65_536))
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert captured.bytes == 65_536_000
+
+
+def test_programs_of_the_project_are_not_found_through_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin/rg"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in ("bin", "./bin", ":bin", ""):
+        assert find_program("rg", {"PATH": path}) is None
+    assert find_program("rg", {"PATH": f"bin:{program.parent}"}) == str(program)
+    assert child_environment({"PATH": "bin:/usr/bin:"})["PATH"] == "/usr/bin"

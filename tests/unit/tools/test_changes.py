@@ -105,6 +105,12 @@ async def test_matches_that_overlap_are_not_unique(tmp_path: Path) -> None:
     assert (tmp_path / "f").read_text() == "aaa"
 
 
+async def test_a_line_end_of_two_characters_is_one(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"a\r\nb\r\n")
+    await ToolBench(tmp_path)("edit_file", path="f", old_text="\nb", new_text="\nB")
+    assert (tmp_path / "f").read_bytes() == b"a\r\nB\r\n"
+
+
 async def test_copied_line_numbers_are_named(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("one\ntwo\n")
     with pytest.raises(ToolFailure, match="begins with line numbers"):

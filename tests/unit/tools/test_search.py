@@ -177,12 +177,12 @@ async def test_settings_of_the_project_do_not_reach_the_engine(
     project: Path, use_rg: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "rc").write_text("--files-without-match\n")
-    (project / "pathspec.py").write_text("open('ran', 'w')\n")
+    (project / "src/pathspec.py").write_text("open('ran', 'w')\n")
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(project / "rc"))
     monkeypatch.setenv("PYTHONPATH", ".")
     result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="needle", path="src/b.py")
     assert result.text == "src/b.py:1:needle = 1"
-    assert not (project / "ran").exists()
+    assert not (project / "src/ran").exists()
 
 
 @pytest.mark.parametrize(
