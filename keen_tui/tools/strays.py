@@ -42,7 +42,7 @@ def _living(group: int, variable: bytes) -> Iterator[int]:
     for entry in _PROCESSES.iterdir():
         if entry.name.isdecimal():
             with suppress(OSError):
-                if variable in (entry / "environ").read_bytes().split(b"\0") or _is_in(group, entry):
+                if _is_in(group, entry) or variable in (entry / "environ").read_bytes().split(b"\0"):
                     yield int(entry.name)
 
 
