@@ -26,8 +26,8 @@ class GlobFiles:
     spec = ToolSpec(
         name="glob_files",
         description=(
-            "Find files by name. `*.py` matches in every folder, `src/**/*.py` below src, `*.{ts,tsx}` both, "
-            f"`**` everything. At most {MOST_FILES} paths, sorted. Files that .gitignore leaves out are left "
+            "Find files by name. `*.py` matches in every folder, `src/**/*.py` below src, `*.{ts,tsx}` both "
+            f"kinds, `**` everything. At most {MOST_FILES} paths, sorted. Files that .gitignore leaves out are left "
             "out, unless path is an ignored folder itself."
         ),
         parameters={

@@ -153,6 +153,7 @@ class Searcher:
             await process.wait()
         said = " ".join((await complaint).decode("utf-8", "replace").split())
         if complete and said and not output:
+            said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model does not have
             raise ToolFailure(f"the search failed: {said[:500]}")
         return _Found(output.decode("utf-8", "replace"), complete and not said)
 

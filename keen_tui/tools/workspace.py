@@ -9,6 +9,9 @@ from pathlib import Path
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.known import KnownFiles
 
+_LONGEST_PATH = 4_096
+"""Bytes at which no program could open the path any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -50,6 +53,8 @@ class Workspace:
             real = os.path.realpath(self.root / given)
         except (OSError, ValueError, RuntimeError) as error:
             raise ToolFailure(f"{raw[:200]!r} can't be used as a path: {error}.") from error
+        if len(os.fsencode(real)) >= _LONGEST_PATH:
+            raise ToolFailure(f"{raw[:80]!r}... is too long for a path.")
         inside = real == str(self.root) or real.startswith(f"{str(self.root).rstrip(os.sep)}{os.sep}")
         name = Path(os.path.relpath(real, self.root)).as_posix()
         return Place(Path(real), speakable(name), inside)

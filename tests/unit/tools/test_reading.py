@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,29 @@ async def test_binary_huge_and_missing_files_are_refused(tmp_path: Path) -> None
             await ToolBench(tmp_path)("read_file", path=path)
 
 
-async def test_devices_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/random", "/dev/tty"])
+async def test_devices_are_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(ToolFailure, match="a device"):
-        await ToolBench(tmp_path)("read_file", path="/dev/zero")
+        await ToolBench(tmp_path)("read_file", path=path)
+
+
+async def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket has to be short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s")
+        with pytest.raises(ToolFailure, match="a socket"):
+            await ToolBench(tmp_path)("read_file", path="s")
+
+
+async def test_lines_end_where_editors_say(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes("a\x0cb\u2028c\x85\rd\n".encode())
+    result = await ToolBench(tmp_path)("read_file", path="f")
+    assert result.text == "1\ta\x0cb\u2028c\x85\n2\td"
+
+
+async def test_what_is_not_utf8_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"caf\xe9")
+    assert "[not UTF-8:" in (await ToolBench(tmp_path)("read_file", path="f")).text
 
 
 @pytest.mark.parametrize(
@@ -89,6 +110,9 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": "f", "offset": 0}, "count from 1"),
     ("read_file", {"path": ""}, "no path"),
     ("read_file", {"path": "a\0b"}, "no path"),
+    ("read_file", {"path": "f", "offset": "--5"}, "whole number"),
+    ("write_file", {"path": "a/" * 3_000, "content": ""}, "too long"),
+    ("write_file", {"path": "a" * 300, "content": ""}, "(?i)name too long"),
     ("write_file", {"path": "f", "content": "\ud800"}, "surrogate"),
     ("bash", {"command": " "}, "empty"),
     ("bash", {"command": "true", "timeout": 0}, "timeout"),
