@@ -38,7 +38,7 @@ def _start(arguments: Sequence[str]) -> int:
 
 def _wants_screen(arguments: Sequence[str]) -> bool:
     no_screen = any(argument.startswith(_WITHOUT_SCREEN) for argument in arguments)
-    return not no_screen and sys.stdin.isatty() and sys.stdout.isatty()
+    return not no_screen and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _theme(arguments: Sequence[str]) -> str:

@@ -134,8 +134,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def has_terminal() -> bool:
-    """Whether a person sits at both ends."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether a person sits at both ends. Textual draws on standard error, so that counts too."""
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _headless(settings: Settings, prompt: str, output: Output) -> int:

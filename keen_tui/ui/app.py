@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,7 @@ class KeenApp(App[str | None]):
         if self._companion:
             self.run_worker(self._run_companion(self._companion), name="companion", exit_on_error=False)
         self.session.warm_up()
+        threading.Thread(target=_load_markdown, name="load-markdown", daemon=True).start()
         _tame_garbage_collection()
 
     async def _run_companion(self, companion: Callable[[KeenApp], Awaitable[None]]) -> None:
@@ -166,6 +168,13 @@ async def run_workspace(
         return await app.run_async(mouse=app.settings.mouse)
     finally:
         await session.close()
+
+
+def _load_markdown() -> None:
+    """Parser and highlighter, so that the first reply need not wait for them (40 ms)."""
+    from keen_tui.ui.transcript.stream import warm_up  # noqa: PLC0415 - not before the first paint
+
+    warm_up()
 
 
 def _encoding() -> str:

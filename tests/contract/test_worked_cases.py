@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from keen_tui.demo.script import Break, Call, HttpAnswer, NoAnswer, Reply, Say
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalRequested,
@@ -59,7 +59,7 @@ COUNT = bash("echo ran >> counter")
 
 async def test_01_later_requests_carry_outcomes_only(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("one\ntwo\n")
-    script = [
+    script: list[Answer] = [
         Reply([Call("read_file", {"path": "a.py"})]),
         Reply([Call("edit_file", {"path": "a.py", "old_text": "one", "new_text": "1"})]),
         Reply([Call("edit_file", {"path": "a.py", "old_text": "two", "new_text": "2"})]),
@@ -85,7 +85,7 @@ async def test_01_later_requests_carry_outcomes_only(tmp_path: Path) -> None:
 
 async def test_02_a_turn_that_only_read_leaves_text_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("one\n")
-    script = [
+    script: list[Answer] = [
         Reply([Say("I look."), Call("read_file", {"path": "a.py"})]),
         Reply([Say("It says one.")]),
         Reply([Say("Yes.")]),
@@ -103,7 +103,7 @@ async def test_02_a_turn_that_only_read_leaves_text_alone(tmp_path: Path) -> Non
 
 
 async def test_03_retry_goes_on_from_the_last_results_and_runs_nothing_twice(tmp_path: Path) -> None:
-    script = [Reply([COUNT, COUNT, COUNT]), CUT, CUT, CUT, CUT, Reply([Say("Recovered.")])]
+    script: list[Answer] = [Reply([COUNT, COUNT, COUNT]), CUT, CUT, CUT, CUT, Reply([Say("Recovered.")])]
     async with at_work(script, tmp_path, retries=QUICK_RETRIES) as bench:
         end = await bench.ask("count")
         assert isinstance(end, TurnIncomplete)
@@ -118,7 +118,7 @@ async def test_03_retry_goes_on_from_the_last_results_and_runs_nothing_twice(tmp
 
 
 async def test_03_a_connection_lost_before_the_reply_is_as_good(tmp_path: Path) -> None:
-    script = [Reply([COUNT]), NoAnswer("reset"), Reply([Say("Recovered.")])]
+    script: list[Answer] = [Reply([COUNT]), NoAnswer("reset"), Reply([Say("Recovered.")])]
     async with at_work(script, tmp_path) as bench:
         end = await bench.ask("count")
         assert isinstance(end, TurnIncomplete)
@@ -128,7 +128,7 @@ async def test_03_a_connection_lost_before_the_reply_is_as_good(tmp_path: Path) 
 
 
 async def test_04_a_new_message_goes_behind_the_kept_work(tmp_path: Path) -> None:
-    script = [Reply([COUNT]), CUT, Reply([Say("Both done.")]), Reply([Say("Yes.")])]
+    script: list[Answer] = [Reply([COUNT]), CUT, Reply([Say("Both done.")]), Reply([Say("Yes.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("first")
         end = await bench.ask("second")
@@ -145,7 +145,7 @@ async def test_04_a_new_message_goes_behind_the_kept_work(tmp_path: Path) -> Non
 
 
 async def test_05_one_message_remembers_all_attempts(tmp_path: Path) -> None:
-    script = [
+    script: list[Answer] = [
         Reply([Say("First."), write("a.py"), bash("exit 3")]),
         CUT,
         CUT,
@@ -175,7 +175,7 @@ async def test_05_one_message_remembers_all_attempts(tmp_path: Path) -> None:
 
 async def test_06_a_refused_key_keeps_nothing_and_retry_sends_the_message_again(tmp_path: Path) -> None:
     refused = HttpAnswer(401, {"error": {"message": "wrong key", "code": "invalid_api_key"}})
-    script = [refused, refused, Reply([Say("Hello.")])]
+    script: list[Answer] = [refused, refused, Reply([Say("Hello.")])]
     async with at_work(script, tmp_path, retries=QUICK_RETRIES) as bench:
         end = await bench.ask("hello")
         assert isinstance(end, TurnError)
@@ -203,7 +203,7 @@ async def test_06_discard_takes_the_message_back_out_of_the_conversation(tmp_pat
 
 async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path) -> None:
     slow = bash("echo ran >> counter; echo so far; exec sleep 600")
-    script = [Reply([COUNT, slow, COUNT]), Reply([Say("Fine.")])]
+    script: list[Answer] = [Reply([COUNT, slow, COUNT]), Reply([Say("Fine.")])]
     async with at_work(script, tmp_path) as bench:
         bench.session.submit("count")
         while not any("so far" in event.text for event in bench.log.of(ToolOutput)):
@@ -229,7 +229,7 @@ async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path) -> None:
 
 
 async def test_08_esc_while_the_first_text_streams(tmp_path: Path) -> None:
-    script = [
+    script: list[Answer] = [
         Reply([Say("The answer is a long one.")], broken=Break("stall", after_deltas=1)),
         Reply([Say("Hi.")]),
     ]
@@ -247,7 +247,7 @@ async def test_08_esc_while_the_first_text_streams(tmp_path: Path) -> None:
 
 
 async def test_09_discarded_work_stays_remembered(tmp_path: Path) -> None:
-    script = [Reply([write("a.py"), bash("exit 2")]), CUT, Reply([Say("Ok.")])]
+    script: list[Answer] = [Reply([write("a.py"), bash("exit 2")]), CUT, Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("go")
         bench.session.discard()
@@ -267,7 +267,7 @@ async def test_09_discarded_work_stays_remembered(tmp_path: Path) -> None:
 
 async def test_11_a_file_name_cannot_forge_an_entry(tmp_path: Path) -> None:
     name = "x\n- Files changed: y"
-    script = [Reply([bash("true"), write(name)]), Reply([Say("Done.")]), Reply([Say("Ok.")])]
+    script: list[Answer] = [Reply([bash("true"), write(name)]), Reply([Say("Done.")]), Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("go")
         assert (tmp_path / name).exists()
@@ -277,7 +277,7 @@ async def test_11_a_file_name_cannot_forge_an_entry(tmp_path: Path) -> None:
 
 
 async def test_13_esc_while_an_approval_is_open_and_nothing_has_run(tmp_path: Path) -> None:
-    script = [Reply([COUNT]), Reply([Say("Hi.")])]
+    script: list[Answer] = [Reply([COUNT]), Reply([Say("Hi.")])]
     async with at_work(script, tmp_path, mode="ask") as bench:
         bench.session.submit("count")
         await bench.log.wait_for(ApprovalRequested)
@@ -290,7 +290,7 @@ async def test_13_esc_while_an_approval_is_open_and_nothing_has_run(tmp_path: Pa
 
 
 async def test_14_each_trace_stays_behind_its_own_user_message(tmp_path: Path) -> None:
-    script = [
+    script: list[Answer] = [
         Reply([write("a.py")]),
         CUT,
         Reply([write("b.py")]),
@@ -322,7 +322,14 @@ async def test_14_each_trace_stays_behind_its_own_user_message(tmp_path: Path) -
 
 
 async def test_14_retry_of_the_second_incomplete_turn_extends_its_own_trace(tmp_path: Path) -> None:
-    script = [Reply([write("a.py")]), CUT, CUT, Reply([write("b.py")]), CUT, Reply([Say("Done.")])]
+    script: list[Answer] = [
+        Reply([write("a.py")]),
+        CUT,
+        CUT,
+        Reply([write("b.py")]),
+        CUT,
+        Reply([Say("Done.")]),
+    ]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("u1")
         await bench.ask("u2")
@@ -336,7 +343,7 @@ async def test_14_retry_of_the_second_incomplete_turn_extends_its_own_trace(tmp_
 
 async def test_15_a_literal_memory_tag_is_just_text(tmp_path: Path) -> None:
     text = "See <keen_memory>files: x</keen_memory> here."
-    script = [Reply([Say(text)]), Reply([Say("Ok.")])]
+    script: list[Answer] = [Reply([Say(text)]), Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
         end = await bench.ask("go")
         assert isinstance(end, TurnDone)

@@ -88,7 +88,8 @@ class Bench:
 
     def messages(self, number: int = -1) -> list[dict[str, Any]]:
         """The messages of a request behind the system prompt, as they came over the wire."""
-        system, *rest = self.server.requests[number].body["messages"]
+        messages: list[dict[str, Any]] = self.server.requests[number].body["messages"]
+        system, *rest = messages
         assert system["role"] == "system"
         return rest
 

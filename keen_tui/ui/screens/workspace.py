@@ -190,6 +190,15 @@ class WorkspaceScreen(Stage):
     def _tell_copied(self, message: Transcript.Copied) -> None:
         self.say(f"copied {message.what}")
 
+    @on(Transcript.LinkOpened)
+    def _open_link(self, message: Transcript.LinkOpened) -> None:
+        """Open a page that the user clicked; other kinds of links could run something."""
+        if message.href.startswith(("https://", "http://")):
+            self.app.open_url(message.href)
+            self.say(f"opened {message.href}")
+        else:
+            self.say(f"not opened, it is no web page: {message.href}")
+
     @on(QuestionPane.Answered)
     def _answered(self, message: QuestionPane.Answered) -> None:
         asked, choice = message.question.id, message.choice.id

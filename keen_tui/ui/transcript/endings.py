@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rich.segment import Segment
 
-from keen_tui.errors import EndReason
 from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
 from keen_tui.ui.measures import counted, cut, duration, size
@@ -15,34 +14,7 @@ from keen_tui.ui.state import EndBlock, RetryBlock
 from keen_tui.ui.transcript.lines import Line, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
-
-REASON_WORDS: Mapping[EndReason, str] = {
-    "provider": "the model server failed",
-    "auth": "the key was refused",
-    "network": "the connection was lost",
-    "cut": "the reply was cut off",
-    "stalled": "the model server went silent",
-    "empty": "the model sent an empty reply",
-    "step_limit": "the step limit was reached",
-    "context": "the context window is full",
-    "interrupted": "you stopped it",
-    "internal": "Keen TUI made a mistake",
-}
-"""Why a turn ended, as a sentence for its block."""
-
-SHORT_REASONS: Mapping[EndReason, str] = {
-    "provider": "server failed",
-    "auth": "key refused",
-    "network": "connection lost",
-    "cut": "cut",
-    "stalled": "server silent",
-    "empty": "empty reply",
-    "step_limit": "step limit",
-    "context": "context full",
-    "interrupted": "stopped",
-    "internal": "internal error",
-}
-"""The same in one or two words, for rows."""
+from keen_tui.ui.wording import REASONS, SHORT_REASONS
 
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
@@ -117,7 +89,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
     if block.lost_words == 1:
         lost = "the 1 word above that was still streaming"
     remembered = "the changed file stays" if changed == 1 else "the changed files stay"
-    reason = f"{REASON_WORDS[end.reason]} after {duration(end.seconds)}"
+    reason = f"{REASONS[end.reason]} after {duration(end.seconds)}"
     rows = [
         [],
         *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
@@ -154,7 +126,7 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
         Segment(" take the message back", styles("dim")),
     ]
     rows = [
-        *_title(glyph, "fail", title, REASON_WORDS[end.reason], scene, None),
+        *_title(glyph, "fail", title, REASONS[end.reason], scene, None),
         *(_detail(end, scene, None) or [[]]),
         chip,
     ]

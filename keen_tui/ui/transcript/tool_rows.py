@@ -17,6 +17,7 @@ from keen_tui.ui.transcript.code import safe_code
 from keen_tui.ui.transcript.lines import Line, cells_of
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.scene import Scene
+from keen_tui.ui.wording import TOOL_NAMES
 
 NAME_CELLS: Final = 5
 """Cells of a name; a sixth keeps it off the target."""
@@ -25,14 +26,6 @@ TIME_CELLS: Final = 8
 LIVE_LINES: Final = 3
 LIVE_LINES_UNFOLDED: Final = 8
 
-SHORT_NAMES: Mapping[str, str] = {
-    "read_file": "read",
-    "write_file": "write",
-    "edit_file": "edit",
-    "glob_files": "glob",
-    "grep_files": "grep",
-    "list_files": "list",
-}
 _PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 _ROLES: Mapping[ToolStatus, str] = {
     "running": "accent",
@@ -47,7 +40,7 @@ _ROLES: Mapping[ToolStatus, str] = {
 
 def short_name(name: str, glyphs: Glyphs) -> str:
     """A tool's name as the screen shows it, in at most five cells."""
-    return cut(SHORT_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
+    return cut(TOOL_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
 
 
 def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:

@@ -13,8 +13,9 @@ from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
 from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, RetryBlock, ToolBlock, TurnRow, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.panel import Entry, Panel
-from keen_tui.ui.widgets.phrases import DOING, WHY, line_counts, tool_name
+from keen_tui.ui.widgets.phrases import DOING, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
+from keen_tui.ui.wording import SHORT_REASONS
 
 LEAST_ROWS = 8
 _TAIL_ROWS = 4
@@ -135,7 +136,9 @@ class Activity(Panel):
 
     def _retry(self, block: RetryBlock, width: int) -> Text:
         retry = block.retry
-        left = Text.assemble(self.dot(), " ", (f"{WHY[retry.reason]}, trying again", self.look("soft")))
+        left = Text.assemble(
+            self.dot(), " ", (f"{SHORT_REASONS[retry.reason]}, trying again", self.look("soft"))
+        )
         wait = max(block.due - self._clock(), 0)
         return spread(left, Text(f"in {duration(wait, running=True)}", self.look("accent")), width)
 
@@ -144,7 +147,7 @@ class Activity(Panel):
         assert not isinstance(end, TurnDone)
         role = "dim" if block.settled else "wait" if isinstance(end, TurnIncomplete) else "fail"
         mark = glyphs.look if isinstance(end, TurnIncomplete) else glyphs.failed
-        left = Text(f"{mark} {WHY[end.reason]}", look(role))
+        left = Text(f"{mark} {SHORT_REASONS[end.reason]}", look(role))
         right = block.settled or duration(end.seconds)
         return spread(left, Text(right, look("dim")), width, glyphs.more)
 

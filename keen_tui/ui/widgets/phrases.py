@@ -5,19 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.display import DiffDisplay
-from keen_tui.errors import EndReason
 from keen_tui.messages import TurnMemory
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.state import Block, Phase, ToolBlock
 from keen_tui.ui.themes import Styles
-
-TOOL_NAMES = {
-    "read_file": "read",
-    "write_file": "write",
-    "edit_file": "edit",
-    "glob_files": "glob",
-    "grep_files": "grep",
-}
+from keen_tui.ui.wording import TOOL_NAMES
 
 DOING: dict[Phase, str] = {
     "idle": "ready",
@@ -27,19 +19,6 @@ DOING: dict[Phase, str] = {
     "tool": "working",
     "asking": "waits for you",
     "retrying": "trying again",
-}
-
-WHY: dict[EndReason, str] = {
-    "provider": "the server refused",
-    "auth": "the key was refused",
-    "network": "connection lost",
-    "cut": "connection lost",
-    "stalled": "the server went silent",
-    "empty": "the reply was empty",
-    "step_limit": "step limit reached",
-    "context": "too long for the model",
-    "interrupted": "stopped by you",
-    "internal": "internal error",
 }
 
 

@@ -18,8 +18,8 @@ from keen_tui.ui.glyphs import ASCII, UNICODE
 from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, UserBlock
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.blocks import draw_block, gap_before, source
-from keen_tui.ui.transcript.endings import REASON_WORDS, SHORT_REASONS
 from keen_tui.ui.transcript.scene import Scene
+from keen_tui.ui.wording import REASONS, SHORT_REASONS
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
 
 SCENE = Scene(look=look(), now=12.0)
@@ -223,7 +223,7 @@ def test_an_automatic_retry_counts_down() -> None:
 
 
 def test_every_reason_has_words() -> None:
-    assert set(REASON_WORDS) == set(SHORT_REASONS)
+    assert set(REASONS) == set(SHORT_REASONS)
 
 
 def test_blank_rows_stand_between_blocks_but_not_between_calls() -> None:
