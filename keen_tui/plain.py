@@ -10,7 +10,7 @@ TAB_CELLS: Final = 4
 _ESCAPES = re.compile(
     r"\x1b(?:"
     r"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # OSC, DCS, SOS, PM, APC up to their end
+    r"|[\]PX^_][^\n]*?(?:\x07|\x1b\\|(?=\n)|\Z)"  # OSC, DCS, SOS, PM, APC up to their end or that of the line
     r"|[ -/]*[0-~]"  # all others
     r")"
     r"|\x9b[0-?]*[ -/]*[@-~]",

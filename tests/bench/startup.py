@@ -78,6 +78,7 @@ def _first_request() -> float:
         tempfile.TemporaryDirectory() as home,
         _program(keen(server.base_url), home) as program,
     ):
+        program.wait_for("keen")  # from here on the terminal keeps keys as they are
         program.type("hi\r")
         program.wait_until(lambda: bool(server.requests), 60, "the first request")
         return time.perf_counter() - program.started_at
