@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test check format bench clean
+.PHONY: run demo test check format bench pictures clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -28,6 +28,9 @@ format: $(READY)
 
 bench: $(READY)  ## measure against docs/performance.md
 	$(BIN)/python -m tests.bench
+
+pictures: $(READY)  ## the pictures of the README, from the real program
+	$(BIN)/python -m tests.support.pictures docs/pictures
 
 clean:
 	rm -rf $(VENV) out

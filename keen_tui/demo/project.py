@@ -14,8 +14,9 @@ BUGGY_LINES = """\
         return gross - self.discount
 """
 FIXED_LINES = """\
+        net = sum(price for _, price in self.lines)
         # tax is due on what the customer pays
-        net = sum(price for _, price in self.lines) - self.discount
+        net -= self.discount
         return net + net * TAX_PERCENT // 100
 """
 
