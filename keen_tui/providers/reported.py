@@ -9,7 +9,6 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -96,6 +95,8 @@ def _number(text: str | None) -> float | None:
 
 
 def _seconds_until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - 13 ms, and hardly a server sends dates
+
     try:
         seconds = parsedate_to_datetime(date).timestamp() - time.time()
     except (ValueError, OverflowError):

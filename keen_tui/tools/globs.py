@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pathspec import GitIgnoreSpec
-
 from keen_tui.errors import ToolFailure
 
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -27,6 +25,8 @@ class Glob:
         if not pattern.strip("!./ ") or "\0" in pattern:
             raise ToolFailure("The glob pattern is empty, or holds a NUL character. `**` names every file.")
         self._negated = pattern.startswith("!")
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - 30 ms that the first paint need not pay
+
         patterns = _without_braces(pattern.removeprefix("!").removeprefix("./"))
         try:
             self._spec = GitIgnoreSpec.from_lines(re.sub(r"^(?=[#!])", r"\\", each) for each in patterns)
