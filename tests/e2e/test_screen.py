@@ -63,14 +63,9 @@ def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -
         terminal.type("change it\r")
         answer(terminal, "Change a.py?", "1")
         answer(terminal, "Run this command?", "1")
-        screen = terminal.wait_for_screen("pending: 3 calls")
-        assert "3 finished calls, 1 changed file" in screen
-        assert "not carried over" in screen
+        terminal.wait_for_screen("pending: 3 calls", "3 finished calls, 1 changed file", "not carried over")
         terminal.type(CTRL_R)
-        screen = terminal.wait_for_screen("after 1 retry")
-        assert "All is well." in screen
-        assert "± a.py" in screen
-        assert "exit 3" in screen
+        terminal.wait_for_screen("after 1 retry", "All is well.", "± a.py", "exit 3")
         assert (tmp_path / "work" / "counter").read_text() == "ran\n", "nothing ran twice"
         terminal.type("and now\r")
         terminal.wait_for_screen("Next answer.")
@@ -96,8 +91,7 @@ def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> 
         terminal.type("go\r")
         terminal.wait_for_screen("begun")
         terminal.type(ESC)
-        screen = terminal.wait_for_screen("Turn incomplete")
-        assert "you stopped it" in screen
+        terminal.wait_for_screen("Turn incomplete", "you stopped it")
         terminal.type(CTRL_R)
         terminal.wait_for_screen("Fine.")
 
@@ -128,5 +122,4 @@ def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
         terminal.wait_for_screen("--demo")
         terminal.type("hi\r")
-        terminal.wait_for_screen("Turn failed")
-        assert "No model is chosen" in terminal.screen()
+        terminal.wait_for_screen("Turn failed", "No model is chosen")

@@ -134,10 +134,9 @@ class TerminalProgram:
         self._drawn = end
         return "\n".join(row.rstrip() for row in self._screen.display)
 
-    def wait_for_screen(self, words: str, seconds: float = 60.0) -> str:
-        """Wait until `words` are on the screen; the screen then."""
-        self.wait_until(lambda: words in self.screen(), seconds, words)
-        return self.screen()
+    def wait_for_screen(self, *words: str, seconds: float = 60.0) -> None:
+        """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
+        self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
 
     def cpu(self) -> float:
         """CPU seconds that the program itself has used."""
