@@ -58,6 +58,12 @@ class CartTest(unittest.TestCase):
         self.assertEqual(cart.total(), 10710)
 """
 
+_PYTEST_INI = """\
+[pytest]
+# the tour's output should be the same whatever plugins are installed
+addopts = -p no:asyncio -p no:cacheprovider
+"""
+
 
 @contextmanager
 def scratch_project() -> Iterator[Path]:
@@ -67,6 +73,7 @@ def scratch_project() -> Iterator[Path]:
         root.mkdir()
         (root / "cart.py").write_text(_CART)
         (root / "test_cart.py").write_text(_TESTS)
+        (root / "pytest.ini").write_text(_PYTEST_INI)
         yield root
 
 

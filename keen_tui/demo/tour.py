@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from textwrap import dedent
 from typing import Any
 
 from keen_tui.demo.project import BUGGY_LINES, FIXED_LINES
@@ -121,7 +122,7 @@ def _report() -> Reply:
         [
             Say(
                 "**All tests pass.** The discount now comes off before tax:\n\n"
-                f"```python\n{FIXED_LINES.rstrip()}\n```\n\n"
+                f"```python\n{dedent(FIXED_LINES).rstrip()}\n```\n\n"
                 "A discount of 10.00 on a cart of 100.00 with 19 % tax gives 107.10."
             )
         ]
