@@ -50,7 +50,7 @@ class Guide:
             case TurnError():
                 return "Nothing had run yet, so there is nothing to keep. Press ctrl+r to send it again."
             case TurnAbandoned():
-                return "Discarded, but the changed file stays remembered. keen-tui --demo plays the tour again."
+                return "Discarded, but the changed file stays remembered. Play again with keen-tui --demo."
             case TurnDone(turn=1):
                 self.next_prompt = SECOND_PROMPT
                 again = "One turn, two attempts, one memory. " if self._recovered else ""
