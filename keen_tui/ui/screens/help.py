@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 from rich.text import Text
@@ -23,6 +24,7 @@ TITLES: dict[Where, str] = {
     "question": "When something asks",
 }
 _KEY_COLUMN = 26
+_MARGIN = 2
 _IDEAS = (
     ("TurnMemory", "after a turn, only two facts of its tool work go on: files changed, commands failed"),
     ("Incomplete", "a turn that was cut keeps its finished calls; ctrl+r goes on, nothing runs twice"),
@@ -42,24 +44,25 @@ class HelpRows(Rows):
         page: list[Text] = []
         for where in places:
             page += [self._title(TITLES[where]), Text()]
-            page += [
-                self._row(", ".join(map(shown_key, action.keys)), action) for action in _with_keys(where)
-            ]
+            for action in _with_keys(where):
+                page += self._lines(", ".join(map(shown_key, action.keys)), action.help, width)
             page += [Text(), Text()]
         page += [self._title("What is different here"), Text()]
-        page += [self._line(word, meaning) for word, meaning in _IDEAS]
-        return [indented(row, 2) for row in page]
+        for word, meaning in _IDEAS:
+            page += self._lines(word, meaning, width)
+        return [indented(row, _MARGIN) for row in page]
 
     def _title(self, text: str) -> Text:
         return Text(text, self.look("text", bold=True))
 
-    def _row(self, keys: str, action: Action) -> Text:
-        return self._line(keys, action.help)
-
-    def _line(self, first: str, then: str) -> Text:
-        return Text.assemble(
-            (first.ljust(_KEY_COLUMN), self.look("text", bold=True)), (then, self.look("soft"))
-        )
+    def _lines(self, first: str, then: str, width: int) -> list[Text]:
+        """Two columns; the second is wrapped within itself."""
+        wrapped = textwrap.wrap(then, max(width - _KEY_COLUMN - 2 * _MARGIN, 20))
+        heads = [first, *[""] * (len(wrapped) - 1)]
+        return [
+            Text.assemble((head.ljust(_KEY_COLUMN), self.look("text", bold=True)), (line, self.look("soft")))
+            for head, line in zip(heads, wrapped, strict=True)
+        ]
 
 
 class HelpKeys(Rows):
