@@ -121,6 +121,20 @@ class KeenApp(App[str | None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return self._themes[DEFAULT_THEME].textual().variables
 
+    async def action_quit(self) -> None:
+        """Leave as every other way does: by asking where work would be lost."""
+        self._back_to_workspace()
+        self.workspace.action_leave()
+
+    def action_help_quit(self) -> None:
+        """ctrl+c on a screen that lies over the workspace."""
+        self._back_to_workspace()
+        self.workspace.action_interrupt()
+
+    def _back_to_workspace(self) -> None:
+        while self.screen is not self.workspace and len(self.screen_stack) > 1:
+            self.pop_screen()
+
     def on_mount(self) -> None:
         self.push_screen(self.workspace)
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())

@@ -296,3 +296,14 @@ async def test_keys_act_in_the_order_they_were_typed_however_fast_they_come(tmp_
             driver.app.post_message(Key(key, key if len(key) == 1 else None))
         await driver.until(lambda: driver.written == "e")
         assert ("submit", "ac\nd") in driver.session.calls
+
+
+async def test_no_key_leaves_pending_work_unasked_also_from_the_help_page(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.pending = PendingState(calls=2)
+        await driver.press("f1", "ctrl+c", "ctrl+c")
+        await driver.until_shown("leave")
+        assert driver.app.is_running
+        await driver.press("escape", "ctrl+q")
+        await driver.until(lambda: driver.screen.question_pane.question is not None)
+        assert driver.app.is_running
