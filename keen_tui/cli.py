@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import NoReturn, get_args
 
 from keen_tui import __version__
-from keen_tui.config import Api, Output, Settings, load_settings
+from keen_tui.config import Output, Settings, load_settings
 from keen_tui.errors import ConfigError, KeenError
 from keen_tui.events import Mode
 from keen_tui.home import home_folder
+from keen_tui.models import Api
 from keen_tui.plain import clean
 
 EXIT_USAGE = 2

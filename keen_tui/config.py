@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from keen_tui.errors import ConfigError
 from keen_tui.events import Mode
 from keen_tui.home import settings_file
+from keen_tui.models import Api
 
-Api = Literal["openai-chat"]
 Output = Literal["text", "json", "stream-json"]
 
 

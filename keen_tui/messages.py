@@ -107,14 +107,15 @@ class ToolResult:
 class TokenUsage:
     """Tokens of one model call as the provider reported them; None where it did not say.
 
-    `cached_tokens` is the part of `input_tokens` that came from the prompt cache, `reasoning_tokens`
-    the part of `output_tokens` spent on reasoning.
+    `cached_tokens` is the part of `input_tokens` that was read from the prompt cache, `cache_write_tokens`
+    the part that was written to it, `reasoning_tokens` the part of `output_tokens` spent on reasoning.
     """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,77 @@
+"""What is known of models and of who serves them. Plain values: every layer may read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from keen_tui.messages import TokenUsage
+
+Api = Literal["openai-chat", "openai-responses", "anthropic"]
+"""The wire protocol of a model server."""
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """US dollars for a million tokens. None where the source names no price.
+
+    `cached_input` is for input read from the prompt cache, `cache_write` for input written to it.
+    """
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """One model of one provider. None means unknown, never a guess.
+
+    `context_window` and `output_limit` are tokens; `efforts` are the reasoning efforts it takes, weakest
+    first; `api` is the protocol it is spoken to in.
+    """
+
+    provider: str
+    id: str
+    api: Api
+    name: str = ""
+    context_window: int | None = None
+    output_limit: int | None = None
+    price: Price | None = None
+    reasons: bool | None = None
+    efforts: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        return self.name or self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderInfo:
+    """Who serves models. `key_variables` are the environment variables that may hold the key, best first;
+    none for servers that want no key. `local` servers run on this machine."""
+
+    id: str
+    name: str
+    api: Api
+    base_url: str
+    key_variables: tuple[str, ...] = ()
+    local: bool = False
+    models: tuple[ModelInfo, ...] = ()
+
+
+def cost_of(tokens: TokenUsage, price: Price | None) -> float | None:
+    """US dollars for one model call, or None when the price or the counts are not known."""
+    if price is None or tokens.input_tokens is None or tokens.output_tokens is None:
+        return None
+    cached, written = tokens.cached_tokens or 0, tokens.cache_write_tokens or 0
+    if (cached and price.cached_input is None) or (written and price.cache_write is None):
+        return None
+    fresh = max(tokens.input_tokens - cached - written, 0)
+    dollars = fresh * price.input + tokens.output_tokens * price.output
+    dollars += cached * (price.cached_input or 0.0) + written * (price.cache_write or 0.0)
+    return dollars / _MILLION
