@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
-from keen_tui.providers.base import Provider
+from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.providers.openai_client import OPENAI_URL
 from keen_tui.tools.toolbox import build_toolbox
 
 if TYPE_CHECKING:
@@ -37,13 +38,14 @@ def build_provider(settings: Settings) -> Provider:
     """The client of the API that the settings name. Cheap: no SDK is imported yet."""
     if missing := settings.missing():
         return NotConfigured(missing)
-    return OpenAIChat(
+    connection = Connection(
         model=settings.model,
-        base_url=settings.base_url or None,
+        base_url=settings.base_url or OPENAI_URL,
         api_key=settings.api_key,
         key_source=settings.api_key_env,
         stall_seconds=settings.stall_seconds,
     )
+    return OpenAIChat(connection)
 
 
 def run_screen(

@@ -1,4 +1,4 @@
-"""Encodes a scripted Reply as the server-sent events of OpenAI Chat Completions."""
+"""OpenAI Chat Completions as a server speaks it: scripted replies out, requests in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keen_tui.demo.script import Call, Fail, Part, Refuse, Reply, Say, Think, WireEvent
+from keen_tui.demo.script import (
+    Call,
+    Fail,
+    Part,
+    Refuse,
+    Reply,
+    Say,
+    Seen,
+    SeenCall,
+    Think,
+    WireEvent,
+)
+from keen_tui.demo.wire_json import sse
 from keen_tui.messages import StopReason, TokenUsage
 
 DONE = b"data: [DONE]\n\n"
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
 
 def encode(reply: Reply, body: Mapping[str, Any], number: int) -> list[WireEvent]:
@@ -17,13 +30,19 @@ def encode(reply: Reply, body: Mapping[str, Any], number: int) -> list[WireEvent
     return list(_Encoder(reply, body, number).events())
 
 
-def sse(payload: Mapping[str, Any]) -> bytes:
-    """One server-sent event with the payload as JSON."""
-    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return b"data: " + text.encode() + b"\n\n"
-    except UnicodeEncodeError:  # a lone surrogate: only an escape can carry it
-        return b"data: " + json.dumps(payload).encode() + b"\n\n"
+def read(body: Mapping[str, Any]) -> list[Seen]:
+    """The messages of a request."""
+    return [_seen(message) for message in body.get("messages", ())]
+
+
+def _seen(message: Mapping[str, Any]) -> Seen:
+    calls = tuple(
+        SeenCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
+        for call in message.get("tool_calls") or ()
+    )
+    thought = tuple(message[name] for name in _THOUGHT_FIELDS if name in message)
+    text = message.get("content") or ""
+    return Seen(message["role"], text, calls, message.get("tool_call_id", ""), thought)
 
 
 class _Encoder:

@@ -18,7 +18,6 @@ from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Literal, Self
 
-from keen_tui.demo import chat_wire
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -30,13 +29,9 @@ from keen_tui.demo.script import (
     WireEvent,
     break_offset,
 )
+from keen_tui.demo.wires import WIRES
 
 Script = Sequence[Answer] | Callable[[RecordedRequest], Answer]
-Encoder = Callable[[Reply, Mapping[str, Any], int], list[WireEvent]]
-
-ENCODERS: Mapping[str, Encoder] = {"/v1/chat/completions": chat_wire.encode}
-"""The API that is spoken, by request path."""
-
 _NO_LINGER = struct.pack("ii", 1, 0)
 
 
@@ -61,7 +56,7 @@ class ModelServer:
 
     @property
     def base_url(self) -> str:
-        """What a client is given as its base URL."""
+        """What a client is given as its base URL, in every API."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     async def start(self) -> None:
@@ -166,11 +161,11 @@ class ModelServer:
                 await wire.stream(pieces, stream.pace, stream.broken)
             case Reply() as reply:
                 await asyncio.sleep(reply.wait)
-                events = ENCODERS[request.path](reply, request.body, number)
+                events = WIRES[request.path].encode(reply, request.body, number)
                 await wire.stream(events, reply.pace, reply.broken)
 
     def _choose(self, request: RecordedRequest) -> Answer:
-        if request.path not in ENCODERS:
+        if request.path not in WIRES:
             return _error(404, f"the scripted model server has no {request.path}")
         try:
             return self._next_answer(request)

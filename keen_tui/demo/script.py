@@ -8,7 +8,7 @@ A script is a sequence of answers, or a function from the recorded request to an
     RawStream(recorded_bytes, piece=7)
     NoAnswer("close")
 
-How a Reply looks on the wire is the business of one encoder for each API (`chat_wire`).
+How a Reply looks on the wire is the business of one file for each API (`chat_wire` and its like).
 """
 
 from __future__ import annotations
@@ -147,6 +147,31 @@ class RecordedRequest:
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A tool call as a request holds it. `arguments` is the parsed object."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One message of a request in words that belong to no API: what a model sees.
+
+    Everything that the assistant said and called between two messages of others is one `assistant`.
+    `calls` are those of an assistant; `call_id` is the call that a `tool` message answers.
+    `thought` is the reasoning that was sent back, in whatever form the API has for it.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str = ""
+    calls: tuple[SeenCall, ...] = ()
+    call_id: str = ""
+    thought: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

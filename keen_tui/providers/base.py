@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import Message, NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
+from keen_tui.models import Api
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Which model, where, and with which key.
+
+    `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
+    ("OPENAI_API_KEY"). `effort` is how hard the model shall reason, "" for its own default. `output_limit`
+    is the most tokens of one reply, None when not known. Without a sign of life for `stall_seconds` a
+    reply counts as stalled; `connect_seconds` limits the making of the connection.
+    """
+
+    model: str
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    key_source: str = ""
+    effort: str = ""
+    output_limit: int | None = None
+    stall_seconds: float = 180.0
+    connect_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What pending state belongs to (turn.md rule 8): the three together."""
+
+    api: Api
+    base_url: str
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +73,20 @@ class Provider(Protocol):
     Creating one MUST be cheap: the SDK is imported by `load`, or by the first call that needs it.
     """
 
-    model: str
-    server: str
-    """Host and port, or a short name, for the header of the screen."""
+    @property
+    def model(self) -> str:
+        """Name of the model, as the server knows it."""
+        ...
+
+    @property
+    def server(self) -> str:
+        """Host and port, or a short name, for the header of the screen."""
+        ...
+
+    @property
+    def identity(self) -> Identity:
+        """What the pending state of this provider belongs to."""
+        ...
 
     pending: PendingState | None
     """What incomplete turns left. Set by the session when it settles a turn; providers only keep it."""
@@ -68,6 +109,16 @@ class Provider(Protocol):
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """The results of a step's calls, in call order, as the messages that follow the reply."""
+        ...
+
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """The messages with the text of every tool result replaced by `rewrite(text)`, in order."""
+        ...
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state of another provider in a form that this one can send, or None when it can't be."""
         ...
 
     async def close(self) -> None:

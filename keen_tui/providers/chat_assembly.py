@@ -5,14 +5,16 @@ Everything that a server may add or leave out is tolerated; only what turn.md ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keen_tui.errors import ServerBusy, StreamCut
+from keen_tui.errors import ProviderError, ServerBusy, StreamCut
 from keen_tui.messages import StepReply, StopReason, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.chat_calls import CallAssembly
+from keen_tui.providers.event_reader import parse_event
 from keen_tui.providers.reported import stream_error
+from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
 
 _STOP_REASONS: Mapping[str, StopReason] = {
@@ -31,10 +33,12 @@ _FAILED_REASONS = {"error", "abort", "insufficient_system_resource"}
 """Finish reasons by which servers (OpenRouter, vLLM, DeepSeek) say that they gave up."""
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
+VENDOR_FIELDS = frozenset((*_REASONING_FIELDS, "reasoning_details", "extra_content"))
+"""What only the model that sent it may get back."""
 
 
 class ChatAssembly:
-    """Feed it every chunk, tell it of `[DONE]`, then ask it to finish.
+    """Give it every event, then ask it to finish.
 
     Args:
         server: what the server is called in messages.
@@ -60,9 +64,23 @@ class ChatAssembly:
         """A finish reason, the closing usage chunk or `[DONE]` was in."""
         return bool(self._finish) or self._has_usage or self.closed
 
-    def done(self) -> None:
-        """`[DONE]` was read."""
-        self.closed = True
+    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
+        """Take an event and give what it adds for the eye.
+
+        Raises:
+            ProviderError: the event is an error, or can't be read, and the reply is not complete.
+        """
+        data = event.data.strip()
+        if data == "[DONE]":
+            self.closed = True
+        elif data and not self.closed:
+            try:
+                chunk = parse_event(event, self._server)
+                return self.feed({"error": chunk} if event.name == "error" else chunk)
+            except ProviderError:
+                if not self.complete:
+                    raise
+        return ()
 
     def feed(self, chunk: object) -> list[StepText | StepReasoning]:
         """Take a chunk and give what it adds for the eye.

@@ -24,18 +24,30 @@ class EventReader:
         self._decoder = SseDecoder()
         self._head = b""
         self._is_stream = False
+        self._ended = False
 
-    async def read(self, limit: float | None) -> Sequence[ServerSentEvent] | None:
-        """The events of the next piece, maybe none; None at the end.
+    async def read(self, limit: float) -> Sequence[ServerSentEvent] | None:
+        """The next events that say something, at least one; None at the end.
+
+        Comments and pings only keep a connection open: they are no sign that a reply goes on.
 
         Raises:
             TimeoutError: nothing came for `limit` seconds.
             ProviderError: the body is no stream: a page, a JSON document, an error object.
         """
         async with asyncio.timeout(limit):
-            piece = await anext(self._body, None)
+            while not self._ended:
+                events = [event for event in await self._next() if event.name != "ping"]
+                if events:
+                    return events
+        return None
+
+    async def _next(self) -> Sequence[ServerSentEvent]:
+        """The events of the next piece, maybe none."""
+        piece = await anext(self._body, None)
         if piece is None:
-            return self._end()
+            self._ended = True
+            return self._last()
         if not self._is_stream:
             self._head += piece
             if self._looks_like_document():
@@ -45,13 +57,11 @@ class EventReader:
             self._is_stream, self._head = True, b""
         return events
 
-    def _end(self) -> Sequence[ServerSentEvent] | None:
+    def _last(self) -> Sequence[ServerSentEvent]:
         last = self._decoder.finish()
-        if last:
-            return last
-        if self._head.strip() and not self._is_stream_by_type:
+        if not last and self._head.strip() and not self._is_stream_by_type:
             raise ReplyUnreadable(f"{self._server} sent something that is no stream of events.")
-        return None
+        return last
 
     def _looks_like_document(self) -> bool:
         """No line of an event stream begins with these."""

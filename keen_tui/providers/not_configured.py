@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
 from keen_tui.errors import RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult
-from keen_tui.providers.base import StepPart, StepRequest
+from keen_tui.providers.base import Identity, StepPart, StepRequest
 
 
 class NotConfigured:
@@ -15,6 +15,7 @@ class NotConfigured:
 
     model = "no model"
     server = ""
+    identity = Identity(api="openai-chat", base_url="", model="")
 
     def __init__(self, missing: str) -> None:
         self.pending: PendingState | None = None
@@ -31,6 +32,16 @@ class NotConfigured:
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """No reply ever asks for a tool."""
         return ()
+
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """There are no results."""
+        return tuple(messages)
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Nothing can be sent, so nothing is taken over."""
+        return None
 
     async def close(self) -> None:
         """There is nothing to close."""

@@ -66,6 +66,8 @@ class ErrorTranslator:
         response = getattr(error, "response", None)
         if isinstance(status, int) and response is not None:
             return status_error(status, response.headers, getattr(error, "body", None), self.server)
+        if isinstance(error, TimeoutError):
+            return self._stalled()
         import httpx2  # noqa: PLC0415  (loaded with the SDK, never before it)
 
         for cause in _chain(error):
@@ -84,6 +86,9 @@ class ErrorTranslator:
 
         if isinstance(error, httpx2.ConnectTimeout):
             return ConnectionFailed(f"Can't reach {self.address}: no answer to the connection.")
+        return self._stalled()
+
+    def _stalled(self) -> ProviderError:
         return StreamStalled(f"{self.server} sent nothing for {self.stall_seconds:g} s.")
 
     def _lost(self, error: Exception, in_body: bool) -> ProviderError:

@@ -269,7 +269,7 @@ async def test_silence_for_the_stall_limit_is_a_stall() -> None:
 
 
 async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keen_tui.providers.openai_chat.AFTER_FINISH", 0.1)
+    monkeypatch.setattr("keen_tui.providers.http_provider.AFTER_FINISH", 0.1)
     finished = b"data: " + json.dumps(delta("stop", content="all")).encode() + b"\n\n"
     answer = RawStream(finished, broken=Break("stall", after_bytes=len(finished)))
     async with asyncio.timeout(15):

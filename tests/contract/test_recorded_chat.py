@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pytest
 
@@ -29,16 +29,11 @@ def assemble(pieces: Iterable[bytes]) -> list[StepPart]:
     decoder, assembly = SseDecoder(), ChatAssembly("server")
     parts: list[StepPart] = []
 
-    def events() -> Iterator[str]:
-        for piece in pieces:
-            yield from (event.data for event in decoder.feed(piece))
-        yield from (event.data for event in decoder.finish())
-
-    for data in events():
-        if data == "[DONE]":
-            assembly.done()
-        else:
-            parts += assembly.feed(json.loads(data))
+    for piece in pieces:
+        for event in decoder.feed(piece):
+            parts += assembly.take(event)
+    for event in decoder.finish():
+        parts += assembly.take(event)
     return [*parts, assembly.finish()]
 
 

@@ -15,6 +15,7 @@ from keen_tui.bus import Subscription
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest
 from keen_tui.events import EndEvent, Event, Mode, TurnDone, TurnError, TurnIncomplete
+from keen_tui.providers.base import Connection
 from keen_tui.providers.openai_chat import OpenAIChat
 from keen_tui.tools.toolbox import build_toolbox
 
@@ -107,7 +108,7 @@ async def at_work(
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
         provider = OpenAIChat(
-            model="scripted", base_url=server.base_url, api_key="test-key", key_source="TEST_KEY"
+            Connection(model="scripted", base_url=server.base_url, api_key="test-key", key_source="TEST_KEY")
         )
         session = Session(
             workspace=workspace,

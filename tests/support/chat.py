@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from keen_tui.demo.chat_wire import DONE, sse
+from keen_tui.demo.chat_wire import DONE
 from keen_tui.demo.model_server import ModelServer, Script
 from keen_tui.demo.script import RawStream
+from keen_tui.demo.wire_json import sse
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.messages import Message, StepReply, ToolSpec
-from keen_tui.providers.base import StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.openai_chat import OpenAIChat
 
 KEY = "sk-verysecretkey0123456789"
@@ -33,7 +34,7 @@ async def client_of(server: ModelServer | str, **options: Any) -> AsyncIterator[
     """A provider for the server, closed at the end."""
     base_url = server if isinstance(server, str) else server.base_url
     settings: dict[str, Any] = {"model": "m", "api_key": KEY, "key_source": "TEST_KEY", "stall_seconds": 30.0}
-    provider = OpenAIChat(base_url=base_url, **settings | options)
+    provider = OpenAIChat(Connection(base_url=base_url, **settings | options))
     try:
         yield provider
     finally:

@@ -13,6 +13,7 @@ from keen_tui.errors import AuthFailed, ServerBusy, StreamCut
 from keen_tui.messages import StepReply, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.chat_assembly import ChatAssembly
+from keen_tui.providers.sse import ServerSentEvent
 from tests.support.chat import delta, fragment
 
 FINISH = delta("tool_calls")
@@ -303,7 +304,7 @@ def test_without_a_finish_reason_the_closing_usage_or_done_completes() -> None:
     assert assemble(delta(content="a"), USAGE).stop_reason == "unknown"
     assembly = ChatAssembly("s")
     assembly.feed(delta(content="a"))
-    assembly.done()
+    assembly.take(ServerSentEvent("[DONE]"))
     assert assembly.finish().text == "a"
 
 

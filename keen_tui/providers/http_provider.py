@@ -1,0 +1,164 @@
+"""What the providers of all APIs share: one call as a template, its errors, the care for its end.
+
+An API adds a file: how a request is sent, how a reply is assembled, what tool results look like.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, ClassVar, Protocol
+from urllib.parse import urlsplit
+
+from keen_tui.errors import AuthFailed
+from keen_tui.memory.pending import PendingState
+from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult
+from keen_tui.models import Api
+from keen_tui.providers.base import Connection, Identity, StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.providers.event_reader import EventReader
+from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
+from keen_tui.providers.sse import ServerSentEvent
+
+if TYPE_CHECKING:
+    import httpx2
+
+AFTER_FINISH = 5.0
+"""Seconds to wait for what may follow a complete reply, such as token counts."""
+
+AFTER_CLOSE = 0.25
+"""Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
+
+
+class Assembly(Protocol):
+    """Puts one reply together from its events. Pure: no network, no clock."""
+
+    @property
+    def complete(self) -> bool:
+        """The reply is whole, as turn.md says ("Complete means")."""
+
+    @property
+    def closed(self) -> bool:
+        """The last event was in: nothing that follows belongs to the reply."""
+
+    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
+        """Take an event and give what it adds for the eye.
+
+        Raises:
+            ProviderError: the event is an error, or can't be read, and the reply is not complete.
+        """
+
+    def finish(self) -> StepReply:
+        """The complete reply. Raises ProviderError when it is not complete."""
+
+
+class HttpProvider(ABC):
+    """A client of one model behind one base URL. Creating one is cheap: no SDK is imported."""
+
+    api: ClassVar[Api]
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.pending: PendingState | None = None
+        self._key = connection.api_key.strip()
+        self.server, address = host_and_port(connection.base_url)
+        self._errors = ErrorTranslator(
+            server=self.server,
+            address=address,
+            key_source=connection.key_source,
+            key=self._key,
+            stall_seconds=connection.stall_seconds,
+        )
+
+    @property
+    def model(self) -> str:
+        """Name of the model, as the server knows it."""
+        return self.connection.model
+
+    @property
+    def identity(self) -> Identity:
+        """What the pending state of this provider belongs to."""
+        return Identity(api=self.api, base_url=self.connection.base_url, model=self.model)
+
+    async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
+        """One model call, as `Provider.stream_step` says."""
+        assembly = self._assembly(request)
+        in_body = False
+        try:
+            async with AsyncExitStack() as stack:
+                reader = await self._open(stack, request)
+                in_body = True
+                while (events := await self._read(reader, assembly)) is not None:
+                    for event in events:
+                        for part in assembly.take(event):
+                            yield part
+            reply = assembly.finish()
+        except Exception as error:
+            raise self._errors.translated(error, in_body=in_body) from None
+        yield reply
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state belongs to API, base URL and model together."""
+        return pending if origin == self.identity else None
+
+    @abstractmethod
+    def load(self) -> None:
+        """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
+
+    @abstractmethod
+    def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
+        """The results of a step's calls, in call order, as the messages that follow the reply."""
+
+    @abstractmethod
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """The messages with the text of every tool result replaced by `rewrite(text)`, in order."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close connections. A later call opens new ones."""
+
+    @abstractmethod
+    def _assembly(self, request: StepRequest) -> Assembly:
+        """What will put the reply to this request together."""
+
+    @abstractmethod
+    async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        """Send the request and give the reader of its answer; `stack` closes the answer at the end."""
+
+    async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
+        """The next events. Once the reply is complete, no failure matters any more."""
+        if not assembly.complete:
+            return await reader.read(self.connection.stall_seconds)
+        try:
+            return await reader.read(AFTER_CLOSE if assembly.closed else AFTER_FINISH)
+        except Exception:
+            return None
+
+    def _checked_key(self) -> str:
+        """The key. Raises AuthFailed when it can't stand in a header."""
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise AuthFailed("The key can't be sent: it holds characters that no key has.")
+        return self._key
+
+    @property
+    def _timeout(self) -> httpx2.Timeout:
+        import httpx2  # noqa: PLC0415 - comes with the SDK, never before it
+
+        return httpx2.Timeout(self.connection.stall_seconds, connect=self.connection.connect_seconds)
+
+    @property
+    def _trusts_environment(self) -> bool:
+        """Whether the proxies of the environment are used: they have no business with loopback."""
+        return not is_loopback(self.connection.base_url)
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the URL names this machine."""
+    try:
+        host = urlsplit(base_url).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
