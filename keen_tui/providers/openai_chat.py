@@ -54,10 +54,7 @@ class OpenAIChat(OpenAIProvider):
             return None
         if origin.model == self.model:
             return pending
-        traces = (
-            PendingTrace(trace.turn, _without_vendor_fields(trace.messages)) for trace in pending.traces
-        )
-        return replace(pending, traces=tuple(traces))
+        return replace(pending, traces=tuple(_without_vendor_fields(trace) for trace in pending.traces))
 
     def _assembly(self, request: StepRequest) -> ChatAssembly:
         return ChatAssembly(self.server, _ids_in(request.traces))
