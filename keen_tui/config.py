@@ -81,11 +81,11 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
 
 def is_loopback(url: str) -> bool:
     """Whether the URL names this machine."""
-    host = urlsplit(url).hostname or ""
     try:
-        return ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        return False
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -127,11 +127,12 @@ class ApprovalAnswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that the provider reported for one step."""
+    """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
 
     turn: int
     step: int
     tokens: TokenUsage
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +234,16 @@ class ModeChanged:
     mode: Mode
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChanged:
+    """Later turns go to this model. `effort` "" is the model's own default; `context_window` is in tokens."""
+
+    model: str
+    server: str
+    effort: str
+    context_window: int | None
+
+
 EndEvent = TurnDone | TurnIncomplete | TurnError
 TurnEvent = (
     TurnStarted
@@ -249,7 +260,7 @@ TurnEvent = (
     | Notice
     | EndEvent
 )
-SessionEvent = TurnAbandoned | MessageTakenBack | QueueChanged | ModeChanged
+SessionEvent = TurnAbandoned | MessageTakenBack | QueueChanged | ModeChanged | ModelChanged
 Event = TurnEvent | SessionEvent
 
 

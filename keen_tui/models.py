@@ -64,6 +64,15 @@ class ProviderInfo:
     models: tuple[ModelInfo, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundServer:
+    """A model server that answered on this machine: its address ("localhost:11434") and what it serves."""
+
+    provider: ProviderInfo
+    address: str
+    models: tuple[ModelInfo, ...]
+
+
 def cost_of(tokens: TokenUsage, price: Price | None) -> float | None:
     """US dollars for one model call, or None when the price or the counts are not known."""
     if price is None or tokens.input_tokens is None or tokens.output_tokens is None:

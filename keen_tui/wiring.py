@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
+from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.openai_chat import OpenAIChat
@@ -30,7 +31,7 @@ def build_session(settings: Settings, workspace: Path, *, attended: bool) -> Ses
         attended=attended,
         max_steps=settings.max_steps,
         retries=RetryPolicy(attempts=settings.retry_attempts),
-        context_window=settings.context_window or None,
+        info=_info(settings),
     )
 
 
@@ -46,6 +47,11 @@ def build_provider(settings: Settings) -> Provider:
         stall_seconds=settings.stall_seconds,
     )
     return OpenAIChat(connection)
+
+
+def _info(settings: Settings) -> ModelInfo:
+    window = settings.context_window or None
+    return ModelInfo(provider="openai", id=settings.model, api=settings.api, context_window=window)
 
 
 def run_screen(

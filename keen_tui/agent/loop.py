@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from keen_tui.agent.calls import run_call, skip_call
 from keen_tui.agent.parts import Agent
+from keen_tui.agent.repeats import RepeatWatch
 from keen_tui.agent.settle import Broken, Ending, Finished, TurnRecord
-from keen_tui.errors import ProviderError
+from keen_tui.errors import ContextExceeded, ProviderError
 from keen_tui.events import (
     Notice,
     ReasoningDelta,
@@ -26,8 +27,10 @@ from keen_tui.events import (
 )
 from keen_tui.memory.pending import PendingState, with_trace
 from keen_tui.memory.recorder import Recorder
+from keen_tui.memory.shortening import shorten_oldest
 from keen_tui.messages import Message, NativeMessage, StepReply, TokenUsage, ToolCall, ToolResult
-from keen_tui.providers.base import StepReasoning, StepRequest, StepText
+from keen_tui.models import cost_of
+from keen_tui.providers.base import Provider, StepReasoning, StepRequest, StepText
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,7 @@ class WorkingTurn:
     texts: list[str] = field(default_factory=list)
     calls: int = 0
     recorder: Recorder = field(init=False)
+    repeats: RepeatWatch = field(default_factory=RepeatWatch)
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(self.injected.facts if self.injected else ())
@@ -66,6 +70,30 @@ class WorkingTurn:
         if result.ran or not result.interrupted:
             self.calls += 1
             self.recorder.record(result.facts)
+
+    def shorten(self, provider: Provider) -> int:
+        """Shorten the oldest tool results, those of the pending state included, here and in what will be
+        saved (turn.md rule 11). Gives the number of characters left out, 0 when nothing could be."""
+        texts: list[str] = []
+
+        def collected(text: str) -> str:
+            texts.append(text)
+            return text
+
+        self._rewrite_results(provider, collected)
+        shortened = shorten_oldest(texts)
+        replacements = iter(shortened)
+        self._rewrite_results(provider, lambda _: next(replacements))
+        return sum(map(len, texts)) - sum(map(len, shortened))
+
+    def _rewrite_results(self, provider: Provider, rewrite: Callable[[str], str]) -> None:
+        if self.injected:
+            traces = (
+                replace(trace, messages=provider.rewrite_results(trace.messages, rewrite))
+                for trace in self.injected.traces
+            )
+            self.injected = replace(self.injected, traces=tuple(traces))
+        self.trace[:] = provider.rewrite_results(self.trace, rewrite)
 
     def record(self, now: float) -> TurnRecord:
         """All of it as a value, for `settle`."""
@@ -118,7 +146,7 @@ def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
 
 
 _NOTICES = {
-    "length": "The reply stops here because the model reached its output limit.",
+    "length": 'The reply stops here because the model reached its output limit. Say "continue" to go on.',
     "refusal": "The model refused to answer.",
     "content_filter": "The provider's content filter ended the reply.",
 }
@@ -127,9 +155,17 @@ _NOTICES = {
 async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepReply:
     """The step's reply, tried again as often as the policy allows. No tool of the step has run yet."""
     attempt = 1
+    may_shorten = True
     while True:
         try:
             return await _call_model(turn, agent)
+        except ContextExceeded:
+            left_out = turn.shorten(agent.provider) if may_shorten else 0
+            if not left_out:
+                raise
+            may_shorten = False
+            _tell_of_shortening(turn, agent, left_out)
+            continue
         except ProviderError as error:
             delay = agent.retries.delay(attempt, error)
             if delay is None:
@@ -148,6 +184,15 @@ async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepRep
             )
         await asyncio.sleep(delay)
         agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
+
+
+def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
+    agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
+    text = (
+        f"The context window is full: {left_out:,} characters of the oldest tool results are left out, "
+        "and the step is tried again."
+    )
+    agent.publish(Notice(turn=turn.turn, text=text))
 
 
 async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
@@ -170,7 +215,8 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
                     agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
                 case StepReply():
                     if part.usage != TokenUsage():
-                        agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage))
+                        cost = cost_of(part.usage, agent.price)
+                        agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
                     return part
     raise AssertionError("a provider ended a step without a reply and without an error")
 
@@ -185,6 +231,8 @@ async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
 
     try:
         for call in reply.tool_calls:
+            if note := turn.repeats.note(call):
+                agent.publish(Notice(turn=turn.turn, text=note))
             await run_call(turn.turn, call, agent, finished)
     finally:
         for call in reply.tool_calls[len(batch) :]:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from keen_tui.agent.approvals import Approvals
@@ -17,11 +18,20 @@ from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.settle import Commit, Discard, Save, Settlement, settle
 from keen_tui.bus import EventBus
 from keen_tui.errors import SessionRefused
-from keen_tui.events import MessageTakenBack, Mode, ModeChanged, QueueChanged, TurnAbandoned, TurnStarted
+from keen_tui.events import (
+    MessageTakenBack,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    QueueChanged,
+    TurnAbandoned,
+    TurnStarted,
+)
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, render_assistant
 from keen_tui.messages import Message
+from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
 
@@ -32,7 +42,7 @@ class Session:
     Args:
         attended: whether somebody can answer approvals.
         max_steps: model calls a turn may make before it ends as incomplete.
-        context_window: tokens the model takes in all, or None when that is not known.
+        info: what is known of the model: its context window and its price.
     """
 
     def __init__(
@@ -45,16 +55,16 @@ class Session:
         attended: bool = True,
         max_steps: int = 100,
         retries: RetryPolicy | None = None,
-        context_window: int | None = None,
+        info: ModelInfo | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
-        self.context_window = context_window
+        self.info = info
         self.bus = EventBus()
-        self._provider = provider
         self._approvals = Approvals(self.bus.publish, mode=mode, attended=attended)
         self._agent = Agent(
             provider=provider,
+            price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
             system=system_prompt(workspace),
@@ -68,6 +78,7 @@ class Session:
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def conversation(self) -> tuple[Message, ...]:
@@ -77,7 +88,7 @@ class Session:
     @property
     def pending(self) -> PendingState | None:
         """What incomplete turns left, waiting for retry or discard."""
-        return self._provider.pending
+        return self._agent.provider.pending
 
     @property
     def running(self) -> bool:
@@ -97,16 +108,21 @@ class Session:
     @property
     def model(self) -> str:
         """Name of the model."""
-        return self._provider.model
+        return self._agent.provider.model
 
     @property
     def server(self) -> str:
         """Where the model is served, in a word or as host and port."""
-        return self._provider.server
+        return self._agent.provider.server
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+        return self.info.context_window if self.info else None
 
     def warm_up(self) -> None:
         """Import the SDK in the background, so that the first request need not wait for it."""
-        threading.Thread(target=self._provider.load, name="load-sdk", daemon=True).start()
+        threading.Thread(target=self._agent.provider.load, name="load-sdk", daemon=True).start()
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""
@@ -166,6 +182,42 @@ class Session:
         self._approvals.mode = mode
         self.bus.publish(ModeChanged(mode=mode))
 
+    def would_abandon(self, provider: Provider) -> bool:
+        """Whether a switch to this provider would lose the pending state (turn.md rule 8)."""
+        pending = self.pending
+        return pending is not None and provider.adopt(pending, self._agent.provider.identity) is None
+
+    def switch(self, provider: Provider, info: ModelInfo, *, abandon: bool = False) -> None:
+        """Speak with another model from the next turn on.
+
+        Pending state goes over where the new provider can send it. Where it can't, it is abandoned if
+        `abandon` says so.
+
+        Raises:
+            SessionRefused: a turn runs, or pending state would be lost unasked.
+        """
+        self._require_idle("switch")
+        old = self._agent.provider
+        if pending := old.pending:
+            provider.pending = provider.adopt(pending, old.identity)
+            if provider.pending is None:
+                if not abandon:
+                    raise SessionRefused("The incomplete turn can't go on with another model: retry it.")
+                        "The incomplete turn can't go on with another model: retry it first."
+                    )
+                self._abandon(pending)
+        self._agent = replace(self._agent, provider=provider, price=info.price)
+        self.info = info
+        self._close_soon(old)
+        self.bus.publish(
+            ModelChanged(
+                model=provider.model,
+                server=provider.server,
+                effort=provider.effort,
+                context_window=info.context_window,
+            )
+        )
+
     def withdraw_queued(self) -> str | None:
         """Take the newest queued message back, for example to edit it."""
         if not self._queue:
@@ -184,8 +236,14 @@ class Session:
         self._queue.clear()
         self.stop()
         await self.wait_until_idle()
-        await self._provider.close()
+        await self._agent.provider.close()
+        await asyncio.gather(*self._closing)
         self.bus.close()
+
+    def _close_soon(self, provider: Provider) -> None:
+        closing = asyncio.create_task(provider.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     @property
     def _unanswered(self) -> bool:
@@ -229,9 +287,9 @@ class Session:
         match settlement:
             case Commit(message=message):
                 self._conversation.append(message)
-                self._provider.pending = None
+                self._agent.provider.pending = None
             case Save(pending=pending):
-                self._provider.pending = pending
+                self._agent.provider.pending = pending
             case Discard():
                 pass
 
@@ -239,7 +297,7 @@ class Session:
         memory = turn_memory(pending.facts)
         turn = self._conversation[-1].turn
         self._conversation.append(Message(role="assistant", text=ABANDONED, turn=turn, memory=memory or None))
-        self._provider.pending = None
+        self._agent.provider.pending = None
         self.bus.publish(
             TurnAbandoned(
                 turn=turn,

@@ -84,6 +84,11 @@ class Provider(Protocol):
         ...
 
     @property
+    def effort(self) -> str:
+        """How hard the model shall reason, "" for its own default."""
+        ...
+
+    @property
     def identity(self) -> Identity:
         """What the pending state of this provider belongs to."""
         ...

@@ -8,10 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, ClassVar, Protocol
-from urllib.parse import urlsplit
 
+from keen_tui.config import is_loopback
 from keen_tui.errors import AuthFailed
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult
@@ -75,6 +74,11 @@ class HttpProvider(ABC):
     def model(self) -> str:
         """Name of the model, as the server knows it."""
         return self.connection.model
+
+    @property
+    def effort(self) -> str:
+        """How hard the model shall reason, "" for its own default."""
+        return self.connection.effort
 
     @property
     def identity(self) -> Identity:
@@ -153,12 +157,3 @@ class HttpProvider(ABC):
     def _trusts_environment(self) -> bool:
         """Whether the proxies of the environment are used: they have no business with loopback."""
         return not is_loopback(self.connection.base_url)
-
-
-def is_loopback(base_url: str) -> bool:
-    """Whether the URL names this machine."""
-    try:
-        host = urlsplit(base_url).hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

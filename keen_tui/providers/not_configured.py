@@ -15,6 +15,7 @@ class NotConfigured:
 
     model = "no model"
     server = ""
+    effort = ""
     identity = Identity(api="openai-chat", base_url="", model="")
 
     def __init__(self, missing: str) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 from keen_tui.bus import EventBus
 from keen_tui.events import Mode
 from keen_tui.memory.pending import PendingState
+from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 
 
 class SessionPort(Protocol):
@@ -75,3 +76,46 @@ class SessionPort(Protocol):
 
     async def close(self) -> None:
         """Stop the turn, wait for its end, let go of the provider."""
+
+
+class ModelsPort(Protocol):
+    """Which models there are, and the choice among them."""
+
+    @property
+    def current(self) -> ModelInfo | None:
+        """The model in use, None while none is chosen."""
+
+    @property
+    def effort(self) -> str:
+        """How hard it shall reason: one of `current.efforts`, "" for its own default."""
+
+    @property
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """All providers, with the models that are known of each."""
+
+    def key_source(self, provider: ProviderInfo) -> str | None:
+        """Where the provider's key is ("ANTHROPIC_API_KEY"), "" where none is needed, None: nowhere."""
+
+    async def find_servers(self) -> tuple[FoundServer, ...]:
+        """The model servers that answer on this machine. Takes up to a second; never raises."""
+
+    async def live_models(self, provider: ProviderInfo) -> tuple[ModelInfo, ...]:
+        """The models that the provider's server lists now. Raises KeenError with a sentence."""
+
+    async def check(self) -> str:
+        """Ask the server of the current model for a sign of life, and say in one sentence what it was.
+
+        Raises KeenError with the sentence when it fails.
+        """
+
+    def would_abandon(self, model: ModelInfo) -> bool:
+        """Whether choosing this model would lose the incomplete turn."""
+
+    def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
+        """Use this model from the next turn on and remember it; gives a sentence about that.
+
+        Raises KeenError: a turn runs, pending work would be lost and `abandon` is not set, no key.
+        """
+
+    async def keep_key(self, provider: ProviderInfo, key: str) -> str:
+        """Keep the key and say where. Raises KeenError; the key is in no message."""

@@ -18,6 +18,7 @@ from keen_tui.events import (
     MessageTakenBack,
     Mode,
     ModeChanged,
+    ModelChanged,
     Notice,
     QueueChanged,
     ReasoningDelta,
@@ -143,9 +144,11 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UiState:
-    """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer."""
+    """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
+    `model` is the newest change of the model, None while it is the one of the beginning."""
 
     mode: Mode = "ask"
+    model: ModelChanged | None = None
     past: tuple[Block, ...] = ()
     live: tuple[Block, ...] = ()
     turns: tuple[TurnRow, ...] = ()
@@ -223,6 +226,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, queue=event.texts)
         case ModeChanged():
             return replace(state, mode=event.mode)
+        case ModelChanged():
+            return replace(state, model=event)
         case _:
             assert_never(event)
 
