@@ -203,8 +203,6 @@ class Session:
             if provider.pending is None:
                 if not abandon:
                     raise SessionRefused("The incomplete turn can't go on with another model: retry it.")
-                        "The incomplete turn can't go on with another model: retry it first."
-                    )
                 self._abandon(pending)
         self._agent = replace(self._agent, provider=provider, price=info.price)
         self.info = info
