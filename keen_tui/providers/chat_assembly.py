@@ -13,6 +13,7 @@ from keen_tui.messages import StepReply, StopReason, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.chat_calls import CallAssembly
 from keen_tui.providers.event_reader import parse_event
+from keen_tui.providers.json_fields import count_of, text_of
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
@@ -139,10 +140,11 @@ class ChatAssembly:
 
     def _take_delta(self, delta: Mapping[str, Any]) -> list[StepText | StepReasoning]:
         text, thought = _content(delta.get("content"))
-        refusal = _text(delta.get("refusal"))
+        refusal = text_of(delta.get("refusal"))
         self._refused = self._refused or bool(refusal)
         self._calls.feed(delta.get("tool_calls"))
-        reasoning = next((piece for name in _REASONING_FIELDS if (piece := _text(delta.get(name)))), thought)
+        named = (text_of(delta.get(name)) for name in _REASONING_FIELDS)
+        reasoning = next(filter(None, named), thought)
         seen: list[StepText | StepReasoning] = []
         if piece := self._reasoning_mender.feed(reasoning):
             seen.append(StepReasoning(piece))
@@ -168,7 +170,7 @@ class _VendorFields:
 
     def feed(self, delta: Mapping[str, Any]) -> None:
         for name in _REASONING_FIELDS:
-            if piece := _text(delta.get(name)):
+            if piece := text_of(delta.get(name)):
                 self._texts.setdefault(name, []).append(piece)
         details = delta.get("reasoning_details")
         for detail in details if isinstance(details, list) else ():
@@ -192,7 +194,7 @@ class _VendorFields:
             return
         for name, value in detail.items():
             if name in ("text", "summary") and isinstance(value, str):
-                known[name] = _text(known.get(name)) + value
+                known[name] = text_of(known.get(name)) + value
             elif value or name not in known:
                 known[name] = value
 
@@ -207,29 +209,20 @@ def _continues(known: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:
 def _content(content: object) -> tuple[str, str]:
     """Text and reasoning of a content field, which is a string or, from some servers, a list of parts."""
     if not isinstance(content, list):
-        return _text(content), ""
+        return text_of(content), ""
     parts = [part for part in content if isinstance(part, Mapping)]
-    text = "".join(_text(part.get("text")) for part in parts)
+    text = "".join(text_of(part.get("text")) for part in parts)
     return text, "".join(_content(part.get("thinking"))[0] for part in parts)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _read_usage(usage: object) -> TokenUsage | None:
     """Counts as far as they make sense; None when there are none at all."""
     if not isinstance(usage, Mapping) or not usage:
         return None
-    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    cached = count_of(usage.get("prompt_tokens_details"), "cached_tokens")
     return TokenUsage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
-        cached_tokens=cached if cached is not None else _count(usage, "prompt_cache_hit_tokens"),
-        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        input_tokens=count_of(usage, "prompt_tokens"),
+        output_tokens=count_of(usage, "completion_tokens"),
+        cached_tokens=cached if cached is not None else count_of(usage, "prompt_cache_hit_tokens"),
+        reasoning_tokens=count_of(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )
-
-
-def _count(group: object, name: str) -> int | None:
-    value = group.get(name) if isinstance(group, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

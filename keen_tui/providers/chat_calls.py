@@ -8,16 +8,14 @@ what only a new call has: a name together with another id, or a name and argumen
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from keen_tui.messages import NativeMessage, ToolCall
+from keen_tui.providers.arguments import UniqueIds, parse_arguments
+from keen_tui.providers.json_fields import text_of
 from keen_tui.providers.wire_text import mended, mended_json
-
-PROBLEM_LIMIT = 200
-"""Characters of unusable arguments that are quoted back to the model."""
 
 
 @dataclass(slots=True)
@@ -42,7 +40,7 @@ class CallAssembly:
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._drafts: list[_Draft] = []
-        self._taken = set(taken_ids)
+        self._ids = UniqueIds(taken_ids)
 
     def __bool__(self) -> bool:
         return bool(self._drafts)
@@ -60,7 +58,7 @@ class CallAssembly:
     def _add(self, fragment: Mapping[str, Any]) -> None:
         function = fragment.get("function")
         function = function if isinstance(function, Mapping) else {}
-        call_id, name = _text(fragment.get("id")), _text(function.get("name"))
+        call_id, name = text_of(fragment.get("id")), text_of(function.get("name"))
         piece = _arguments_piece(function.get("arguments"))
         draft = self._draft_for(fragment.get("index"), call_id, name, piece)
         draft.id = draft.id or call_id
@@ -92,42 +90,12 @@ class CallAssembly:
     def _finished(self, draft: _Draft) -> tuple[ToolCall, NativeMessage]:
         raw = draft.raw
         arguments, problem = parse_arguments(raw)
-        call_id = self._unique(mended(draft.id))
+        call_id = self._ids.claim(mended(draft.id))
         name = mended(draft.name)
         sent = raw if raw.strip() and problem is None else "{}"
         native = {"id": call_id, "type": "function", "function": {"name": name, "arguments": sent}}
         call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
         return call, native | mended_json(draft.extra)
-
-    def _unique(self, call_id: str) -> str:
-        unique = call_id if call_id and call_id not in self._taken else mint_id(self._taken)
-        self._taken.add(unique)
-        return unique
-
-
-def parse_arguments(raw: str) -> tuple[dict[str, Any], str | None]:
-    """The arguments of a call, and why they can't be used (they are {} then). Blank text means none."""
-    if not raw.strip():
-        return {}, None
-    try:
-        arguments = json.loads(raw, parse_constant=_refuse_constant)
-        json.dumps(arguments, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return {}, f"the arguments hold half a character (a lone surrogate): {_cut(raw)}"
-    except json.JSONDecodeError as error:
-        return {}, f"the arguments are not valid JSON ({error.msg} at character {error.pos}): {_cut(raw)}"
-    except (ValueError, RecursionError) as error:
-        return {}, f"the arguments can't be read ({error}): {_cut(raw)}"
-    if not isinstance(arguments, dict):
-        return {}, f"the arguments are no JSON object: {_cut(raw)}"
-    return arguments, None
-
-
-def mint_id(taken: Collection[str]) -> str:
-    """A new id of nine letters and digits: the one form that every server takes (Mistral wants it so)."""
-    while (call_id := secrets.token_hex(5)[:9]) in taken:
-        pass
-    return call_id
 
 
 def _begins_new(draft: _Draft, call_id: str, name: str, piece: str) -> bool:
@@ -146,15 +114,3 @@ def _arguments_piece(value: object) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _cut(raw: str) -> str:
-    return raw if len(raw) <= PROBLEM_LIMIT else raw[:PROBLEM_LIMIT] + "…"

@@ -1,0 +1,57 @@
+"""The arguments and ids of tool calls, for every API."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Collection, Iterable
+from typing import Any
+
+PROBLEM_LIMIT = 200
+"""Characters of unusable arguments that are quoted back to the model."""
+
+
+def parse_arguments(raw: str) -> tuple[dict[str, Any], str | None]:
+    """The arguments of a call, and why they can't be used (they are {} then). Blank text means none."""
+    if not raw.strip():
+        return {}, None
+    try:
+        arguments = json.loads(raw, parse_constant=_refuse_constant)
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return {}, f"the arguments hold half a character (a lone surrogate): {_cut(raw)}"
+    except json.JSONDecodeError as error:
+        return {}, f"the arguments are not valid JSON ({error.msg} at character {error.pos}): {_cut(raw)}"
+    except (ValueError, RecursionError) as error:
+        return {}, f"the arguments can't be read ({error}): {_cut(raw)}"
+    if not isinstance(arguments, dict):
+        return {}, f"the arguments are no JSON object: {_cut(raw)}"
+    return arguments, None
+
+
+class UniqueIds:
+    """Hands out each tool call id once. `taken` are those that the request already holds."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def claim(self, call_id: str) -> str:
+        """The id itself, or a new one when it is blank or taken."""
+        unique = call_id if call_id and call_id not in self._taken else mint_id(self._taken)
+        self._taken.add(unique)
+        return unique
+
+
+def mint_id(taken: Collection[str]) -> str:
+    """A new id of nine letters and digits: the one form that every server takes (Mistral wants it so)."""
+    while (call_id := secrets.token_hex(5)[:9]) in taken:
+        pass
+    return call_id
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _cut(raw: str) -> str:
+    return raw if len(raw) <= PROBLEM_LIMIT else raw[:PROBLEM_LIMIT] + "…"
