@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Call, RecordedRequest, Reply, Say, Think
+from keen_tui.demo.wires import seen
 from keen_tui.events import ApprovalRequested, ToolFinished, ToolStarted, TurnDone, TurnStarted
-from tests.support.agent import Bench, at_work
-from tests.support.wire import assert_valid_chat
+from tests.support.agent import AtWork, Bench
 
 
 def count(name: str) -> Call:
@@ -26,7 +26,7 @@ STEPS = (
 
 def script(request: RecordedRequest) -> Reply:
     """The step that follows from what the request holds, as a model would go on."""
-    done = sum(message["role"] == "assistant" for message in request.body["messages"])
+    done = sum(message.role == "assistant" for message in seen(request))
     return STEPS[min(done, len(STEPS) - 1)]
 
 
@@ -34,7 +34,7 @@ def assert_all_holds(bench: Bench, workspace: Path) -> None:
     assert len(bench.log.ends) == len(bench.log.of(TurnStarted)), "exactly one end a turn"
     started = [event.id for event in bench.log.of(ToolStarted)]
     assert [event.id for event in bench.log.of(ToolFinished)] == started
-    assert_valid_chat(bench.server.requests)
+    bench.assert_valid_requests()
     counter = workspace / "counter"
     ran = counter.read_text().split() if counter.exists() else []
     finished = [
@@ -48,7 +48,9 @@ def assert_all_holds(bench: Bench, workspace: Path) -> None:
 
 @pytest.mark.parametrize("rounds", range(0, 60, 5))
 @pytest.mark.parametrize("milliseconds", [0, 20, 40, 70])
-async def test_stopped_anywhere_it_can_be_resumed(tmp_path: Path, milliseconds: int, rounds: int) -> None:
+async def test_stopped_anywhere_it_can_be_resumed(
+    tmp_path: Path, at_work: AtWork, milliseconds: int, rounds: int
+) -> None:
     """Where that is depends on the machine; what must hold does not."""
     async with at_work(script, tmp_path) as bench:
         bench.session.submit("go")
@@ -69,7 +71,7 @@ async def test_stopped_anywhere_it_can_be_resumed(tmp_path: Path, milliseconds: 
 @pytest.mark.parametrize("kind", [TurnStarted, ToolStarted, ToolFinished])
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 async def test_stopped_at_every_event_again_and_again_it_still_gets_done(
-    tmp_path: Path, kind: type[TurnStarted | ToolStarted | ToolFinished], number: int
+    tmp_path: Path, at_work: AtWork, kind: type[TurnStarted | ToolStarted | ToolFinished], number: int
 ) -> None:
     async with at_work(script, tmp_path) as bench:
         bench.session.submit("go")
@@ -87,7 +89,9 @@ async def test_stopped_at_every_event_again_and_again_it_still_gets_done(
 
 
 @pytest.mark.parametrize("approvals", [1, 2, 3, 4])
-async def test_stopped_at_an_approval_nothing_behind_it_has_run(tmp_path: Path, approvals: int) -> None:
+async def test_stopped_at_an_approval_nothing_behind_it_has_run(
+    tmp_path: Path, at_work: AtWork, approvals: int
+) -> None:
     async with at_work(script, tmp_path, mode="ask") as bench:
         bench.session.submit("go")
         for number in range(1, approvals):

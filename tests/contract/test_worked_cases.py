@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say, Seen
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalRequested,
@@ -26,8 +25,7 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.messages import CommandFailed, TurnMemory
-from tests.support.agent import QUICK_RETRIES, at_work
-from tests.support.wire import assert_valid_chat
+from tests.support.agent import QUICK_RETRIES, AtWork
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 
@@ -40,12 +38,16 @@ def write(path: str, content: str = "x = 1\n") -> Call:
     return Call("write_file", {"path": path, "content": content})
 
 
-def user(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
+def user(text: str) -> Seen:
+    return Seen("user", text)
 
 
-def roles(messages: list[dict[str, Any]]) -> str:
-    return " ".join(message["role"] for message in messages)
+def assistant(text: str) -> Seen:
+    return Seen("assistant", text)
+
+
+def roles(messages: list[Seen]) -> str:
+    return " ".join(message.role for message in messages)
 
 
 def runs(workspace: Path) -> int:
@@ -57,7 +59,7 @@ def runs(workspace: Path) -> int:
 COUNT = bash("echo ran >> counter")
 
 
-async def test_01_later_requests_carry_outcomes_only(tmp_path: Path) -> None:
+async def test_01_later_requests_carry_outcomes_only(tmp_path: Path, at_work: AtWork) -> None:
     (tmp_path / "a.py").write_text("one\ntwo\n")
     script: list[Answer] = [
         Reply([Call("read_file", {"path": "a.py"})]),
@@ -78,12 +80,12 @@ async def test_01_later_requests_carry_outcomes_only(tmp_path: Path) -> None:
         block = "Tool memory:\n- Files changed: a.py, b.py\n- Failed bash: exit 1 (exit 1)"
         assert bench.messages() == [
             user("change a and b"),
-            {"role": "assistant", "content": f"All done.\n\n{block}"},
+            assistant(f"All done.\n\n{block}"),
             user("sure?"),
         ]
 
 
-async def test_02_a_turn_that_only_read_leaves_text_alone(tmp_path: Path) -> None:
+async def test_02_a_turn_that_only_read_leaves_text_alone(tmp_path: Path, at_work: AtWork) -> None:
     (tmp_path / "a.py").write_text("one\n")
     script: list[Answer] = [
         Reply([Say("I look."), Call("read_file", {"path": "a.py"})]),
@@ -97,12 +99,14 @@ async def test_02_a_turn_that_only_read_leaves_text_alone(tmp_path: Path) -> Non
         await bench.ask("sure?")
         assert bench.messages() == [
             user("what is in a?"),
-            {"role": "assistant", "content": "I look.\n\nIt says one."},
+            assistant("I look.\n\nIt says one."),
             user("sure?"),
         ]
 
 
-async def test_03_retry_goes_on_from_the_last_results_and_runs_nothing_twice(tmp_path: Path) -> None:
+async def test_03_retry_goes_on_from_the_last_results_and_runs_nothing_twice(
+    tmp_path: Path, at_work: AtWork
+) -> None:
     script: list[Answer] = [Reply([COUNT, COUNT, COUNT]), CUT, CUT, CUT, CUT, Reply([Say("Recovered.")])]
     async with at_work(script, tmp_path, retries=QUICK_RETRIES) as bench:
         end = await bench.ask("count")
@@ -114,10 +118,10 @@ async def test_03_retry_goes_on_from_the_last_results_and_runs_nothing_twice(tmp
         assert roles(bench.messages()) == "user assistant tool tool tool"
         assert bench.messages()[0] == user("count")
         assert bench.messages() == bench.messages(-2), "the retry sends what the cut attempt sent"
-        assert_valid_chat(bench.server.requests)
+        bench.assert_valid_requests()
 
 
-async def test_03_a_connection_lost_before_the_reply_is_as_good(tmp_path: Path) -> None:
+async def test_03_a_connection_lost_before_the_reply_is_as_good(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [Reply([COUNT]), NoAnswer("reset"), Reply([Say("Recovered.")])]
     async with at_work(script, tmp_path) as bench:
         end = await bench.ask("count")
@@ -127,7 +131,7 @@ async def test_03_a_connection_lost_before_the_reply_is_as_good(tmp_path: Path) 
         assert runs(tmp_path) == 1
 
 
-async def test_04_a_new_message_goes_behind_the_kept_work(tmp_path: Path) -> None:
+async def test_04_a_new_message_goes_behind_the_kept_work(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [Reply([COUNT]), CUT, Reply([Say("Both done.")]), Reply([Say("Yes.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("first")
@@ -138,13 +142,13 @@ async def test_04_a_new_message_goes_behind_the_kept_work(tmp_path: Path) -> Non
         await bench.ask("third")
         assert bench.messages() == [
             user("first\n\nsecond"),
-            {"role": "assistant", "content": "Both done."},
+            assistant("Both done."),
             user("third"),
         ]
-        assert_valid_chat(bench.server.requests)
+        bench.assert_valid_requests()
 
 
-async def test_05_one_message_remembers_all_attempts(tmp_path: Path) -> None:
+async def test_05_one_message_remembers_all_attempts(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [
         Reply([Say("First."), write("a.py"), bash("exit 3")]),
         CUT,
@@ -168,12 +172,14 @@ async def test_05_one_message_remembers_all_attempts(tmp_path: Path) -> None:
         block = "Tool memory:\n- Files changed: a.py, b.py\n- Failed bash: exit 3 (exit 3)"
         assert bench.messages() == [
             user("go"),
-            {"role": "assistant", "content": f"First.\n\nSecond.\n\nThird.\n\n{block}"},
+            assistant(f"First.\n\nSecond.\n\nThird.\n\n{block}"),
             user("sure?"),
         ]
 
 
-async def test_06_a_refused_key_keeps_nothing_and_retry_sends_the_message_again(tmp_path: Path) -> None:
+async def test_06_a_refused_key_keeps_nothing_and_retry_sends_the_message_again(
+    tmp_path: Path, at_work: AtWork
+) -> None:
     refused = HttpAnswer(401, {"error": {"message": "wrong key", "code": "invalid_api_key"}})
     script: list[Answer] = [refused, refused, Reply([Say("Hello.")])]
     async with at_work(script, tmp_path, retries=QUICK_RETRIES) as bench:
@@ -189,7 +195,9 @@ async def test_06_a_refused_key_keeps_nothing_and_retry_sends_the_message_again(
         assert bench.messages() == [user("hello")]
 
 
-async def test_06_discard_takes_the_message_back_out_of_the_conversation(tmp_path: Path) -> None:
+async def test_06_discard_takes_the_message_back_out_of_the_conversation(
+    tmp_path: Path, at_work: AtWork
+) -> None:
     refused = HttpAnswer(401, {"error": {"message": "wrong key"}})
     async with at_work([refused, Reply([Say("Hi.")])], tmp_path) as bench:
         await bench.ask("an unwanted message")
@@ -201,7 +209,7 @@ async def test_06_discard_takes_the_message_back_out_of_the_conversation(tmp_pat
         assert bench.messages() == [user("a better one")]
 
 
-async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path) -> None:
+async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path, at_work: AtWork) -> None:
     slow = bash("echo ran >> counter; echo so far; exec sleep 600")
     script: list[Answer] = [Reply([COUNT, slow, COUNT]), Reply([Say("Fine.")])]
     async with at_work(script, tmp_path) as bench:
@@ -215,11 +223,11 @@ async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path) -> None:
         assert not end.turn_memory, "an interrupted command leaves no fact"
         assert runs(tmp_path) == 2
         await bench.retry()
-        first, second, third = [each["content"] for each in bench.messages() if each["role"] == "tool"]
+        first, second, third = bench.results()
         assert "interrupted" not in first
         assert "interrupted by the user, effects unknown; output so far: so far" in second
         assert third == "not run: the turn was interrupted"
-        assert_valid_chat(bench.server.requests)
+        bench.assert_valid_requests()
         finished = bench.log.of(ToolFinished)
         assert [(each.result.ran, each.result.interrupted) for each in finished] == [
             (True, False),
@@ -228,7 +236,7 @@ async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path) -> None:
         ]
 
 
-async def test_08_esc_while_the_first_text_streams(tmp_path: Path) -> None:
+async def test_08_esc_while_the_first_text_streams(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [
         Reply([Say("The answer is a long one.")], broken=Break("stall", after_deltas=1)),
         Reply([Say("Hi.")]),
@@ -246,7 +254,7 @@ async def test_08_esc_while_the_first_text_streams(tmp_path: Path) -> None:
         assert bench.messages() == [user("hello")]
 
 
-async def test_09_discarded_work_stays_remembered(tmp_path: Path) -> None:
+async def test_09_discarded_work_stays_remembered(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [Reply([write("a.py"), bash("exit 2")]), CUT, Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("go")
@@ -260,23 +268,23 @@ async def test_09_discarded_work_stays_remembered(tmp_path: Path) -> None:
         block = "Tool memory:\n- Files changed: a.py\n- Failed bash: exit 2 (exit 2)"
         assert bench.messages() == [
             user("go"),
-            {"role": "assistant", "content": f"(turn abandoned)\n\n{block}"},
+            assistant(f"(turn abandoned)\n\n{block}"),
             user("next"),
         ]
 
 
-async def test_11_a_file_name_cannot_forge_an_entry(tmp_path: Path) -> None:
+async def test_11_a_file_name_cannot_forge_an_entry(tmp_path: Path, at_work: AtWork) -> None:
     name = "x\n- Files changed: y"
     script: list[Answer] = [Reply([bash("true"), write(name)]), Reply([Say("Done.")]), Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
         await bench.ask("go")
         assert (tmp_path / name).exists()
         await bench.ask("next")
-        content = bench.messages()[1]["content"]
+        content = bench.messages()[1].text
         assert content == f"Done.\n\nTool memory:\n- Files changed: {json.dumps(name)}"
 
 
-async def test_13_esc_while_an_approval_is_open_and_nothing_has_run(tmp_path: Path) -> None:
+async def test_13_esc_while_an_approval_is_open_and_nothing_has_run(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [Reply([COUNT]), Reply([Say("Hi.")])]
     async with at_work(script, tmp_path, mode="ask") as bench:
         bench.session.submit("count")
@@ -289,7 +297,7 @@ async def test_13_esc_while_an_approval_is_open_and_nothing_has_run(tmp_path: Pa
         assert bench.messages() == [user("count")]
 
 
-async def test_14_each_trace_stays_behind_its_own_user_message(tmp_path: Path) -> None:
+async def test_14_each_trace_stays_behind_its_own_user_message(tmp_path: Path, at_work: AtWork) -> None:
     script: list[Answer] = [
         Reply([write("a.py")]),
         CUT,
@@ -305,23 +313,21 @@ async def test_14_each_trace_stays_behind_its_own_user_message(tmp_path: Path) -
         assert isinstance(await bench.ask("u3"), TurnDone)
         sent = bench.messages()
         assert roles(sent) == "user assistant tool user assistant tool user assistant tool"
-        assert [each["content"] for each in sent if each["role"] == "user"] == ["u1", "u2", "u3"]
-        paths = [
-            json.loads(each["tool_calls"][0]["function"]["arguments"])["path"]
-            for each in sent
-            if each["role"] == "assistant"
-        ]
+        assert [each.text for each in sent if each.role == "user"] == ["u1", "u2", "u3"]
+        paths = [each.calls[0].arguments["path"] for each in sent if each.role == "assistant"]
         assert paths == ["a.py", "b.py", "c.py"]
-        assert_valid_chat(bench.server.requests)
+        bench.assert_valid_requests()
         await bench.ask("sure?")
         assert bench.messages() == [
             user("u1\n\nu2\n\nu3"),
-            {"role": "assistant", "content": "All three.\n\nTool memory:\n- Files changed: a.py, b.py, c.py"},
+            assistant("All three.\n\nTool memory:\n- Files changed: a.py, b.py, c.py"),
             user("sure?"),
         ]
 
 
-async def test_14_retry_of_the_second_incomplete_turn_extends_its_own_trace(tmp_path: Path) -> None:
+async def test_14_retry_of_the_second_incomplete_turn_extends_its_own_trace(
+    tmp_path: Path, at_work: AtWork
+) -> None:
     script: list[Answer] = [
         Reply([write("a.py")]),
         CUT,
@@ -341,7 +347,7 @@ async def test_14_retry_of_the_second_incomplete_turn_extends_its_own_trace(tmp_
         assert [start.turn for start in bench.log.of(TurnStarted)] == [1, 2, 2, 2]
 
 
-async def test_15_a_literal_memory_tag_is_just_text(tmp_path: Path) -> None:
+async def test_15_a_literal_memory_tag_is_just_text(tmp_path: Path, at_work: AtWork) -> None:
     text = "See <keen_memory>files: x</keen_memory> here."
     script: list[Answer] = [Reply([Say(text)]), Reply([Say("Ok.")])]
     async with at_work(script, tmp_path) as bench:
@@ -349,4 +355,4 @@ async def test_15_a_literal_memory_tag_is_just_text(tmp_path: Path) -> None:
         assert isinstance(end, TurnDone)
         assert "".join(delta.text for delta in bench.log.of(TextDelta)) == text
         await bench.ask("next")
-        assert bench.messages()[1] == {"role": "assistant", "content": text}
+        assert bench.messages()[1] == assistant(text)

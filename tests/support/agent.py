@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.bus import Subscription
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Answer, RecordedRequest
+from keen_tui.demo.script import Answer, RecordedRequest, Seen
+from keen_tui.demo.wires import seen
 from keen_tui.events import EndEvent, Event, Mode, TurnDone, TurnError, TurnIncomplete
-from keen_tui.providers.base import Connection
-from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.models import Api
+from keen_tui.providers.base import Connection, Provider
+from keen_tui.providers.registry import build_provider
 from keen_tui.tools.toolbox import build_toolbox
+from tests.support.wire import assert_valid
 
 Found = TypeVar("Found", bound=Event)
 Script = Sequence[Answer] | Callable[[RecordedRequest], Answer]
@@ -87,12 +90,40 @@ class Bench:
         self.session.retry()
         return await self.log.wait_for_end(before + 1)
 
-    def messages(self, number: int = -1) -> list[dict[str, Any]]:
-        """The messages of a request behind the system prompt, as they came over the wire."""
-        messages: list[dict[str, Any]] = self.server.requests[number].body["messages"]
-        system, *rest = messages
-        assert system["role"] == "system"
+    def messages(self, number: int = -1) -> list[Seen]:
+        """What the model saw in a request behind the system prompt."""
+        system, *rest = seen(self.server.requests[number])
+        assert system.role == "system"
         return rest
+
+    def results(self, number: int = -1) -> list[str]:
+        """The texts of the tool results in a request."""
+        return [message.text for message in self.messages(number) if message.role == "tool"]
+
+    def assert_valid_requests(self) -> None:
+        """Every request was one that its API accepts."""
+        assert_valid(self.server.requests)
+
+
+class AtWork(Protocol):
+    """`at_work` for one API."""
+
+    def __call__(
+        self,
+        script: Script,
+        workspace: Path,
+        *,
+        mode: Mode = "auto",
+        retries: RetryPolicy = ONE_ATTEMPT,
+        attended: bool = True,
+        max_steps: int = 20,
+    ) -> AbstractAsyncContextManager[Bench]: ...
+
+
+def provider_for(server: ModelServer, api: Api = "openai-chat", **options: Any) -> Provider:
+    """A provider that speaks to the server in that API."""
+    given: dict[str, Any] = {"model": "scripted", "api_key": "test-key", "key_source": "TEST_KEY"}
+    return build_provider(api, Connection(base_url=server.base_url, **given | options))
 
 
 @asynccontextmanager
@@ -104,15 +135,13 @@ async def at_work(
     retries: RetryPolicy = ONE_ATTEMPT,
     attended: bool = True,
     max_steps: int = 20,
+    api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
-        provider = OpenAIChat(
-            Connection(model="scripted", base_url=server.base_url, api_key="test-key", key_source="TEST_KEY")
-        )
         session = Session(
             workspace=workspace,
-            provider=provider,
+            provider=provider_for(server, api),
             toolbox=build_toolbox(workspace),
             mode=mode,
             attended=attended,

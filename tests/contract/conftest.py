@@ -1,0 +1,16 @@
+"""What is written once and holds on every API."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from keen_tui.providers.registry import APIS
+from tests.support import agent
+
+
+@pytest.fixture(params=APIS)
+def at_work(request: pytest.FixtureRequest) -> agent.AtWork:
+    """A session at work against the scripted server, once for each API."""
+    return partial(agent.at_work, api=request.param)
