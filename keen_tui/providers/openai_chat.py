@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from keen_tui.errors import RequestRefused
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec
@@ -20,7 +19,7 @@ from keen_tui.providers.wire_text import mended, mended_json
 
 
 class OpenAIChat(OpenAIProvider):
-    """Chat Completions. Some servers refuse options: those are asked without them from then on."""
+    """Chat Completions. Some servers know neither token counts in streams nor reasoning efforts."""
 
     api: ClassVar[Api] = "openai-chat"
 
@@ -59,18 +58,6 @@ class OpenAIChat(OpenAIProvider):
     def _assembly(self, request: StepRequest) -> ChatAssembly:
         return ChatAssembly(self.server, _ids_in(request.traces))
 
-    async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        """Send the request, again without an option that the server says it does not know."""
-        while True:
-            try:
-                return await self._send(stack, request)
-            except Exception as error:
-                refusal = self._errors.translated(error, in_body=False)
-                refused = {name for name in self._options if name in str(refusal)}
-                if not (isinstance(refusal, RequestRefused) and refused):
-                    raise
-                self._options -= refused
-
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         create = self._client().chat.completions.with_streaming_response.create
         sending = create(
@@ -80,8 +67,7 @@ class OpenAIChat(OpenAIProvider):
             **self._without_key(),
             **self._wanted(request.tools),
         )
-        response = await stack.enter_async_context(sending)
-        return EventReader(response.iter_bytes(), response.headers.get("content-type", ""), self.server)
+        return await self._reader(stack, sending)
 
     def _wanted(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         values = {"stream_options": {"include_usage": True}, "reasoning_effort": self.connection.effort}
