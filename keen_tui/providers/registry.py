@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from keen_tui.models import Api
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.providers.openai_responses import OpenAIResponses
 
 _PROVIDERS: Mapping[Api, Callable[[Connection], Provider]] = {
     "openai-chat": OpenAIChat,
+    "openai-responses": OpenAIResponses,
 }
 
 APIS = tuple(_PROVIDERS)

@@ -41,7 +41,44 @@ def assert_valid_chat(body: Mapping[str, Any]) -> None:
     assert not waiting, f"calls without a result: {waiting}"
 
 
+def assert_valid_responses(body: Mapping[str, Any]) -> None:
+    """Every call has exactly one output before anyone else speaks; reasoning stands before what it led to;
+    nothing is stored; no blank assistant."""
+    assert body["store"] is False
+    waiting: list[str] = []
+    seen: set[str] = set()
+    previous = ""
+    for item in body["input"]:
+        kind = item.get("role") or item["type"]
+        assert previous != "reasoning" or kind in ("reasoning", "assistant", "function_call"), (
+            "lone reasoning"
+        )
+        assert not (kind == previous == "user"), "two user messages in a row"
+        previous = kind
+        if kind == "function_call":
+            assert item["call_id"] and item["call_id"] not in seen, "an id used twice"
+            assert isinstance(json.loads(item["arguments"]), dict)
+            seen.add(item["call_id"])
+            waiting.append(item["call_id"])
+        elif kind == "function_call_output":
+            assert item["call_id"] in waiting, "a result without its call"
+            waiting.remove(item["call_id"])
+        elif kind in ("user", "assistant"):
+            assert not waiting or kind == "assistant", f"calls without a result: {waiting}"
+            assert _content_text(item).strip() or kind == "user", "a blank assistant message"
+    assert not waiting, f"calls without a result: {waiting}"
+    assert previous != "reasoning", "reasoning that leads to nothing"
+
+
+def _content_text(item: Mapping[str, Any]) -> str:
+    content = item["content"]
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text") or part.get("refusal") or "" for part in content)
+
+
 VALIDATORS: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
     "/v1/chat/completions": assert_valid_chat,
+    "/v1/responses": assert_valid_responses,
 }
 """The validator of one request body, by request path."""
