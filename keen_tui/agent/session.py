@@ -32,7 +32,7 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, render_assistant
 from keen_tui.messages import Message
 from keen_tui.models import ModelInfo
-from keen_tui.providers.base import Provider
+from keen_tui.providers.base import Identity, Provider
 from keen_tui.tools.toolbox import Toolbox
 
 
@@ -116,6 +116,11 @@ class Session:
         return self._agent.provider.server
 
     @property
+    def identity(self) -> Identity:
+        """What pending state belongs to: API, base URL and model together."""
+        return self._agent.provider.identity
+
+    @property
     def context_window(self) -> int | None:
         """Tokens that the model takes in all, or None when that is not known."""
         return self.info.context_window if self.info else None
@@ -185,7 +190,7 @@ class Session:
     def would_abandon(self, provider: Provider) -> bool:
         """Whether a switch to this provider would lose the pending state (turn.md rule 8)."""
         pending = self.pending
-        return pending is not None and provider.adopt(pending, self._agent.provider.identity) is None
+        return pending is not None and provider.adopt(pending, self.identity) is None
 
     def switch(self, provider: Provider, info: ModelInfo, *, abandon: bool = False) -> None:
         """Speak with another model from the next turn on.

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say, Seen
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say, Seen, Think
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalRequested,
     MessageTakenBack,
+    ModelChanged,
     TextDelta,
     ToolFinished,
     ToolOutput,
@@ -25,7 +26,11 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.messages import CommandFailed, TurnMemory
-from tests.support.agent import QUICK_RETRIES, AtWork
+from keen_tui.models import ModelInfo
+from keen_tui.providers.base import Provider
+from keen_tui.providers.registry import APIS
+from tests.support import agent
+from tests.support.agent import QUICK_RETRIES, AtWork, Bench, provider_for
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 
@@ -271,6 +276,69 @@ async def test_09_discarded_work_stays_remembered(tmp_path: Path, at_work: AtWor
             assistant(f"(turn abandoned)\n\n{block}"),
             user("next"),
         ]
+
+
+def other_model(bench: Bench) -> tuple[Provider, ModelInfo]:
+    """Another model of the same server, in the same API."""
+    api = bench.session.identity.api
+    return provider_for(bench.server, api, model="other"), ModelInfo(provider="test", id="other", api=api)
+
+
+async def test_10_a_switch_of_model_asks_before_it_loses_work(tmp_path: Path, at_work: AtWork) -> None:
+    script: list[Answer] = [Reply([Think("Hm."), write("a.py")]), CUT, Reply([Say("Hello.")])]
+    async with at_work(script, tmp_path) as bench:
+        await bench.ask("go")
+        provider, info = other_model(bench)
+        if not bench.session.would_abandon(provider):
+            assert info.api == "openai-chat", "only Chat may carry pending work over"
+            return
+        kept = bench.session.pending
+        with pytest.raises(SessionRefused, match="retry"):
+            bench.session.switch(provider, info)
+        assert bench.session.pending == kept
+        bench.session.switch(provider, info, abandon=True)
+        assert bench.session.pending is None
+        await bench.ask("next")
+        assert bench.server.requests[-1].body["model"] == "other"
+        assert bench.messages() == [
+            user("go"),
+            assistant("(turn abandoned)\n\nTool memory:\n- Files changed: a.py"),
+            user("next"),
+        ]
+        bench.assert_valid_requests()
+
+
+async def test_10_chat_on_one_server_carries_work_over_without_vendor_fields(tmp_path: Path) -> None:
+    script: list[Answer] = [Reply([Think("Hm."), COUNT]), CUT, Reply([Say("Done.")])]
+    async with agent.at_work(script, tmp_path) as bench:
+        await bench.ask("go")
+        assert bench.messages()[1].thought
+        provider, info = other_model(bench)
+        bench.session.switch(provider, info)
+        assert isinstance(await bench.retry(), TurnDone)
+        assert runs(tmp_path) == 1
+        assert roles(bench.messages()) == "user assistant tool"
+        assert not bench.messages()[1].thought
+        assert bench.server.requests[-1].body["model"] == "other"
+        bench.assert_valid_requests()
+
+
+async def test_10_between_apis_the_conversation_goes_over_as_text(tmp_path: Path, at_work: AtWork) -> None:
+    script: list[Answer] = [Reply([write("a.py")]), Reply([Say("Done.")]), Reply([Say("Yes.")])]
+    async with at_work(script, tmp_path) as bench:
+        await bench.ask("go")
+        for api in APIS:
+            assert bench.session.pending is None
+            bench.session.switch(provider_for(bench.server, api), ModelInfo(provider="p", id="m", api=api))
+        changed = await bench.log.wait_for(ModelChanged, len(APIS))
+        assert changed.model == "scripted"
+        await bench.ask("sure?")
+        assert bench.messages() == [
+            user("go"),
+            assistant("Done.\n\nTool memory:\n- Files changed: a.py"),
+            user("sure?"),
+        ]
+        bench.assert_valid_requests()
 
 
 async def test_11_a_file_name_cannot_forge_an_entry(tmp_path: Path, at_work: AtWork) -> None:
