@@ -41,16 +41,14 @@ from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult, ToolS
 from keen_tui.providers.base import StepPart, StepText
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
-from tests.support.chat import (
+from tests.support.chat import delta, fragment, stream
+from tests.support.client import (
     KEY,
     client_of,
-    delta,
-    fragment,
     parts_of,
     reasoning_of,
     reply_of,
     request,
-    stream,
     text_of,
 )
 

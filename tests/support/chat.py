@@ -1,66 +1,12 @@
-"""Helpers around the Chat Completions provider: one call to a scripted server, and hand-made chunks."""
+"""Hand-made chunks of Chat Completions."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
 from typing import Any
 
 from keen_tui.demo.chat_wire import DONE
-from keen_tui.demo.model_server import ModelServer, Script
 from keen_tui.demo.script import RawStream
 from keen_tui.demo.wire_json import sse
-from keen_tui.memory.pending import PendingTrace
-from keen_tui.messages import Message, StepReply, ToolSpec
-from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
-from keen_tui.providers.openai_chat import OpenAIChat
-
-KEY = "sk-verysecretkey0123456789"
-
-
-def request(
-    text: str = "hi",
-    *,
-    traces: Sequence[PendingTrace] = (),
-    tools: Sequence[ToolSpec] = (),
-) -> StepRequest:
-    """A request with one user message."""
-    conversation = [Message(role="user", text=text, turn=1)]
-    return StepRequest(system="You are a test.", conversation=conversation, traces=traces, tools=tools)
-
-
-@asynccontextmanager
-async def client_of(server: ModelServer | str, **options: Any) -> AsyncIterator[OpenAIChat]:
-    """A provider for the server, closed at the end."""
-    base_url = server if isinstance(server, str) else server.base_url
-    settings: dict[str, Any] = {"model": "m", "api_key": KEY, "key_source": "TEST_KEY", "stall_seconds": 30.0}
-    provider = OpenAIChat(Connection(base_url=base_url, **settings | options))
-    try:
-        yield provider
-    finally:
-        await provider.close()
-
-
-async def parts_of(script: Script, step: StepRequest | None = None, **options: Any) -> list[StepPart]:
-    """All parts of one call, answered by the script."""
-    async with ModelServer(script) as server, client_of(server, **options) as provider:
-        return [part async for part in provider.stream_step(step or request())]
-
-
-async def reply_of(script: Script, **options: Any) -> StepReply:
-    """The reply of one call; asserts that it comes last and only once, and that the text streamed."""
-    *streamed, reply = await parts_of(script, **options)
-    assert isinstance(reply, StepReply)
-    assert text_of(streamed) == reply.text
-    return reply
-
-
-def text_of(parts: Iterable[StepPart]) -> str:
-    return "".join(part.text for part in parts if isinstance(part, StepText))
-
-
-def reasoning_of(parts: Iterable[StepPart]) -> str:
-    return "".join(part.text for part in parts if isinstance(part, StepReasoning))
 
 
 def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ class Recorded:
     """One stream with what a correct client reads from it."""
 
     file: str
+    protocol: str
     text: str
     stop_reason: str | None
     thinking_chars: int
@@ -29,8 +31,8 @@ class Recorded:
         return (RECORDED / self.file).read_bytes()
 
 
-def recorded_streams(protocol: str) -> list[Recorded]:
-    """The streams of one protocol as the manifest describes them; none where there is no manifest."""
+def recorded_streams(protocols: Collection[str]) -> list[Recorded]:
+    """The streams of some protocols as the manifest describes them; none where there is no manifest."""
     if not RECORDED.is_dir():
         return []
     names = Recorded.__dataclass_fields__
@@ -38,5 +40,5 @@ def recorded_streams(protocol: str) -> list[Recorded]:
     return [
         Recorded(**{name: entry[name] for name in names})
         for entry in entries
-        if entry["protocol"] == protocol
+        if entry["protocol"] in protocols
     ]
