@@ -30,6 +30,9 @@ _REFUSED_CODES = {
     "model_not_found",
     "unsupported_value",
     "billing_error",
+    "bio_policy",
+    "data_residency_mismatch",
+    "misalignment_policy_violation",
 } | _QUOTA_CODES
 
 

@@ -154,6 +154,8 @@ class ResponsesAssembly:
         return self._see_rest(self._items.of(event), (kind, _place(event)), whole)
 
     def _take_whole_item(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        if not object_of(event.get("item")).get("type"):
+            return []
         item = self._items.end(event)
         return [seen for part, whole in item.whole_texts() for seen in self._see_rest(item, part, whole)]
 
