@@ -17,13 +17,16 @@ _MILLION = 1_000_000
 class Price:
     """US dollars for a million tokens. None where the source names no price.
 
-    `cached_input` is for input read from the prompt cache, `cache_write` for input written to it.
+    `cached_input` is for input read from the prompt cache, `cache_write` for input written to it. `long`
+    is what all tokens of a call cost that has more than `long_above` input tokens.
     """
 
     input: float
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+    long_above: int = 0
+    long: Price | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,8 @@ def cost_of(tokens: TokenUsage, price: Price | None) -> float | None:
     """US dollars for one model call, or None when the price or the counts are not known."""
     if price is None or tokens.input_tokens is None or tokens.output_tokens is None:
         return None
+    if price.long and tokens.input_tokens > price.long_above:
+        price = price.long
     cached, written = tokens.cached_tokens or 0, tokens.cache_write_tokens or 0
     if (cached and price.cached_input is None) or (written and price.cache_write is None):
         return None
