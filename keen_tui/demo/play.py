@@ -27,6 +27,9 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.headless import progress_line
+from keen_tui.models import ModelInfo
+from keen_tui.providers.base import Connection
+from keen_tui.providers.registry import build_provider
 from keen_tui.wiring import build_session
 
 
@@ -38,19 +41,11 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
         _this_python_first(),
         serving(ModelServer(TourModel(pace, run_tests_command()), models=(MODEL,))) as server,
     ):
-        yield build_session(_tour_settings(settings, server.base_url), root, attended=True)
-
-
-def _tour_settings(settings: Settings, base_url: str) -> Settings:
-    return replace(
-        settings,
-        api="openai-chat",
-        base_url=base_url,
-        model=MODEL,
-        api_key="",
-        retry_attempts=ATTEMPTS,
-        context_window=CONTEXT_WINDOW,
-    )
+        info = ModelInfo(
+            provider="tour", id=MODEL, api=settings.api or "openai-chat", context_window=CONTEXT_WINDOW
+        )
+        provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
+        yield build_session(replace(settings, retry_attempts=ATTEMPTS), root, provider, info, attended=True)
 
 
 @contextmanager

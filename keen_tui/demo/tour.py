@@ -6,13 +6,13 @@ denying, retrying and typing something else all work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import dedent
-from typing import Any
 
 from keen_tui.demo.project import BUGGY_LINES, FIXED_LINES
-from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
+from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Seen, Think
+from keen_tui.demo.wires import seen
 from keen_tui.messages import TokenUsage
 
 MODEL = "tour"
@@ -42,14 +42,14 @@ class TourModel:
         self._resets_left = ATTEMPTS
 
     def __call__(self, request: RecordedRequest) -> Answer:
-        messages: Sequence[Mapping[str, Any]] = request.body["messages"]
-        question = max(index for index, each in enumerate(messages) if each["role"] == "user")
+        messages = seen(request)
+        question = max(index for index, each in enumerate(messages) if each.role == "user")
         reply = self._reply(messages, question)
         used = TokenUsage(input_tokens=len(request.raw) // 4, output_tokens=_size(reply) // 4)
         return replace(reply, pace=self._delay, wait=self._delay * 12, usage=used)
 
-    def _reply(self, messages: Sequence[Mapping[str, Any]], question: int) -> Reply:
-        asked, since = str(messages[question]["content"]), messages[question + 1 :]
+    def _reply(self, messages: Sequence[Seen], question: int) -> Reply:
+        asked, since = messages[question].text, messages[question + 1 :]
         if FIRST_PROMPT in asked:
             return self._fix(since)
         if SECOND_PROMPT in asked:
@@ -64,11 +64,11 @@ class TourModel:
             ]
         )
 
-    def _fix(self, since: Sequence[Mapping[str, Any]]) -> Reply:
-        results = [str(each["content"]) for each in since if each["role"] == "tool"]
+    def _fix(self, since: Sequence[Seen]) -> Reply:
+        results = [each.text for each in since if each.role == "tool"]
         if any("denied" in result.lower()[:40] for result in results):
             return Reply([Say("You said no, so I stop here and leave everything as it is.")])
-        step = sum(each["role"] == "assistant" for each in since)
+        step = sum(each.role == "assistant" for each in since)
         if step == 0:
             return self._look()
         if step == 1:
@@ -129,13 +129,13 @@ def _report() -> Reply:
     )
 
 
-def _what_is_remembered(earlier: Sequence[Mapping[str, Any]]) -> Reply:
-    tools = sum(each["role"] == "tool" for each in earlier)
-    size = sum(len(str(each.get("content") or "").encode()) for each in earlier[1:])
+def _what_is_remembered(earlier: Sequence[Seen]) -> Reply:
+    tools = sum(each.role == "tool" for each in earlier)
+    size = sum(len(each.text.encode()) for each in earlier[1:])
     blocks = [
-        content[content.index("Tool memory:") :]
+        each.text[each.text.index("Tool memory:") :]
         for each in earlier
-        if each["role"] == "assistant" and "Tool memory:" in (content := str(each.get("content") or ""))
+        if each.role == "assistant" and "Tool memory:" in each.text
     ]
     quoted = "\n".join(blocks) or "(nothing: no turn has changed a file or failed a command)"
     return Reply(

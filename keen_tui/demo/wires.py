@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keen_tui.demo import chat_wire, responses_wire
+from keen_tui.demo import anthropic_wire, chat_wire, responses_wire
 from keen_tui.demo.script import RecordedRequest, Reply, Seen, WireEvent
 
 
@@ -23,6 +23,7 @@ class Wire:
 
 
 WIRES: Mapping[str, Wire] = {
+    "/v1/messages": Wire(anthropic_wire.encode, anthropic_wire.read),
     "/v1/chat/completions": Wire(chat_wire.encode, chat_wire.read),
     "/v1/responses": Wire(responses_wire.encode, responses_wire.read),
 }

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterable
 from typing import Any
 
 PROBLEM_LIMIT = 200
 """Characters of unusable arguments that are quoted back to the model."""
+
+NAME_LIMIT = 64
+"""Characters of a tool name that all APIs take."""
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def parse_arguments(raw: str) -> tuple[dict[str, Any], str | None]:
@@ -47,6 +53,11 @@ def mint_id(taken: Collection[str]) -> str:
     while (call_id := secrets.token_hex(5)[:9]) in taken:
         pass
     return call_id
+
+
+def sendable_name(name: str) -> str:
+    """A tool name as every API takes it back, also where a model made one up."""
+    return _NO_NAME.sub("_", name)[:NAME_LIMIT] or "unnamed"
 
 
 def _refuse_constant(name: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keen_tui.messages import NativeMessage, ToolCall
-from keen_tui.providers.arguments import UniqueIds, parse_arguments
+from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
 from keen_tui.providers.json_fields import text_of
 from keen_tui.providers.wire_text import mended, mended_json
 
@@ -93,7 +93,11 @@ class CallAssembly:
         call_id = self._ids.claim(mended(draft.id))
         name = mended(draft.name)
         sent = raw if raw.strip() and problem is None else "{}"
-        native = {"id": call_id, "type": "function", "function": {"name": name, "arguments": sent}}
+        native = {
+            "id": call_id,
+            "type": "function",
+            "function": {"name": sendable_name(name), "arguments": sent},
+        }
         call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
         return call, native | mended_json(draft.extra)
 

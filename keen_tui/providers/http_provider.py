@@ -6,12 +6,12 @@ An API adds a file: how a request is sent, how a reply is assembled, what tool r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from keen_tui.config import is_loopback
-from keen_tui.errors import AuthFailed
+from keen_tui.errors import AuthFailed, RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult
 from keen_tui.models import Api
@@ -28,6 +28,17 @@ AFTER_FINISH = 5.0
 
 AFTER_CLOSE = 0.25
 """Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
+
+
+class StreamedAnswer(Protocol):
+    """An answer whose body is still on its way, as both SDKs give it."""
+
+    @property
+    def headers(self) -> httpx2.Headers:
+        """The headers of the answer."""
+
+    def iter_bytes(self) -> AsyncIterator[bytes]:
+        """The body as it comes, decompressed."""
 
 
 class Assembly(Protocol):
@@ -53,9 +64,14 @@ class Assembly(Protocol):
 
 
 class HttpProvider(ABC):
-    """A client of one model behind one base URL. Creating one is cheap: no SDK is imported."""
+    """A client of one model behind one base URL. Creating one is cheap: no SDK is imported.
+
+    Some servers refuse options, so each API names those it can do without in `_options`: a server that
+    refused one is asked without it from then on.
+    """
 
     api: ClassVar[Api]
+    _options: set[str]
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -129,8 +145,31 @@ class HttpProvider(ABC):
         """What will put the reply to this request together."""
 
     @abstractmethod
+    async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        """Send the request with the options that are left and give the reader of its answer; `stack`
+        closes the answer at the end."""
+
+    def _refused(self, refusal: str) -> set[str]:
+        """The options that the words of a refusal are about."""
+        return {name for name in self._options if name in refusal}
+
     async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        """Send the request and give the reader of its answer; `stack` closes the answer at the end."""
+        """Send the request, again without an option that the server says it does not take."""
+        while True:
+            try:
+                return await self._send(stack, request)
+            except Exception as error:
+                refusal = self._errors.translated(error, in_body=False)
+                refused = self._options & self._refused(str(refusal))
+                if not (isinstance(refusal, RequestRefused) and refused):
+                    raise
+                self._options -= refused
+
+    async def _reader(
+        self, stack: AsyncExitStack, sending: AbstractAsyncContextManager[StreamedAnswer]
+    ) -> EventReader:
+        answer = await stack.enter_async_context(sending)
+        return EventReader(answer.iter_bytes(), answer.headers.get("content-type", ""), self.server)
 
     async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
         """The next events. Once the reply is complete, no failure matters any more."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from keen_tui.models import Api
+from keen_tui.providers.anthropic_messages import AnthropicMessages
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.openai_chat import OpenAIChat
 from keen_tui.providers.openai_responses import OpenAIResponses
 
 _PROVIDERS: Mapping[Api, Callable[[Connection], Provider]] = {
+    "anthropic": AnthropicMessages,
     "openai-chat": OpenAIChat,
     "openai-responses": OpenAIResponses,
 }

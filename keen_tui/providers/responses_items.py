@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keen_tui.messages import NativeMessage, ToolCall
-from keen_tui.providers.arguments import UniqueIds, parse_arguments
+from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
 from keen_tui.providers.json_fields import object_of, objects_of, text_of
 from keen_tui.providers.wire_text import mended, mended_json
 
@@ -139,7 +139,7 @@ class OutputItems:
             problem=problem,
         )
         sent = raw if raw.strip() and problem is None else "{}"
-        return body | {"call_id": call.id, "name": call.name, "arguments": sent}, call
+        return body | {"call_id": call.id, "name": sendable_name(call.name), "arguments": sent}, call
 
 
 def _place(event: Mapping[str, Any]) -> int | None:

@@ -12,6 +12,7 @@ from keen_tui.demo.script import Break, RawStream
 from keen_tui.errors import StreamCut
 from keen_tui.messages import StepReply
 from keen_tui.models import Api
+from keen_tui.providers.anthropic_assembly import AnthropicAssembly
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
 from keen_tui.providers.chat_assembly import ChatAssembly
 from keen_tui.providers.http_provider import Assembly
@@ -32,6 +33,10 @@ def ends_chat(data: bytes) -> bool:
     return bool(chunk.get("usage") if not choices else choices[0].get("finish_reason"))
 
 
+def ends_anthropic(data: bytes) -> bool:
+    return bool(json.loads(data).get("delta", {}).get("stop_reason"))
+
+
 def ends_responses(data: bytes) -> bool:
     return data != b"[DONE]" and json.loads(data)["type"] == "response.completed"
 
@@ -48,6 +53,12 @@ class Protocol:
 
 
 PROTOCOLS = {
+    "anthropic-messages": Protocol(
+        "anthropic",
+        lambda: AnthropicAssembly("server"),
+        ends_anthropic,
+        {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "refusal"},
+    ),
     "openai-chat": Protocol(
         "openai-chat",
         lambda: ChatAssembly("server"),

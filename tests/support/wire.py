@@ -77,7 +77,35 @@ def _content_text(item: Mapping[str, Any]) -> str:
     return "".join(part.get("text") or part.get("refusal") or "" for part in content)
 
 
+def assert_valid_anthropic(body: Mapping[str, Any]) -> None:
+    """Roles alternate; results come first and at once; thinking is signed; nothing is blank."""
+    messages = body["messages"]
+    roles = [message["role"] for message in messages]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], f"roles do not alternate: {roles}"
+    waiting: list[str] = []
+    seen: set[str] = set()
+    for message in messages:
+        content = message["content"]
+        assert content, "a message without content"
+        for block in content:
+            assert block["type"] != "text" or block["text"].strip(), "a blank text"
+            assert block["type"] != "thinking" or block["signature"], "thinking without its signature"
+        results = [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
+        assert [block["type"] for block in content[: len(results)]] == ["tool_result"] * len(results)
+        assert sorted(results) == sorted(waiting), f"results {results} for calls {waiting}"
+        calls = [block for block in content if block["type"] == "tool_use"]
+        assert message["role"] == "assistant" or not calls
+        waiting = [call["id"] for call in calls]
+        assert len(set(waiting)) == len(waiting) and not seen & set(waiting), "an id used twice"
+        seen |= set(waiting)
+        assert all(isinstance(call["input"], dict) for call in calls)
+        assert content[-1]["type"] not in ("thinking", "redacted_thinking"), "thinking that led to nothing"
+    assert json.dumps(body).count('"cache_control"') <= 4
+    assert body["max_tokens"] > body.get("thinking", {}).get("budget_tokens", 0)
+
+
 VALIDATORS: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
+    "/v1/messages": assert_valid_anthropic,
     "/v1/chat/completions": assert_valid_chat,
     "/v1/responses": assert_valid_responses,
 }
