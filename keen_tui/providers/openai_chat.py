@@ -29,7 +29,7 @@ class OpenAIChat(OpenAIProvider):
 
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
-        import openai.resources.chat  # noqa: F401, PLC0415
+        import openai.resources.chat.completions.completions  # noqa: F401, PLC0415 - packages are lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One tool message for each call."""

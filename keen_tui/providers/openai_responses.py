@@ -42,7 +42,7 @@ class OpenAIResponses(OpenAIProvider):
 
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
-        import openai.resources.responses  # noqa: F401, PLC0415
+        import openai.resources.responses.responses  # noqa: F401, PLC0415 - the package alone is lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One output item for each call."""
