@@ -203,6 +203,10 @@ def test_a_call_that_its_status_or_the_limit_cut_off_is_not_run() -> None:
         ([done(reasoning(), 0), added(call(), 1), done(message("a"), 2)], ["message"]),
         ([added(reasoning(), 0), done(call(), 1)], ["function_call"]),
         (
+            [done(reasoning(), 0), added(reasoning(), 0), done(call(), 1)],
+            ["reasoning", "function_call"],
+        ),
+        (
             [done(reasoning(item_id="1"), 0), done(reasoning(item_id="2"), 1), done(call(), 2)],
             ["reasoning", "reasoning", "function_call"],
         ),
