@@ -118,7 +118,7 @@ class ModelServer:
         method, path, headers = await _read_head(reader)
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         wire = _Wire(writer)
-        if method == "GET" and path == "/v1/models":
+        if method == "GET" and path.partition("?")[0] == "/v1/models":
             models = [{"id": name, "object": "model"} for name in self._models]
             await wire.answer(HttpAnswer(200, {"object": "list", "data": models}))
             return
