@@ -217,22 +217,30 @@ async def test_a_proxy_of_the_environment_is_not_asked_about_loopback(
     assert len(await listed({"id": "m"})) == 1
 
 
-async def test_only_model_servers_that_answer_soon_are_found() -> None:
-    page = {"/v1/models": Page("<html>a wiki</html>")}
+async def test_local_servers_are_found_by_their_lists_and_nothing_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(servers, "PROBE_SECONDS", 10.0)  # none of these keeps it waiting
     empty = {"/v1/models": Page({"object": "list", "data": None})}  # Ollama before the first download
+    page = {"/v1/models": Page("<html>a wiki</html>")}
     async with (
         ModelServer([], models=["llama"]) as full,
         serving(empty) as bare,
         serving(page) as wiki,
-        serving(None) as silent,
     ):
-        addresses = [full.base_url, *(f"{each.url}/v1" for each in (bare, wiki, silent))]
+        addresses = [full.base_url, f"{bare.url}/v1", f"{wiki.url}/v1", "http://127.0.0.1:1/v1"]
         asked = [provider(url, id=f"local{n}") for n, url in enumerate(addresses)]
-        found = await find_local_servers([*asked, provider("http://127.0.0.1:1/v1")], CATALOG)
+        found = await find_local_servers(asked, CATALOG)
     assert [server.provider for server in found] == asked[:2]
     assert [[model.id for model in server.models] for server in found] == [["llama"], []]
     assert found[0].address == full.base_url.removeprefix("http://").removesuffix("/v1")
-    assert all("authorization" not in headers for _, headers in (*wiki.asked, *silent.asked))
+
+
+async def test_a_local_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "PROBE_SECONDS", 0.1)
+    async with serving(None) as silent:
+        assert await find_local_servers([provider(f"{silent.url}/v1")], CATALOG) == ()
+    assert all("authorization" not in headers for _, headers in silent.asked)
 
 
 async def test_the_check_says_whether_the_server_has_the_model() -> None:
