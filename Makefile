@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test check format bench pictures clean
+.PHONY: run demo test check format bench pictures catalog clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -31,6 +31,12 @@ bench: $(READY)  ## measure against docs/performance.md
 
 pictures: $(READY)  ## the pictures of the README, from the real program
 	$(BIN)/python -m tests.support.pictures docs/pictures
+
+catalog: $(READY)  ## the shipped models and prices anew, from the packages that know them
+	$(BIN)/python -m pip install --quiet --upgrade genai-prices
+	rm -rf out/catalog
+	$(BIN)/python -m pip download --quiet --no-deps --dest out/catalog litellm
+	$(BIN)/python scripts/catalog.py out/catalog/litellm-*.whl
 
 clean:
 	rm -rf $(VENV) out
