@@ -14,7 +14,7 @@ from typing import NoReturn, get_args
 
 from keen_tui import __version__
 from keen_tui.config import Output, Settings, load_settings
-from keen_tui.errors import ConfigError, KeenError
+from keen_tui.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.events import Mode
 from keen_tui.home import home_folder
 from keen_tui.models import Api
@@ -25,11 +25,13 @@ EXIT_USAGE = 2
 _EPILOG = """\
 exit codes: 0 done, 1 error, 2 usage, 3 incomplete
 
-environment: OPENAI_API_KEY, OPENAI_BASE_URL, KEEN_HOME (folder of all settings and data), NO_COLOR
+environment: OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL and the keys of the other
+providers, KEEN_HOME (folder of all settings and data), NO_COLOR
 
 examples:
+  keen-tui                                                 choose a model, then work in this folder
   keen-tui --demo                                          the guided tour, no key and no network
-  keen-tui --model NAME                                    work in this folder, key in OPENAI_API_KEY
+  keen-tui --provider anthropic --model NAME --effort high
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan       one turn, the answer on standard output
 """
@@ -58,7 +60,7 @@ def told(error: Exception) -> int:
     """
     if isinstance(error, KeenError):
         print(f"keen-tui: {clean(str(error))}", file=sys.stderr)
-        return EXIT_USAGE if isinstance(error, ConfigError) else 1
+        return EXIT_USAGE if isinstance(error, ConfigError | ModelMissing) else 1
     crash = home_folder(os.environ) / "crash.txt"
     with suppress(OSError):
         crash.parent.mkdir(parents=True, exist_ok=True)
@@ -95,15 +97,21 @@ def _parser() -> argparse.ArgumentParser:
         "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
     )
     model = parser.add_argument_group("model")
-    model.add_argument(
-        "--api", choices=get_args(Api), help="the wire protocol of the server (default: openai-chat)"
-    )
-    model.add_argument("--base-url", metavar="URL", help="the server, when it is not OpenAI's own")
     model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
+    model.add_argument(
+        "--provider",
+        metavar="NAME",
+        help="who serves it: openai, anthropic, google, deepseek, openrouter, ollama and others",
+    )
+    model.add_argument("--effort", metavar="LEVEL", help="how hard it reasons, where the model has levels")
+    model.add_argument("--base-url", metavar="URL", help="the server, when it is not the provider's own")
+    model.add_argument(
+        "--api", choices=get_args(Api), help="the wire protocol (default: as the provider speaks)"
+    )
     model.add_argument(
         "--api-key-env",
         metavar="VARIABLE",
-        help="the environment variable that holds the key (default: OPENAI_API_KEY)",
+        help="the environment variable that holds the key (default: as the provider names it)",
     )
     work = parser.add_argument_group("work")
     work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
@@ -116,7 +124,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_SETTING_FLAGS = ("api", "base_url", "model", "api_key_env", "mode", "max_steps", "theme")
+_SETTING_FLAGS = (
+    "provider",
+    "api",
+    "base_url",
+    "model",
+    "effort",
+    "api_key_env",
+    "mode",
+    "max_steps",
+    "theme",
+)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -141,15 +159,16 @@ def has_terminal() -> bool:
 
 def _headless(settings: Settings, prompt: str, output: Output) -> int:
     from keen_tui.headless import run_prompt
-    from keen_tui.wiring import build_session
+    from keen_tui.providers.registry import build_provider
+    from keen_tui.wiring import build_chooser, build_session
 
-    if missing := settings.missing():
-        raise ConfigError(missing)
+    choice = build_chooser(os.environ).choice(settings)
+    provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
     if prompt == "-":
         prompt = _stdin_text()
 
     async def run() -> int:
-        session = build_session(settings, Path.cwd(), attended=False)
+        session = build_session(settings, Path.cwd(), provider, choice.model, attended=False)
         return await run_prompt(session, prompt, output, sys.stdout, sys.stderr)
 
     return asyncio.run(run())
@@ -174,13 +193,23 @@ def _demo(settings: Settings, pace: float | None) -> int:
 
 
 def _workspace(settings: Settings) -> int:
-    from keen_tui.wiring import build_session, run_screen
+    from keen_tui.agent.model_desk import ModelDesk
+    from keen_tui.providers.not_configured import NotConfigured
+    from keen_tui.providers.registry import build_provider
+    from keen_tui.wiring import build_chooser, build_session, run_screen
 
-    missing = settings.missing()
-    intro = (missing, "Or see it without a model: keen-tui --demo.") if missing else ()
-    session = build_session(settings, Path.cwd(), attended=True)
-    run_screen(session, settings, themes=_user_themes(), intro=intro)
-    return 0
+    chooser = build_chooser(os.environ)
+    try:
+        choice = chooser.choice(settings)
+    except ModelMissing as missing:
+        session = build_session(settings, Path.cwd(), NotConfigured(str(missing)), None, attended=True)
+        desk = ModelDesk(session, chooser, settings, None, os.environ)
+    else:
+        provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
+        session = build_session(settings, Path.cwd(), provider, choice.model, attended=True)
+        desk = ModelDesk(session, chooser, settings, choice, os.environ)
+    result = run_screen(session, settings, themes=_user_themes(), models=desk)
+    return _demo(settings, None) if result == "demo" else 0
 
 
 def _user_themes() -> Path:

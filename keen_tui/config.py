@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,18 +18,26 @@ from keen_tui.models import Api
 Output = Literal["text", "json", "stream-json"]
 
 
+URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+"""The environment variables that move a provider's base URL, by provider."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set. A name here is a key in settings.toml.
+    """Everything that can be set, as named in settings.toml. "" and 0 leave it to the model and its provider.
 
+    `provider` and `model` name an entry of the catalogue, or anything that the server knows; `effort` is
+    how hard the model shall reason; `api_key_env` the environment variable with the key.
     `stall_seconds` is how long a stream may stay silent, `retry_attempts` the attempts a step,
-    `context_window` the tokens the model takes in all (not known unless set).
+    `context_window` the tokens the model takes in all.
     """
 
-    api: Api = "openai-chat"
+    provider: str = ""
+    api: Api | Literal[""] = ""
     base_url: str = ""
     model: str = ""
-    api_key_env: str = "OPENAI_API_KEY"
+    effort: str = ""
+    api_key_env: str = ""
     mode: Mode = "ask"
     max_steps: int = 100
     retry_attempts: int = 4
@@ -39,21 +47,6 @@ class Settings:
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False
     mouse: bool = True
-    api_key: str = field(default="", repr=False)
-    """Only ever from the environment, never from the file."""
-
-    def missing(self) -> str | None:
-        """What has to be set before a model can be asked, as a sentence, or None."""
-        if not self.model:
-            return 'No model is chosen. Name one with --model NAME (or model = "NAME" in the settings file).'
-        if not self.api_key and not self.base_url:
-            return f"No API key: set {self.api_key_env}, or name another server with --base-url URL."
-        if not self.api_key and not is_loopback(self.base_url):
-            return (
-                f"No API key for {self.base_url}: set {self.api_key_env}, "
-                "or name another variable with --api-key-env."
-            )
-        return None
 
 
 def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
@@ -64,19 +57,46 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
     """
     file = settings_file(environ)
     settings = _updated(Settings(), _read(file), str(file))
-    if url := environ.get("OPENAI_BASE_URL"):
-        settings = _updated(settings, {"base_url": url}, "the environment variable OPENAI_BASE_URL")
     settings = _updated(settings, flags, "the command line")
-    key = environ.get(settings.api_key_env, "").strip()
-    if "api_key_env" in flags and not key:
-        raise ConfigError(
-            f"The environment variable {settings.api_key_env}, named by --api-key-env, is not set."
-        )
-    if not key.isprintable() or not key.isascii():
-        raise ConfigError(
-            f"The key in {settings.api_key_env} holds characters that no key has: copy it again."
-        )
-    return replace(settings, api_key=key)
+    variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
+    url = environ.get(variable, "")
+    if url and "base_url" not in flags:
+        settings = _updated(settings, {"base_url": url}, f"the environment variable {variable}")
+    return settings
+
+
+def remember(changes: Mapping[str, str], environ: Mapping[str, str]) -> Path:
+    """Write settings to the user's file, "" taking one out; comments and everything else stay.
+
+    Gives the file. Raises ConfigError when it can't be read or written.
+    """
+    import tomlkit  # noqa: PLC0415 - only when something is written
+
+    file = settings_file(environ).resolve()  # a link stays a link
+    _read(file)  # a file that is wrong is told of, never written over
+    document = tomlkit.parse(file.read_text("utf-8") if file.exists() else "")
+    for name, value in changes.items():
+        if value:
+            document[name] = value
+        else:
+            document.pop(name, None)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(file, tomlkit.dumps(document))
+    except OSError as error:
+        raise ConfigError(f"{file} can't be written: {error.strerror}.") from error
+    return file
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write the whole file or nothing of it."""
+    new = file.with_name(f"{file.name}.new")
+    new.write_text(text, "utf-8")
+    new.replace(file)
+
+
+def _family(api: str) -> str:
+    return "anthropic" if api == "anthropic" else "openai"
 
 
 def is_loopback(url: str) -> bool:
@@ -100,12 +120,12 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
-    known = {each.name: each for each in fields(Settings) if each.name != "api_key"}
+    known = {each.name for each in fields(Settings)}
     for name, value in changes.items():
         if name == "api_key":
             raise ConfigError(
-                f"{where}: keys don't belong there. Put the key in an environment variable "
-                "and name that with api_key_env."
+                f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
+                "in the program (f2), which keeps it apart."
             )
         if name not in known:
             raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {', '.join(sorted(known))}.")

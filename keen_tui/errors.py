@@ -2,6 +2,7 @@
 
 KeenError
 ├── ConfigError            a setting, flag or file is wrong: says what, where and what to do
+├── ModelMissing           no model, or no key for it: says what to do
 ├── SessionRefused         the session can't do that now: says why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
 └── ProviderError          a model call failed; `reason` is the reason of the turn's end event
@@ -40,6 +41,10 @@ class KeenError(Exception):
 
 class ConfigError(KeenError):
     """A setting, a flag or a file is wrong. The text says what, where and what to do."""
+
+
+class ModelMissing(KeenError):
+    """No model can be asked yet. The text says what is missing and what to do."""
 
 
 class SessionRefused(KeenError):

@@ -87,16 +87,14 @@ class _Printer:
         self._output = output
         self._out = out
         self._err = err
-        self._input_tokens = 0
-        self._output_tokens = 0
+        self._usage = _Total()
 
     def show(self, event: Event) -> None:
         if self._output == "stream-json":
             self._print_json(as_record(event))
         match event:
-            case Usage(tokens=tokens):
-                self._input_tokens += tokens.input_tokens or 0
-                self._output_tokens += tokens.output_tokens or 0
+            case Usage():
+                self._usage.add(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self.end = event
                 self._show_end(event)
@@ -105,8 +103,7 @@ class _Printer:
 
     def _show_end(self, end: EndEvent) -> None:
         if self._output == "json":
-            tokens = {"input_tokens": self._input_tokens, "output_tokens": self._output_tokens}
-            self._print_json(as_record(end) | {"usage": tokens})
+            self._print_json(as_record(end) | {"usage": self._usage.record()})
         if self._output == "text" and end.text:
             print(clean(end.text) if self._out.isatty() else end.text, file=self._out, flush=True)
         if not isinstance(end, TurnDone):
@@ -118,6 +115,24 @@ class _Printer:
 
     def _print_json(self, record: dict[str, Any]) -> None:
         print(json.dumps(record, ensure_ascii=False), file=self._out, flush=True)
+
+
+class _Total:
+    """Tokens and cost of all steps. The cost is unknown as soon as that of one step is."""
+
+    def __init__(self) -> None:
+        self._tokens = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
+        self._costs: list[float | None] = []
+
+    def add(self, usage: Usage) -> None:
+        for name in self._tokens:
+            self._tokens[name] += getattr(usage.tokens, name) or 0
+        self._costs.append(usage.cost)
+
+    def record(self) -> dict[str, Any]:
+        known = [cost for cost in self._costs if cost is not None]
+        is_known = bool(known) and len(known) == len(self._costs)
+        return {**self._tokens, "cost_usd": sum(known) if is_known else None}
 
 
 def progress_line(event: Event) -> str | None:

@@ -3,55 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
+from keen_tui.home import home_folder
+from keen_tui.keys import Keys
 from keen_tui.models import ModelInfo
-from keen_tui.providers.base import Connection, Provider
-from keen_tui.providers.not_configured import NotConfigured
-from keen_tui.providers.openai_chat import OpenAIChat
-from keen_tui.providers.openai_client import OPENAI_URL
+from keen_tui.providers.base import Provider
+from keen_tui.providers.catalog import load_catalog
+from keen_tui.providers.choice import Chooser
 from keen_tui.tools.toolbox import build_toolbox
 
 if TYPE_CHECKING:
     from keen_tui.ui.app import KeenApp
+    from keen_tui.ui.port import ModelsPort
 
 
-def build_session(settings: Settings, workspace: Path, *, attended: bool) -> Session:
-    """A session in `workspace` that speaks to the server the settings name."""
+def build_chooser(environ: Mapping[str, str]) -> Chooser:
+    """The catalogue with the user's additions, and the keys."""
+    home = home_folder(environ)
+    return Chooser(load_catalog(home / "providers"), Keys(environ, home), environ)
+
+
+def build_session(
+    settings: Settings, workspace: Path, provider: Provider, info: ModelInfo | None, *, attended: bool
+) -> Session:
+    """A session in `workspace` that speaks to the provider. `info` is what is known of its model."""
     return Session(
         workspace=workspace,
-        provider=build_provider(settings),
+        provider=provider,
         toolbox=build_toolbox(workspace),
         mode=settings.mode,
         attended=attended,
         max_steps=settings.max_steps,
         retries=RetryPolicy(attempts=settings.retry_attempts),
-        info=_info(settings),
+        info=info,
     )
-
-
-def build_provider(settings: Settings) -> Provider:
-    """The client of the API that the settings name. Cheap: no SDK is imported yet."""
-    if missing := settings.missing():
-        return NotConfigured(missing)
-    connection = Connection(
-        model=settings.model,
-        base_url=settings.base_url or OPENAI_URL,
-        api_key=settings.api_key,
-        key_source=settings.api_key_env,
-        stall_seconds=settings.stall_seconds,
-    )
-    return OpenAIChat(connection)
-
-
-def _info(settings: Settings) -> ModelInfo:
-    window = settings.context_window or None
-    return ModelInfo(provider="openai", id=settings.model, api=settings.api, context_window=window)
 
 
 def run_screen(
@@ -59,10 +50,13 @@ def run_screen(
     settings: Settings,
     *,
     themes: Path,
-    intro: tuple[str, ...] = (),
+    models: ModelsPort | None = None,
     companion: Callable[[KeenApp], Awaitable[None]] | None = None,
-) -> None:
-    """Show the session on the screen until the user leaves. `themes` is the folder of the user's themes."""
+) -> str | None:
+    """Show the session on the screen until the user leaves; gives what the app returned.
+
+    `themes` is the folder of the user's themes, `models` the choice among models, None where there is none.
+    """
     from keen_tui.ui.app import UiSettings, run_workspace  # noqa: PLC0415 - the core needs no screen
 
     look = UiSettings(
@@ -72,4 +66,4 @@ def run_screen(
         mouse=settings.mouse,
         user_themes=themes,
     )
-    asyncio.run(run_workspace(session, settings=look, intro=intro, companion=companion))
+    return asyncio.run(run_workspace(session, settings=look, models=models, companion=companion))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from textual.binding import Binding
@@ -17,8 +18,9 @@ class Action:
     """One thing a person can do.
 
     `id` names the method `action_<id>` of the workspace (or, for `composer`, of the prompt) and the key
-    in settings. `label` is what the palette shows, `hint` the verb after its key on the screen. Actions
-    that are not `bound` only tell of keys which a pane handles itself.
+    in settings. `label` is what the palette shows, `hint` the verb after its key on the screen, `slash` the
+    commands that run it from the composer. Actions that are not `bound` only tell of keys which a pane
+    handles itself.
     """
 
     id: str
@@ -27,6 +29,7 @@ class Action:
     help: str
     where: Where = "anywhere"
     hint: str = ""
+    slash: tuple[str, ...] = ()
     listed: bool = True
     bound: bool = True
 
@@ -48,6 +51,7 @@ ACTIONS: tuple[Action, ...] = (
         id="retry",
         keys=("ctrl+r",),
         label="Retry the turn",
+        slash=("retry",),
         hint="retry",
         help="goes on after an incomplete turn; no call runs twice",
     ),
@@ -55,6 +59,7 @@ ACTIONS: tuple[Action, ...] = (
         id="discard",
         keys=("ctrl+x",),
         label="Discard the incomplete turn",
+        slash=("discard",),
         hint="discard",
         help="gives the incomplete turn up (asks); takes a failed message back",
     ),
@@ -94,7 +99,29 @@ ACTIONS: tuple[Action, ...] = (
         help="every action, found by a few letters",
         listed=False,
     ),
-    Action(id="help", keys=("f1",), label="Help", hint="help", help="this page"),
+    Action(
+        id="models",
+        keys=("f2",),
+        label="Choose a model",
+        hint="models",
+        slash=("model", "models"),
+        help="chooses model and effort, tests the connection, takes keys",
+    ),
+    Action(
+        id="check_connection",
+        keys=(),
+        label="Test the connection",
+        slash=("check",),
+        help="asks the model's server for a sign of life",
+    ),
+    Action(
+        id="enter_key",
+        keys=(),
+        label="Enter an API key",
+        slash=("key",),
+        help="kept in the system keyring, or in a file that only you can read",
+    ),
+    Action(id="help", keys=("f1",), label="Help", hint="help", slash=("help",), help="this page"),
     Action(
         id="next_pane",
         keys=("tab",),
@@ -109,7 +136,13 @@ ACTIONS: tuple[Action, ...] = (
         help="copies what is selected, else stops; again within 2 s leaves",
         listed=False,
     ),
-    Action(id="leave", keys=(), label="Leave", help="ends the program; asks where work is pending"),
+    Action(
+        id="leave",
+        keys=(),
+        label="Leave",
+        slash=("exit", "quit"),
+        help="ends the program; asks where work is pending",
+    ),
     Action(
         id="page_up",
         keys=("pageup",),
@@ -209,6 +242,26 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
+
+
+_BY_COMMAND = {command: action for action in ACTIONS for command in action.slash}
+
+
+def as_command(text: str) -> str | None:
+    """The command that a message is: its one word behind a slash, in lower case; None for other messages."""
+    word = text.strip()
+    is_command = word[:1] == "/" and word[1:].replace("-", "").replace("_", "").isalnum()
+    return word[1:].lower() if is_command else None
+
+
+def by_command(command: str) -> Action | None:
+    """The action that a slash command runs."""
+    return _BY_COMMAND.get(command)
+
+
+def nearest_command(command: str) -> str:
+    """The known command that looks most like this one."""
+    return (get_close_matches(command, _BY_COMMAND, n=1, cutoff=0.5) or ["help"])[0]
 
 
 def bindings(where: Where) -> list[Binding]:

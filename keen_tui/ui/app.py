@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 from keen_tui.ui.bridge import follow
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
-from keen_tui.ui.port import SessionPort
+from keen_tui.ui.port import ModelsPort, SessionPort
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from keen_tui.ui.themes import DEFAULT_THEME, Styles, load_themes
 
@@ -47,6 +47,7 @@ class KeenApp(App[str | None]):
     """Shows a session until the user leaves.
 
     Args:
+        models: the choice among models, None where there is none, as in the tour.
         intro: lines of greeting for as long as nothing has been said.
         companion: runs beside the screen from the moment it is live, for example a guided tour.
     """
@@ -62,6 +63,7 @@ class KeenApp(App[str | None]):
         session: SessionPort,
         *,
         settings: UiSettings | None = None,
+        models: ModelsPort | None = None,
         intro: tuple[str, ...] = (),
         companion: Callable[[KeenApp], Awaitable[None]] | None = None,
     ) -> None:
@@ -86,6 +88,7 @@ class KeenApp(App[str | None]):
             session,
             Styles(self._themes[name], colour=self._colour),
             self._glyphs,
+            models=models,
             intro=intro,
             reduced_motion=self.settings.reduced_motion,
         )
@@ -154,6 +157,7 @@ class KeenApp(App[str | None]):
         )
         if self._problems:
             self.workspace.say(" ".join(self._problems))
+        self.workspace.begin()
         if self._companion:
             self.run_worker(self._run_companion(self._companion), name="companion", exit_on_error=False)
         self.session.warm_up()
@@ -173,11 +177,12 @@ async def run_workspace(
     session: SessionPort,
     *,
     settings: UiSettings | None = None,
+    models: ModelsPort | None = None,
     intro: tuple[str, ...] = (),
     companion: Callable[[KeenApp], Awaitable[None]] | None = None,
 ) -> str | None:
     """Show the session until the user leaves; then stop its turn and close it. Returns the app's result."""
-    app = KeenApp(session, settings=settings, intro=intro, companion=companion)
+    app = KeenApp(session, settings=settings, models=models, intro=intro, companion=companion)
     try:
         return await app.run_async(mouse=app.settings.mouse)
     finally:

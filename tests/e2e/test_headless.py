@@ -102,7 +102,12 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
         "files_changed": ["a.py"],
         "failed_bash": [{"command": "exit 2", "exit_code": 2}],
     }
-    assert record["usage"] == {"input_tokens": 200, "output_tokens": 40}
+    assert record["usage"] == {
+        "input_tokens": 200,
+        "output_tokens": 40,
+        "cached_tokens": 0,
+        "cost_usd": None,
+    }
     assert (program.workspace / "a.py").read_text() == "x"
 
 

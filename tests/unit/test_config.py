@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.config import Settings, is_loopback, load_settings
+from keen_tui.config import Settings, is_loopback, load_settings, remember
 from keen_tui.errors import ConfigError
 from keen_tui.home import home_folder
 
@@ -27,33 +27,40 @@ def test_without_anything_the_defaults_hold(environ: dict[str, str]) -> None:
     assert load_settings({}, environ) == Settings()
 
 
-def test_the_key_comes_from_the_named_variable_and_is_not_shown(environ: dict[str, str]) -> None:
-    environ["MY_KEY"] = "sk-secret"
-    settings = load_settings({"api_key_env": "MY_KEY"}, environ)
-    assert settings.api_key == "sk-secret"
-    assert "sk-secret" not in repr(settings)
+def test_each_provider_has_its_own_variable_for_the_base_url(environ: dict[str, str]) -> None:
+    environ |= {"OPENAI_BASE_URL": "http://openai:1", "ANTHROPIC_BASE_URL": "http://anthropic:1"}
+    assert load_settings({}, environ).base_url == "http://openai:1"
+    assert load_settings({"api": "anthropic"}, environ).base_url == "http://anthropic:1"
+    assert load_settings({"provider": "anthropic"}, environ).base_url == "http://anthropic:1"
+    assert load_settings({"provider": "deepseek"}, environ).base_url == ""
+    assert load_settings({"base_url": "http://flag:1"}, environ).base_url == "http://flag:1"
 
 
-@pytest.mark.parametrize("key", ["sk-\x00", "sk-ü", "sk-\n\x1b"])
-def test_a_key_that_no_key_can_be_is_named_and_not_shown(environ: dict[str, str], key: str) -> None:
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as error:
-        load_settings({}, environ | {"OPENAI_API_KEY": key})
-    assert key not in str(error.value)
+def test_what_is_remembered_is_written_among_what_the_user_wrote(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('# mine\nmodel = "old"  # for now\nbase_url = "http://old:1"\nmode = "plan"\n')
+    assert remember({"model": "new", "effort": "high", "base_url": "", "api": ""}, environ) == file
+    assert file.read_text() == '# mine\nmodel = "new"  # for now\nmode = "plan"\neffort = "high"\n'
+    assert load_settings({}, environ) == Settings(model="new", effort="high", mode="plan")
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        (Settings(), "--model"),
-        (Settings(model="m"), "OPENAI_API_KEY"),
-        (Settings(model="m", base_url="https://example.org/v1"), "https://example.org/v1"),
-        (Settings(model="m", base_url="http://localhost:11434/v1"), None),
-        (Settings(model="m", api_key="k"), None),
-    ],
-)
-def test_what_is_missing_before_a_model_can_be_asked(settings: Settings, words: str | None) -> None:
-    missing = settings.missing()
-    assert (missing is None) if words is None else (missing is not None and words in missing)
+def test_what_is_remembered_makes_the_file_and_keeps_a_link(tmp_path: Path) -> None:
+    remember({"model": "m"}, {"KEEN_HOME": str(tmp_path / "new")})
+    assert (tmp_path / "new" / "settings.toml").read_text() == 'model = "m"\n'
+    (tmp_path / "settings.toml").symlink_to(tmp_path / "new" / "settings.toml")
+    remember({"model": "n"}, {"KEEN_HOME": str(tmp_path)})
+    assert (tmp_path / "settings.toml").is_symlink()
+    assert (tmp_path / "new" / "settings.toml").read_text() == 'model = "n"\n'
+
+
+def test_a_file_that_is_wrong_is_never_written_over(tmp_path: Path, environ: dict[str, str]) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("model = ")
+    with pytest.raises(ConfigError, match="no valid TOML"):
+        remember({"model": "m"}, environ)
+    assert file.read_text() == "model = "
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
 
+from keen_tui.errors import SessionRefused
 from keen_tui.ui.actions import Where
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.port import SessionPort
+from keen_tui.ui.port import ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -61,12 +62,14 @@ class Stage(Screen[None]):
         styles: Styles,
         glyphs: Glyphs,
         *,
+        models: ModelsPort | None = None,
         intro: tuple[str, ...] = (),
         reduced_motion: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self.session = session
+        self.models = models
         self.state = UiState(mode=session.mode)
         self.clock = clock
         self._reduced_motion = reduced_motion
@@ -154,6 +157,13 @@ class Stage(Screen[None]):
         self.prompt.focus()
         if self.state.approval:
             self.ask(approval_question(self.state.approval))
+
+    def retry(self) -> None:
+        """Go on with the incomplete or failed turn; what the session refuses becomes the notice."""
+        try:
+            self.session.retry()
+        except SessionRefused as refused:
+            self.say(str(refused))
 
     def say(self, text: str) -> None:
         """Show one sentence above the composer until the next key."""

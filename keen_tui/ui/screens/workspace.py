@@ -10,13 +10,14 @@ from textual.binding import BindingType
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import Mode
-from keen_tui.ui.actions import bindings
+from keen_tui.ui.actions import as_command, bindings, by_command, nearest_command
+from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.approval import APPROVAL
 from keen_tui.ui.widgets.composer import Prompt
-from keen_tui.ui.widgets.confirm import DISCARD, LEAVE, discard_question, leave_question
+from keen_tui.ui.widgets.confirm import DISCARD, LEAVE, SWITCH, discard_question, leave_question
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.question import QuestionPane
 
@@ -26,7 +27,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(Stage):
+class WorkspaceScreen(ModelActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
@@ -92,7 +93,7 @@ class WorkspaceScreen(Stage):
     def action_retry(self) -> None:
         """Go on with the incomplete or failed turn."""
         self._close_own_question()
-        self._ask_session(self.session.retry)
+        self.retry()
 
     def action_discard(self) -> None:
         """Ask whether to give the incomplete turn up; take a failed message back at once."""
@@ -166,8 +167,23 @@ class WorkspaceScreen(Stage):
 
     @on(Prompt.Sent)
     def _send(self, message: Prompt.Sent) -> None:
-        self.transcript.action_scroll_end()
-        self._ask_session(lambda: self.session.submit(message.text))
+        command = as_command(message.text)
+        if command:
+            self._run_command(command, message.text)
+        elif self.lacks_model:
+            self.prompt.write(message.text)
+            self.begin("Your message waits in the composer until you have chosen.")
+        else:
+            self.transcript.action_scroll_end()
+            self._ask_session(lambda: self.session.submit(message.text))
+
+    def _run_command(self, command: str, text: str) -> None:
+        action = by_command(command)
+        if action:
+            self.run(action.id)
+            return
+        self.prompt.write(text)
+        self.say(f"There is no command /{command}. Did you mean /{nearest_command(command)}?")
 
     @on(Prompt.QueuedWanted)
     def _edit_queued(self) -> None:
@@ -208,6 +224,8 @@ class WorkspaceScreen(Stage):
             self._answer_discard(choice)
         elif asked == LEAVE:
             self._answer_leave(choice)
+        elif asked == SWITCH:
+            self.answer_switch(choice)
 
     def _answer_approval(self, choice: str, words: str) -> None:
         approval = self.state.approval
@@ -230,7 +248,7 @@ class WorkspaceScreen(Stage):
         if choice == "discard":
             self._ask_session(self.session.discard)
         elif choice == "retry":
-            self._ask_session(self.session.retry)
+            self.retry()
 
     def _answer_leave(self, choice: str) -> None:
         if choice == "leave":
@@ -238,7 +256,7 @@ class WorkspaceScreen(Stage):
             return
         self.close_question()
         if choice == "retry":
-            self._ask_session(self.session.retry)
+            self.retry()
 
     # Helpers
 

@@ -16,6 +16,7 @@ from keen_tui.ui.widgets.rows import wrapped
 
 DISCARD = "discard"
 LEAVE = "leave"
+SWITCH = "switch"
 
 _RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
 _STAY = Choice(id="stay", label="stay")
@@ -50,6 +51,24 @@ def leave_question(pending: PendingState | None, *, running: bool) -> Question:
         leave = Choice(id="leave", label="leave", consequence="the incomplete turn is lost")
         choices = (_RETRY_FIRST, leave, _STAY)
     return Question(id=LEAVE, title="Leave Keen TUI?", body=words, choices=choices, preselected=None)
+
+
+def switch_question(pending: PendingState, model: str) -> Question:
+    """Whether to go on with another model although it can't resume the incomplete turn."""
+    return Question(
+        id=SWITCH,
+        title=f"Switch to {clean(model)}?",
+        body=_words(
+            _kept(pending),
+            "Another model can't go on with it. Files stay as they are; later turns will know them.",
+        ),
+        choices=(
+            Choice(id="retry", label="no, retry it first", consequence="goes on from the last result"),
+            Choice(id="switch", label="yes, switch", consequence="the incomplete turn is abandoned"),
+            _STAY,
+        ),
+        preselected=None,
+    )
 
 
 def _kept(pending: PendingState) -> str:

@@ -34,7 +34,11 @@ class Welcome(Rows):
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = min(_WIDTH, width - 6)
-        parts = [self._brand(room), self._greeting(room), self._different(room)]
+        parts = [
+            brand_rows(self.look, self.glyphs, room),
+            self._greeting(room),
+            different_rows(self.look, room),
+        ]
         while len(parts) > 1 and sum(len(part) + 2 for part in parts) - 2 > height:
             parts.pop(0 if len(parts) == 2 and self._lines else -1)
         page = parts[0]
@@ -44,15 +48,6 @@ class Welcome(Rows):
         above = max((height - len(page)) // 2, 0)
         return [Text()] * above + [indented(row, left) for row in page]
 
-    def _brand(self, room: int) -> list[Text]:
-        look = self.look
-        if self.glyphs.ascii or room < 60:
-            return [Text("keen", look("accent", bold=True)), *(Text(line, look("text")) for line in _CLAIM)]
-        return [
-            Text.assemble((mark, look("accent")), " " * 4, (claim, look("text")))
-            for mark, claim in zip(_WORDMARK, _CLAIM, strict=True)
-        ]
-
     def _greeting(self, room: int) -> list[Text]:
         first, *rest = self._lines or _GREETING
         rows = [Text(row.plain, self.look("text", bold=True)) for row in self._wrapped(first, room)]
@@ -61,16 +56,27 @@ class Welcome(Rows):
     def _wrapped(self, line: str, room: int) -> list[Text]:
         return wrapped(clean(line), room, self.look("soft"))
 
-    def _different(self, room: int) -> list[Text]:
-        look = self.look
-        rows = [Text("What is different here", look("text", bold=True)), Text()]
-        for key, verb, what in _KEYS:
-            verb_column = _VERB_COLUMN if room >= 66 else len("TurnMemory") + 2
-            row = Text.assemble(
-                (key.ljust(_KEY_COLUMN), look("text", bold=True)),
-                (verb.ljust(verb_column), look("text")),
-                (what, look("soft")),
-            )
-            row.truncate(room)
-            rows.append(row)
-        return rows
+
+def brand_rows(look: Styles, glyphs: Glyphs, room: int) -> list[Text]:
+    """The name and the claim."""
+    if glyphs.ascii or room < 60:
+        return [Text("keen", look("accent", bold=True)), *(Text(line, look("text")) for line in _CLAIM)]
+    return [
+        Text.assemble((mark, look("accent")), " " * 4, (claim, look("text")))
+        for mark, claim in zip(_WORDMARK, _CLAIM, strict=True)
+    ]
+
+
+def different_rows(look: Styles, room: int) -> list[Text]:
+    """The three keys that teach what is different."""
+    rows = [Text("What is different here", look("text", bold=True)), Text()]
+    for key, verb, what in _KEYS:
+        verb_column = _VERB_COLUMN if room >= 66 else len("TurnMemory") + 2
+        row = Text.assemble(
+            (key.ljust(_KEY_COLUMN), look("text", bold=True)),
+            (verb.ljust(verb_column), look("text")),
+            (what, look("soft")),
+        )
+        row.truncate(room)
+        rows.append(row)
+    return rows

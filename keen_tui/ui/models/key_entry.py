@@ -1,0 +1,153 @@
+"""Entering an API key: for which provider, then the key itself, which is never drawn."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from keen_tui.errors import KeenError
+from keen_tui.models import ProviderInfo
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.port import ModelsPort
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, indented, wrapped
+
+_NAME_CELLS = 22
+
+
+class KeyRows(Rows):
+    """The providers with what is known of their keys, or, once one is chosen, the words above the field."""
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, models: ModelsPort, chosen: ProviderInfo | None
+    ) -> None:
+        super().__init__(styles, glyphs, id="key-rows")
+        self.providers = [provider for provider in models.providers if provider.key_variables]
+        self.chosen = chosen
+        self.place = 0
+        self.sentence = ""
+        self._models = models
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        page = self._for_chosen(self.chosen, width) if self.chosen else self._list(width)
+        page += (
+            [Text(), *wrapped(clean(self.sentence), width - 8, self.look("soft"))] if self.sentence else []
+        )
+        return [indented(row, 2) for row in page]
+
+    def _list(self, width: int) -> list[Text]:
+        rows = [Text("Whose key do you want to enter?", self.look("text", bold=True)), Text()]
+        for place, provider in enumerate(self.providers):
+            source = self._models.key_source(provider)
+            known = f"found in {source}" if source else f"not found in {' or '.join(provider.key_variables)}"
+            chosen = place == self.place
+            rows.append(
+                Text.assemble(
+                    (f"{self.glyphs.prompt} " if chosen else "  ", self.look("accent")),
+                    (clean(provider.name).ljust(_NAME_CELLS), self.look("text", bold=chosen)),
+                    (clean(known), self.look("soft" if source else "dim")),
+                )
+            )
+        return rows
+
+    def _for_chosen(self, provider: ProviderInfo, width: int) -> list[Text]:
+        words = (
+            "It is kept in the system keyring if there is one, else in a file that only you can read. "
+            f"It is sent to {provider.base_url} and nowhere else, and never shown or logged."
+        )
+        return [
+            Text(f"The key for {clean(provider.name)}", self.look("text", bold=True)),
+            Text(),
+            *wrapped(words, width - 8, self.look("soft")),
+        ]
+
+
+class KeyFoot(Rows):
+    """The keys that work now."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="key-foot")
+        self.typing = False
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        keys = [("enter", "keep it" if self.typing else "choose"), ("esc", "back")]
+        if not self.typing:
+            keys.insert(0, (f"{self.glyphs.up}{self.glyphs.down}", "move"))
+        return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
+
+
+class KeyEntry(Screen[ProviderInfo | None]):
+    """Dismissed with the provider whose key was kept, or None. `provider` leaves the first question out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, models: ModelsPort, provider: ProviderInfo | None = None
+    ) -> None:
+        super().__init__()
+        self._models = models
+        self._rows = KeyRows(styles, glyphs, models, provider)
+        self._field = Input(password=True, id="key-field", compact=True, placeholder="paste or type the key")
+        self._field.cursor_blink = False
+        self._foot = KeyFoot(styles, glyphs)
+
+    def compose(self) -> ComposeResult:
+        yield self._rows
+        yield self._field
+        yield self._foot
+
+    def on_mount(self) -> None:
+        self._show_field()
+
+    def action_move(self, step: int) -> None:
+        """Choose another provider."""
+        if self._rows.chosen is None:
+            self._rows.place = min(max(self._rows.place + step, 0), len(self._rows.providers) - 1)
+            self._rows.changed()
+
+    def action_choose(self) -> None:
+        """Go on to the key of the chosen provider."""
+        if self._rows.chosen is None and self._rows.providers:
+            self._rows.chosen = self._rows.providers[self._rows.place]
+            self._show_field()
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        provider = self._rows.chosen
+        if provider is not None:
+            self.run_worker(self._keep(provider, event.value), name="keep-key", exclusive=True)
+
+    async def _keep(self, provider: ProviderInfo, key: str) -> None:
+        try:
+            kept = await self._models.keep_key(provider, key)
+        except KeenError as error:
+            self._say(str(error))
+            return
+        finally:
+            self._field.value = ""
+        self.dismiss(provider)
+        self.app.workspace.say(kept)  # type: ignore[attr-defined]
+
+    def _say(self, sentence: str) -> None:
+        self._rows.sentence = sentence
+        self._rows.changed(layout=True)
+
+    def _show_field(self) -> None:
+        self._field.display = self._rows.chosen is not None
+        self._foot.typing = self._field.display
+        self._foot.changed()
+        self._rows.changed(layout=True)
+        if self._field.display:
+            self._field.focus()

@@ -1,0 +1,163 @@
+"""The list of the picker: one row a model, under its provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from textual import events
+from textual.message import Message
+
+from keen_tui.models import ModelInfo, Price
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, cut, tokens
+from keen_tui.ui.models.offers import Heading, KeyWanted, Line, Offer, line_key
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import GAP, Rows, indented
+
+_TITLE_CELLS = 26
+_ID_CELLS = 34
+_WINDOW_CELLS = 7
+_PRICE_CELLS = 17
+_WIDE = 106
+
+
+class OfferList(Rows):
+    """Shows the lines around the chosen one. The chosen line stays the chosen one when lines come or go."""
+
+    class Clicked(Message):
+        """A line was chosen with the mouse."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="offers")
+        self._lines: list[Line] = []
+        self._rows: list[tuple[Line | None, Text]] = []
+        self._place = 0
+        self._first = 0
+        self._current: tuple[str, str] | None = None
+
+    @property
+    def chosen(self) -> Line | None:
+        """The line that enter takes."""
+        return self._lines[self._place] if self._lines and self._can(self._place) else None
+
+    def show(self, lines: Sequence[Line], current: ModelInfo | None, *, to_top: bool = False) -> None:
+        """Draw these lines; `current` is the model in use. `to_top` chooses the first that can be."""
+        before = line_key(self._lines[self._place]) if self._lines else None
+        self._current = (current.provider, current.id) if current else None
+        self._lines = list(lines)
+        keys = [line_key(line) for line in self._lines]
+        wanted = self._current if before is None else before
+        if to_top or wanted not in keys:
+            self._place = next((place for place in range(len(keys)) if self._can(place)), 0)
+        else:
+            self._place = keys.index(wanted)
+        self.changed()
+
+    def move(self, step: int) -> None:
+        """Choose a line further up or down; headings are passed over."""
+        places = [place for place in range(len(self._lines)) if self._can(place)]
+        if places:
+            now = places.index(self._place) if self._place in places else 0
+            self._place = places[min(max(now + step, 0), len(places) - 1)]
+            self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        self._rows = [row for place in range(len(self._lines)) for row in self._drawn_line(place, width)]
+        if not self._rows:
+            return [Text()] * 2 + [indented(Text("No model has that name.", self.look("soft")), 4)]
+        chosen = self._lines[self._place]
+        at = next((number for number, (line, _) in enumerate(self._rows) if line is chosen), 0)
+        margin = 2 if height > 6 else 0
+        self._first = min(self._first, max(at - margin, 0))
+        self._first = max(self._first, at - height + 1 + margin, 0)
+        self._first = min(self._first, max(len(self._rows) - height, 0))
+        return [row for _, row in self._rows[self._first : self._first + height]]
+
+    def on_click(self, event: events.Click) -> None:
+        row = self._first + event.y
+        line = self._rows[row][0] if row < len(self._rows) else None
+        if line in self._lines and self._can(self._lines.index(line)):
+            self._place = self._lines.index(line)
+            self.changed()
+            self.post_message(self.Clicked())
+
+    def on_mouse_scroll_down(self) -> None:
+        self.move(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.move(-3)
+
+    def _can(self, place: int) -> bool:
+        line = self._lines[place]
+        return isinstance(line, Offer | KeyWanted)
+
+    def _drawn_line(self, place: int, width: int) -> list[tuple[Line | None, Text]]:
+        line = self._lines[place]
+        match line:
+            case Heading():
+                above = [(None, Text())] if place else []
+                return [*above, (line, self._heading(line))]
+            case Offer():
+                row = self._offer(line, width)
+            case KeyWanted(source=source):
+                variables = " or ".join(source.provider.key_variables)
+                words = f"no key in {variables}; enter one" if variables else "enter a key"
+                row = indented(Text(words, self.look("dim")), 4)
+        return [(line, self._marked(row, width) if place == self._place else row)]
+
+    def _heading(self, line: Heading) -> Text:
+        source, look = line.source, self.look
+        where = source.key_source or (source.provider.base_url if source.provider.local else "")
+        hidden = f"{line.hidden} more, type to find them" if line.hidden else ""
+        facts = [Text(clean(text), look("dim")) for text in (where, source.note, hidden) if text]
+        return indented(self.fact(Text(clean(source.provider.name), look("soft", bold=True)), *facts), 2)
+
+    def _offer(self, line: Offer, width: int) -> Text:
+        model, look = line.model, self.look
+        mark = self.glyphs.running if line_key(line) == self._current else " "
+        if line.typed:
+            words = f"use {clean(model.id)} with {clean(line.source.provider.name)}"
+            return Text.assemble("    ", (words, look("text")))
+        title = cut(clean(model.title), _TITLE_CELLS - 1, self.glyphs.more).ljust(_TITLE_CELLS)
+        row = Text.assemble(
+            "  ", (mark, look("accent")), " ", (title, look("text")),
+        )  # fmt: skip
+        if width >= _WIDE:
+            name = clean(model.id) if model.id != model.title else ""
+            row.append(cut(name, _ID_CELLS - 1, self.glyphs.more).ljust(_ID_CELLS), look("dim"))
+        window = tokens(model.context_window) if model.context_window else "–"
+        row.append(window.rjust(_WINDOW_CELLS - 2) + "  ", look("soft" if model.context_window else "dim"))
+        row.append(_price(model.price).ljust(_PRICE_CELLS), look("soft" if model.price else "dim"))
+        return row.append("reasons" if model.reasons else "", look("dim"))
+
+    def _marked(self, row: Text, width: int) -> Text:
+        text = row.copy()
+        text.truncate(width - 2)
+        text.pad_right(max(width - 2 - text.cell_len, 0))
+        plain = text.plain
+        bar = (self.glyphs.bar, self.look("accent", on="raised"))
+        return Text.assemble(bar, (plain[1:], self.look("text", on="raised", bold=True)))
+
+
+def _price(price: Price | None) -> str:
+    if price is None:
+        return "price unknown"
+    return f"${_dollars(price.input)} in  ${_dollars(price.output)} out"
+
+
+def _dollars(amount: float) -> str:
+    return f"{amount:.2f}".rstrip("0").rstrip(".") if amount >= 0.01 else f"{amount:g}"
+
+
+def effort_words(model: ModelInfo, effort: str, look: Styles, glyphs: Glyphs) -> Text:
+    """The efforts of a model with the chosen one marked; empty for models that have none."""
+    if not model.efforts:
+        return Text()
+    words = Text("effort  ", look("dim"))
+    for number, one in enumerate(("", *model.efforts)):
+        chosen = one == effort
+        words.append(GAP if number else "", look("dim"))
+        words.append(f"{glyphs.prompt} " if chosen else "", look("accent"))
+        words.append(one or "default", look("text" if chosen else "dim", bold=chosen))
+    return words

@@ -1,0 +1,191 @@
+"""The model picker: a search field, the list, the effort, a check of the connection."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from keen_tui.errors import KeenError
+from keen_tui.models import ModelInfo, ProviderInfo
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean
+from keen_tui.ui.models.offer_list import OfferList, effort_words
+from keen_tui.ui.models.offers import KeyWanted, Offer, Source, lines_of, next_effort, sources_of
+from keen_tui.ui.models.values import Picked, WantsKey
+from keen_tui.ui.port import ModelsPort
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
+
+
+class PickerHead(Rows):
+    """Title, and the model in use."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort) -> None:
+        super().__init__(styles, glyphs, id="picker-head")
+        self._models = models
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        current, effort = self._models.current, self._models.effort
+        now = (
+            f"now {clean(current.title)}{'  ' + effort if effort else ''}"
+            if current
+            else "none is chosen yet"
+        )
+        title = Text("Choose a model", self.look("text", bold=True))
+        return [indented(spread(title, Text(now, self.look("dim")), width - 6, self.glyphs.more), 2)]
+
+
+class PickerFoot(Rows):
+    """The effort of the chosen model, one sentence, and the keys."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="picker-foot")
+        self.sentence = ""
+        self.offer: Offer | None = None
+        self.effort = ""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        look = self.look
+        effort = effort_words(self.offer.model, self.effort, look, self.glyphs) if self.offer else Text()
+        keys = [("enter", "choose")]
+        keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
+        keys += [("ctrl+t", "test the connection"), ("ctrl+k", "enter a key"), ("esc", "back")]
+        hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
+        rows = (Text(clean(self.sentence), look("soft")), effort, hints)
+        return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
+
+
+class ModelPicker(Screen[Picked | WantsKey | None]):
+    """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f2", "dismiss", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("left", "effort(-1)", show=False, priority=True),
+        Binding("right", "effort(1)", show=False, priority=True),
+        Binding("ctrl+t", "check", show=False),
+        Binding("ctrl+k", "enter_key", show=False, priority=True),
+    ]
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, *, only: str = "") -> None:
+        super().__init__()
+        self._models = models
+        self._only = only
+        self._effort = models.effort
+        self._live: dict[str, tuple[ModelInfo, ...]] = {}
+        self._notes: dict[str, str] = {}
+        self._head = PickerHead(styles, glyphs, models)
+        self._search = Input(
+            id="picker-search", compact=True, placeholder="type to find a model, or its name"
+        )
+        self._search.cursor_blink = False
+        self._list = OfferList(styles, glyphs)
+        self._foot = PickerFoot(styles, glyphs)
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._search
+        yield self._list
+        yield self._foot
+
+    def on_mount(self) -> None:
+        self._search.focus()
+        self.run_worker(self._find_servers(), name="find-servers")
+        for provider in self._asked():
+            self._notes[provider.id] = "asking for its list"
+            self.run_worker(self._ask(provider), name=f"list-{provider.id}")
+        self._show()
+
+    @on(Input.Changed)
+    def _narrow(self) -> None:
+        self._show(to_top=bool(self._search.value.strip()))
+
+    @on(OfferList.Clicked)
+    @on(Input.Submitted)
+    def _take(self) -> None:
+        """Take the chosen line."""
+        match self._list.chosen:
+            case Offer(model=model):
+                effort = self._effort if self._effort in model.efforts else ""
+                self.dismiss(Picked(model, effort))
+            case KeyWanted(source=source):
+                self.dismiss(WantsKey(source.provider))
+
+    def action_move(self, step: int) -> None:
+        """Choose another line."""
+        self._list.move(step)
+        self._tell()
+
+    def action_effort(self, step: int) -> None:
+        """Let the chosen model reason harder, or less."""
+        if isinstance(chosen := self._list.chosen, Offer):
+            self._effort = next_effort(chosen.model, self._effort, step)
+            self._tell()
+
+    def action_enter_key(self) -> None:
+        """Enter a key for any provider."""
+        self.dismiss(WantsKey(None))
+
+    def action_check(self) -> None:
+        """Ask the server of the model in use for a sign of life."""
+        self._say("asking the server …")
+        self.run_worker(self._check(), name="check", exclusive=True, group="check")
+
+    async def _check(self) -> None:
+        try:
+            self._say(await self._models.check())
+        except KeenError as error:
+            self._say(str(error))
+
+    async def _find_servers(self) -> None:
+        for server in await self._models.find_servers():
+            self._live[server.provider.id] = server.models
+            self._notes.pop(server.provider.id, None)
+        self._show()
+
+    async def _ask(self, provider: ProviderInfo) -> None:
+        try:
+            self._live[provider.id] = await self._models.live_models(provider)
+            self._notes.pop(provider.id, None)
+        except KeenError as error:
+            self._notes[provider.id] = str(error)
+        self._show()
+
+    def _asked(self) -> list[ProviderInfo]:
+        """The providers whose servers are asked for their lists: those with a key, and the one in use."""
+        current = self._models.current
+        return [
+            provider
+            for provider in self._models.providers
+            if not provider.local
+            and (self._models.key_source(provider) or (current and current.provider == provider.id))
+        ]
+
+    def _sources(self) -> list[Source]:
+        providers = [each for each in self._models.providers if self._only in ("", each.id)]
+        keys = {provider.id: self._models.key_source(provider) for provider in providers}
+        return sources_of(providers, keys, self._live, self._notes)
+
+    def _show(self, *, to_top: bool = False) -> None:
+        self._list.show(lines_of(self._sources(), self._search.value), self._models.current, to_top=to_top)
+        self._tell()
+
+    def _say(self, sentence: str) -> None:
+        self._foot.sentence = sentence
+        self._foot.changed()
+
+    def _tell(self) -> None:
+        chosen = self._list.chosen
+        self._foot.offer = chosen if isinstance(chosen, Offer) else None
+        efforts = chosen.model.efforts if isinstance(chosen, Offer) else ()
+        self._foot.effort = self._effort if self._effort in efforts else ""
+        self._foot.changed()

@@ -1,0 +1,210 @@
+"""The first start: what there is to begin with, on this machine and in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from keen_tui import __version__
+from keen_tui.models import FoundServer
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import clean, counted, cut
+from keen_tui.ui.models.values import Beginning, FromProvider
+from keen_tui.ui.port import ModelsPort
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.rows import Rows, indented, spread, wrapped
+from keen_tui.ui.widgets.welcome import brand_rows, different_rows
+
+_WIDTH = 72
+_FACT_AT = 26
+_BAR = 2
+"""Cells that the bar of the chosen entry stands left of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the page: the title of a group, an entry that leads somewhere, or one that is not there."""
+
+    name: str
+    fact: str = ""
+    leads_to: Beginning | None = None
+    is_title: bool = False
+
+
+_BLANK = _Line("", is_title=True)
+
+
+class StartRows(Rows):
+    """The page, from what has been found so far: `servers` is None while they are looked for."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, reason: str) -> None:
+        super().__init__(styles, glyphs, id="start-rows")
+        self.servers: tuple[FoundServer, ...] | None = None
+        self.place = 0
+        self._models = models
+        self._reason = reason
+        self._entry_at: dict[int, int] = {}
+
+    @property
+    def entries(self) -> list[Beginning]:
+        """What can be chosen, from the top."""
+        return [line.leads_to for line in self._lines() if line.leads_to is not None]
+
+    def entry_at(self, row: int) -> int | None:
+        """The number of the entry that is drawn in a row."""
+        return self._entry_at.get(row)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        room = min(_WIDTH, width - 6)
+        margin = max((width - room) // 2, _BAR + 1)
+        lines = list(self._lines())
+        while _BLANK in lines and len(lines) + 6 > height:
+            lines.remove(_BLANK)
+        head = [*brand_rows(self.look, self.glyphs, room), Text(), *self._title(room), Text()]
+        keys = [Text(), Text(), *different_rows(self.look, room)]
+        keys = keys if len(head) + len(lines) + len(keys) <= height else []
+        above = max((height - len(head) - len(lines) - len(keys)) // 2, 0)
+        rows = [Text()] * above + [indented(row, margin) for row in head]
+        self._entry_at = {}
+        entry = 0
+        for line in lines:
+            chosen = line.leads_to is not None and entry == self.place
+            if line.leads_to is not None:
+                self._entry_at[len(rows)] = entry
+                entry += 1
+            rows.append(indented(self._drawn_line(line, entry, room, chosen), margin - _BAR))
+        return rows + [indented(row, margin) for row in keys]
+
+    def _title(self, room: int) -> list[Text]:
+        title = Text("Choose a model to begin", self.look("text", bold=True))
+        return [title, *wrapped(clean(self._reason), room, self.look("soft"))] if self._reason else [title]
+
+    def _drawn_line(self, line: _Line, number: int, room: int, chosen: bool) -> Text:
+        look, on = self.look, "raised" if chosen else None
+        if line.is_title:
+            return indented(Text(line.name, look("dim")), _BAR)
+        there = line.leads_to is not None
+        mark = str(number) if there else self.glyphs.none
+        name = cut(clean(line.name), _FACT_AT - 5, self.glyphs.more).ljust(_FACT_AT - 3)
+        left = Text.assemble(
+            (self.glyphs.bar if chosen else " ", look("accent", on=on)),
+            (" ", look("text", on=on)),
+            (mark.ljust(3), look("text" if there else "dim", on=on, bold=there)),
+            (name, look("text" if there else "dim", on=on, bold=chosen)),
+            (clean(line.fact), look("soft" if there else "dim", on=on)),
+        )
+        if not chosen:
+            return left
+        row = spread(left, Text("enter ", look("text", on=on, bold=True)), room + _BAR + 2, self.glyphs.more)
+        return Text.assemble(row, style=look("text", on=on))
+
+    def _lines(self) -> Iterator[_Line]:
+        yield _Line("on this machine", is_title=True)
+        yield from self._local_lines()
+        found = [each for each in self._models.providers if self._models.key_source(each)]
+        if found:
+            yield _BLANK
+            yield _Line("keys found", is_title=True)
+        for provider in found:
+            yield _Line(provider.name, self._models.key_source(provider) or "", FromProvider(provider))
+        yield _BLANK
+        yield _Line("or", is_title=True)
+        yield _Line("Enter a key", "kept in the system keyring, never in a log", "key")
+        yield _Line("Guided demo", "3 minutes, no key, no network", "demo")
+
+    def _local_lines(self) -> Iterator[_Line]:
+        local = [provider for provider in self._models.providers if provider.local]
+        if self.servers is None:
+            names = ", ".join(provider.name for provider in local)
+            yield _Line("looking for servers", names)
+            return
+        for server in self.servers:
+            models = counted(len(server.models), "model").ljust(11)
+            one = server.models[0] if len(server.models) == 1 else FromProvider(server.provider)
+            yield _Line(server.provider.name, f"{models}{server.address}", one)
+        running = {server.provider.id for server in self.servers}
+        absent = [provider.name for provider in local if provider.id not in running]
+        if absent:
+            yield _Line(", ".join(absent), "not running")
+
+
+class StartFoot(Rows):
+    """The keys that work here, and the version."""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        keys = (
+            (f"{self.glyphs.up}{self.glyphs.down}", "move"),
+            ("enter", "choose"),
+            ("f1", "help"),
+            ("esc", "later"),
+            ("ctrl+d", "leave"),
+        )
+        left = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
+        version = Text(f"keen {__version__}", self.look("dim"))
+        return [indented(spread(left, version, width - 4, self.glyphs.more), 2)]
+
+
+class StartScreen(Screen[Beginning | None]):
+    """Dismissed with what to begin with; None: the user wants to look around first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("enter", "choose", show=False),
+        Binding("f1", "help", show=False),
+        Binding("ctrl+d,ctrl+q", "app.quit", show=False),
+        *(Binding(str(number), f"number({number})", show=False) for number in range(1, 10)),
+    ]
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, *, reason: str = "") -> None:
+        super().__init__()
+        self._models = models
+        self._rows = StartRows(styles, glyphs, models, reason)
+        self._foot = StartFoot(styles, glyphs, id="start-foot")
+
+    def compose(self) -> ComposeResult:
+        yield self._rows
+        yield self._foot
+
+    def on_mount(self) -> None:
+        self.run_worker(self._look_around(), name="find-servers")
+
+    def action_move(self, step: int) -> None:
+        """Choose another entry."""
+        self._rows.place = min(max(self._rows.place + step, 0), len(self._rows.entries) - 1)
+        self._rows.changed()
+
+    def action_choose(self) -> None:
+        """Begin with the chosen entry."""
+        self.action_number(self._rows.place + 1)
+
+    def action_number(self, number: int) -> None:
+        """Begin with the entry of that number."""
+        if number <= len(self._rows.entries):
+            self.dismiss(self._rows.entries[number - 1])
+
+    def action_help(self) -> None:
+        """Open the help page."""
+        self.app.workspace.action_help()  # type: ignore[attr-defined]
+
+    def on_click(self, event: events.Click) -> None:
+        entry = self._rows.entry_at(event.y)
+        if entry is not None:
+            self.action_number(entry + 1)
+
+    async def _look_around(self) -> None:
+        """What was chosen stays chosen when servers appear above it, unless that was the first anyway."""
+        servers = await self._models.find_servers()
+        chosen = self._rows.entries[self._rows.place]
+        self._rows.servers = servers
+        if self._rows.place:
+            self._rows.place = self._rows.entries.index(chosen)
+        self._rows.changed()
