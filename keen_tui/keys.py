@@ -6,6 +6,7 @@ is kept there: importing it costs time, and a locked one may ask for a password.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -48,6 +49,7 @@ class Keys:
     def __init__(self, environ: Mapping[str, str], folder: Path) -> None:
         self._environ = environ
         self._file = folder / "keys.toml"
+        self._from_ring: dict[str, str | None] = {}
 
     def find(self, provider: ProviderInfo) -> FoundKey | None:
         """The provider's key: from its environment variables, then from what was kept.
@@ -62,7 +64,7 @@ class Keys:
         if kept is None:
             return None
         if kept == {"in": _IN_KEYRING}:
-            in_ring = _with_keyring(lambda ring: ring.get_password(KEYRING_SERVICE, provider.id))
+            in_ring = self._kept_in_ring(provider.id)
             return FoundKey(value=in_ring, source="the system keyring") if in_ring else None
         if isinstance(kept, str) and kept:
             return FoundKey(value=checked_key(kept, f"in {self._file}"), source=str(self._file))
@@ -77,6 +79,7 @@ class Keys:
             ConfigError: it can't be a key, or it can't be kept.
         """
         key = checked_key(key.strip(), "you entered")
+        self._from_ring.pop(provider_id, None)
         in_keyring = _keyring_takes(provider_id, key)
         self._write(self._read() | {provider_id: {"in": _IN_KEYRING} if in_keyring else key})
         return "the system keyring" if in_keyring else f"{self._file}, which only you can read"
@@ -84,26 +87,39 @@ class Keys:
     def forget(self, provider_id: str) -> None:
         """Remove a kept key. No effect when there is none."""
         kept = self._read()
+        self._from_ring.pop(provider_id, None)
         if kept.pop(provider_id, None) == {"in": _IN_KEYRING}:
             _with_keyring(lambda ring: ring.delete_password(KEYRING_SERVICE, provider_id))
         self._write(kept)
 
+    def _kept_in_ring(self, provider_id: str) -> str | None:
+        """Asked once in the life of the program."""
+        if provider_id not in self._from_ring:
+            self._from_ring[provider_id] = _with_keyring(
+                lambda ring: ring.get_password(KEYRING_SERVICE, provider_id)
+            )
+        return self._from_ring[provider_id]
+
     def _read(self) -> dict[str, object]:
         try:
-            with self._file.open("rb") as file:
-                self._require_private(os.fstat(file.fileno()))
+            descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as file:
+                self._require_private(os.fstat(descriptor))
                 return tomllib.load(file)
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise ConfigError(f"{self._file} can't be read: {error.strerror}.") from None
+            why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+            raise ConfigError(f"{self._file} can't be read: {why}. Remove it, enter the key again.") from None
+                f"{self._file} can't be read: {why}. Remove it, and enter the key again."
+            ) from None
         except ValueError:  # its message could quote a key
             raise ConfigError(
                 f"{self._file} is no valid TOML. Mend it, or remove it and enter the keys again."
             ) from None
 
     def _require_private(self, status: os.stat_result) -> None:
-        if status.st_uid != os.getuid() or self._file.is_symlink():
+        if status.st_uid != os.getuid() or not stat.S_ISREG(status.st_mode):
             raise ConfigError(
                 f"{self._file} is not your own plain file, so no key is read from it. Remove it."
             )
@@ -116,7 +132,8 @@ class Keys:
         text = tomlkit.dumps(kept)
         new = self._file.with_name("keys.toml.new")
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.parent.chmod(0o700)
             new.unlink(missing_ok=True)
             with os.fdopen(
                 os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
@@ -173,6 +190,6 @@ def _system_keyring() -> KeyringBackend:
     from keyring.backends import fail, null  # noqa: PLC0415
 
     ring = keyring.get_keyring()
-    if isinstance(ring, fail.Keyring | null.Keyring):
+    if isinstance(ring, fail.Keyring | null.Keyring) or ring.priority < 1:  # below 1: not recommended
         raise RuntimeError("no keyring")
     return ring

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings, remember
-from keen_tui.errors import SessionRefused
+from keen_tui.errors import ConfigError, SessionRefused
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.providers.base import Provider
-from keen_tui.providers.choice import CUSTOM, Choice, Chooser
+from keen_tui.providers.choice import CUSTOM, Choice, Chooser, needs_no_key
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.servers import check_connection, find_local_servers, list_models
 
@@ -57,10 +58,13 @@ class ModelDesk:
 
     def key_source(self, provider: ProviderInfo) -> str | None:
         """Where the provider's key is, "" where none is needed, None when there is none."""
-        key = self._chooser.key_for(provider)
+        try:
+            key = self._chooser.key_for(provider)
+        except ConfigError:  # it is told when the provider is chosen
+            key = None
         if key:
             return key.source
-        return None if provider.key_variables else ""
+        return "" if needs_no_key(provider) else None
 
     async def find_servers(self) -> tuple[FoundServer, ...]:
         """The model servers that answer on this machine. Takes up to a second; never raises."""
@@ -96,10 +100,13 @@ class ModelDesk:
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         """Keep the key and say where. Raises ConfigError; the key is in no message."""
-        return f"Kept in {self._chooser.keys.save(provider.id, key)}."
+        where = await asyncio.to_thread(self._chooser.keys.save, provider.id, key)
+        return f"Kept in {where}."
 
     def _made(self, model: ModelInfo, effort: str) -> Choice:
-        return self._chooser.choice(self._settings_for(model, effort))
+        """The choice of that model, with what its server says of it."""
+        choice = self._chooser.choice(self._settings_for(model, effort))
+        return replace(choice, model=model)
 
     def _settings_for(self, model: ModelInfo, effort: str) -> Settings:
         if model.provider == CUSTOM:

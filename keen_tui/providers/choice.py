@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from keen_tui.config import URL_VARIABLES, Settings, is_loopback
 from keen_tui.errors import ConfigError, ModelMissing
-from keen_tui.keys import FoundKey, Keys
+from keen_tui.keys import FoundKey, Keys, checked_key
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.providers.base import Connection
 from keen_tui.providers.catalog import Catalog
@@ -62,7 +62,7 @@ class Chooser:
         provider = self.provider(settings)
         model = self._model(settings, provider)
         key = self._key(settings, provider)
-        if key is None and not _needs_no_key(provider):
+        if key is None and not needs_no_key(provider):
             raise ModelMissing(_no_key(settings, provider))
         if settings.effort and model.efforts and settings.effort not in model.efforts:
             efforts = ", ".join(model.efforts)
@@ -125,10 +125,11 @@ class Chooser:
         value = self._environ.get(variable, "").strip()
         if not value:
             raise ConfigError(f"The environment variable {variable}, named by api_key_env, is not set.")
-        return FoundKey(value=value, source=variable)
+        return FoundKey(value=checked_key(value, f"in {variable}"), source=variable)
 
 
-def _needs_no_key(provider: ProviderInfo) -> bool:
+def needs_no_key(provider: ProviderInfo) -> bool:
+    """Whether the provider can be asked without a key."""
     return not provider.key_variables or is_loopback(provider.base_url)
 
 

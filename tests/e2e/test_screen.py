@@ -120,6 +120,10 @@ def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
     command = (sys.executable, "-m", "keen_tui")
     with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
-        terminal.wait_for_screen("--demo")
-        terminal.type("hi\r")
-        terminal.wait_for_screen("Turn failed", "No model is chosen")
+        terminal.wait_for_screen("Choose a model to begin", "Enter a key", "Guided demo")
+        terminal.type("\x1b")
+        terminal.wait_for_screen("Say what shall be done")
+        terminal.type("hi there\r")
+        terminal.wait_for_screen("Your message waits", "Guided demo")
+        terminal.type("\x1b")
+        terminal.wait_for_screen("hi there")

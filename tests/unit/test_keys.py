@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -128,7 +129,7 @@ def test_a_link_is_not_read(tmp_path: Path) -> None:
     folder = tmp_path / "settings"
     folder.mkdir()
     (folder / "keys.toml").symlink_to(elsewhere)
-    with pytest.raises(ConfigError, match="not your own plain file"):
+    with pytest.raises(ConfigError, match="it is a link"):
         Keys({}, folder).find(ACME)
 
 
@@ -157,3 +158,9 @@ def test_a_file_that_is_wrong_is_named_and_no_key_is_quoted(tmp_path: Path, text
 
 def test_no_repr_shows_a_key() -> None:
     assert SECRET not in repr(FoundKey(value=SECRET, source="A_KEY"))
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "keys.toml", 0o600)
+    with pytest.raises(ConfigError, match="not your own plain file"):
+        Keys({}, tmp_path).find(ACME)

@@ -102,7 +102,9 @@ class StartRows(Rows):
         )
         if not chosen:
             return left
-        row = spread(left, Text("enter ", look("text", on=on, bold=True)), room + _BAR + 2, self.glyphs.more)
+        hint = Text("enter ", look("text", on=on, bold=True))
+        fits = left.cell_len + hint.cell_len < room + _BAR + 2
+        row = spread(left, hint if fits else Text(" "), room + _BAR + 2, self.glyphs.more)
         return Text.assemble(row, style=look("text", on=on))
 
     def _lines(self) -> Iterator[_Line]:
