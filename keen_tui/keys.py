@@ -111,8 +111,6 @@ class Keys:
         except OSError as error:
             why = "it is a link" if error.errno == errno.ELOOP else error.strerror
             raise ConfigError(f"{self._file} can't be read: {why}. Remove it, enter the key again.") from None
-                f"{self._file} can't be read: {why}. Remove it, and enter the key again."
-            ) from None
         except ValueError:  # its message could quote a key
             raise ConfigError(
                 f"{self._file} is no valid TOML. Mend it, or remove it and enter the keys again."
