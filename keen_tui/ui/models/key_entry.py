@@ -15,6 +15,7 @@ from keen_tui.errors import KeenError
 from keen_tui.models import ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
+from keen_tui.ui.models.values import KeyKept
 from keen_tui.ui.port import ModelsPort
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented, wrapped
@@ -83,9 +84,10 @@ class KeyFoot(Rows):
         return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
 
 
-class KeyEntry(Screen[ProviderInfo | None]):
-    """Dismissed with the provider whose key was kept, or None. `provider` leaves the first question out."""
+class KeyEntry(Screen[KeyKept | None]):
+    """Dismissed when a key was kept, or with None. `provider` leaves the first question out."""
 
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", show=False),
         Binding("up", "move(-1)", show=False),
@@ -137,8 +139,7 @@ class KeyEntry(Screen[ProviderInfo | None]):
             return
         finally:
             self._field.value = ""
-        self.dismiss(provider)
-        self.app.workspace.say(kept)  # type: ignore[attr-defined]
+        self.dismiss(KeyKept(provider, kept))
 
     def _say(self, sentence: str) -> None:
         self._rows.sentence = sentence

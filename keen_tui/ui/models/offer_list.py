@@ -70,13 +70,14 @@ class OfferList(Rows):
         at = next((number for number, (line, _) in enumerate(self._rows) if line is chosen), 0)
         margin = 2 if height > 6 else 0
         self._first = min(self._first, max(at - margin, 0))
-        self._first = max(self._first, at - height + 1 + margin, 0)
-        self._first = min(self._first, max(len(self._rows) - height, 0))
-        return [row for _, row in self._rows[self._first : self._first + height]]
+        room = height - 1
+        self._first = max(self._first, at - room + 1 + margin, 0)
+        self._first = min(self._first, max(len(self._rows) - room, 0))
+        return [self._head(width), *(row for _, row in self._rows[self._first : self._first + room])]
 
     def on_click(self, event: events.Click) -> None:
-        row = self._first + event.y
-        line = self._rows[row][0] if row < len(self._rows) else None
+        row = self._first + event.y - 1
+        line = self._rows[row][0] if 0 <= row < len(self._rows) else None
         if line in self._lines and self._can(self._lines.index(line)):
             self._place = self._lines.index(line)
             self.changed()
@@ -106,6 +107,11 @@ class OfferList(Rows):
                 row = indented(Text(words, self.look("dim")), 4)
         return [(line, self._marked(row, width) if place == self._place else row)]
 
+    def _head(self, width: int) -> Text:
+        """What the numbers are."""
+        before = 4 + _TITLE_CELLS + (_ID_CELLS if width >= _WIDE else 0) + _WINDOW_CELLS - 2
+        return Text("context".rjust(before) + "  a million tokens", self.look("dim"))
+
     def _heading(self, line: Heading) -> Text:
         source, look = line.source, self.look
         where = source.key_source or (source.provider.base_url if source.provider.local else "")
@@ -128,7 +134,8 @@ class OfferList(Rows):
             row.append(cut(name, _ID_CELLS - 1, self.glyphs.more).ljust(_ID_CELLS), look("dim"))
         window = tokens(model.context_window) if model.context_window else "–"
         row.append(window.rjust(_WINDOW_CELLS - 2) + "  ", look("soft" if model.context_window else "dim"))
-        row.append(_price(model.price).ljust(_PRICE_CELLS), look("soft" if model.price else "dim"))
+        price = "" if line.source.provider.local else _price(model.price)
+        row.append(price.ljust(_PRICE_CELLS), look("soft" if model.price else "dim"))
         return row.append("reasons" if model.reasons else "", look("dim"))
 
     def _marked(self, row: Text, width: int) -> Text:

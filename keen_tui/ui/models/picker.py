@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -21,6 +21,9 @@ from keen_tui.ui.models.values import Picked, WantsKey
 from keen_tui.ui.port import ModelsPort
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
+
+_LOW = 16
+"""Rows below which nothing is left blank."""
 
 
 class PickerHead(Rows):
@@ -62,7 +65,8 @@ class PickerFoot(Rows):
 
 
 class ModelPicker(Screen[Picked | WantsKey | None]):
-    """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed."""
+    """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed,
+    `sentence` what is said at first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f2", "dismiss", show=False),
@@ -76,7 +80,9 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         Binding("ctrl+k", "enter_key", show=False, priority=True),
     ]
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, *, only: str = "") -> None:
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, models: ModelsPort, *, only: str = "", sentence: str = ""
+    ) -> None:
         super().__init__()
         self._models = models
         self._only = only
@@ -90,12 +96,16 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         self._search.cursor_blink = False
         self._list = OfferList(styles, glyphs)
         self._foot = PickerFoot(styles, glyphs)
+        self._foot.sentence = sentence
 
     def compose(self) -> ComposeResult:
         yield self._head
         yield self._search
         yield self._list
         yield self._foot
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.height < _LOW, "-low")
 
     def on_mount(self) -> None:
         self._search.focus()

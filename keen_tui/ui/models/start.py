@@ -65,9 +65,13 @@ class StartRows(Rows):
         room = min(_WIDTH, width - 6)
         margin = max((width - room) // 2, _BAR + 1)
         lines = list(self._lines())
-        while _BLANK in lines and len(lines) + 6 > height:
-            lines.remove(_BLANK)
         head = [*brand_rows(self.look, self.glyphs, room), Text(), *self._title(room), Text()]
+        if len(head) + len(lines) > height:
+            lines = [line for line in lines if line != _BLANK]
+        if len(head) + len(lines) > height:
+            head = self._title(room)
+        if len(head) + len(lines) > height:
+            lines = [line for line in lines if line.leads_to is not None]
         keys = [Text(), Text(), *different_rows(self.look, room)]
         keys = keys if len(head) + len(lines) + len(keys) <= height else []
         above = max((height - len(head) - len(lines) - len(keys)) // 2, 0)

@@ -24,6 +24,14 @@ class WantsKey:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyKept:
+    """This provider's key is kept now; `sentence` says where."""
+
+    provider: ProviderInfo
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class FromProvider:
     """One of this provider's models shall be chosen."""
 

@@ -45,7 +45,8 @@ class HelpRows(Rows):
         for where in places:
             page += [self._title(TITLES[where]), Text()]
             for action in _with_keys(where):
-                page += self._lines(", ".join(map(shown_key, action.keys)), action.help, width)
+                names = (*map(shown_key, action.keys), *(f"/{command}" for command in action.slash))
+                page += self._lines(", ".join(names), action.help, width)
             page += [Text(), Text()]
         page += [self._title("What is different here"), Text()]
         for word, meaning in _IDEAS:
@@ -93,4 +94,4 @@ class HelpScreen(Screen[None]):
 
 
 def _with_keys(where: Where) -> list[Action]:
-    return [action for action in ACTIONS if action.where == where and action.keys]
+    return [action for action in ACTIONS if action.where == where and (action.keys or action.slash)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
-from keen_tui.ui.models.values import Beginning, FromProvider, Picked, WantsKey
+from keen_tui.ui.models.values import Beginning, FromProvider, KeyKept, Picked, WantsKey
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.widgets.confirm import switch_question
 
@@ -72,14 +72,15 @@ class ModelActions(Stage):
             case "demo":
                 self.app.exit("demo")
 
-    def _pick(self, only: str) -> None:
+    def _pick(self, only: str, sentence: str = "") -> None:
         if self.models is None:
             self.say(_ONE_MODEL)
             return
         from keen_tui.ui.models.picker import ModelPicker  # noqa: PLC0415 - not before the first paint
 
         look, glyphs = self.status.look, self.status.glyphs
-        self.app.push_screen(ModelPicker(look, glyphs, self.models, only=only), self._picked)
+        picker = ModelPicker(look, glyphs, self.models, only=only, sentence=sentence)
+        self.app.push_screen(picker, self._picked)
 
     def _picked(self, picked: Picked | WantsKey | None) -> None:
         match picked:
@@ -99,9 +100,9 @@ class ModelActions(Stage):
         look, glyphs = self.status.look, self.status.glyphs
         self.app.push_screen(KeyEntry(look, glyphs, self.models, provider), self._key_entered)
 
-    def _key_entered(self, provider: ProviderInfo | None) -> None:
-        if provider:
-            self._pick(provider.id)
+    def _key_entered(self, kept: KeyKept | None) -> None:
+        if kept:
+            self._pick(kept.provider.id, kept.sentence)
         else:
             self.begin()
 

@@ -1,0 +1,107 @@
+"""A choice among models for tests of the screen: what it is told to have, and notes of what is asked."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keen_tui.errors import ConfigError, KeenError
+from keen_tui.models import FoundServer, ModelInfo, Price, ProviderInfo
+
+
+def model(provider: str, id: str, name: str = "", **known: object) -> ModelInfo:
+    return ModelInfo(provider=provider, id=id, api="openai-chat", name=name, **known)  # type: ignore[arg-type]
+
+
+ACME = ProviderInfo(
+    id="acme",
+    name="Acme",
+    api="openai-chat",
+    base_url="https://api.acme.example/v1",
+    key_variables=("ACME_API_KEY",),
+    models=(
+        model(
+            "acme",
+            "roadrunner-2",
+            "Roadrunner 2",
+            context_window=1_000_000,
+            price=Price(input=4, output=20),
+            reasons=True,
+            efforts=("low", "medium", "high"),
+        ),
+        model("acme", "roadrunner-2-mini", "Roadrunner 2 mini", context_window=200_000),
+    ),
+)
+COYOTE = ProviderInfo(
+    id="coyote",
+    name="Coyote",
+    api="anthropic",
+    base_url="https://api.coyote.example",
+    key_variables=("COYOTE_API_KEY",),
+    models=(model("coyote", "trap-1", "Trap 1", price=Price(input=0.1, output=0.5)),),
+)
+LOCAL = ProviderInfo(
+    id="ollama", name="Ollama", api="openai-chat", base_url="http://localhost:11434/v1", local=True
+)
+ABSENT = ProviderInfo(
+    id="vllm", name="vLLM", api="openai-chat", base_url="http://localhost:8000/v1", local=True
+)
+
+
+class FakeModels:
+    """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`."""
+
+    def __init__(self, current: ModelInfo | None = None, *, keys: dict[str, str] | None = None) -> None:
+        self.current = current
+        self.effort = ""
+        self.providers = (ACME, COYOTE, LOCAL, ABSENT)
+        self.keys = {"acme": "ACME_API_KEY"} if keys is None else keys
+        self.servers = (
+            FoundServer(
+                provider=LOCAL,
+                address="localhost:11434",
+                models=(model("ollama", "qwen3-coder"), model("ollama", "gpt-oss:20b")),
+            ),
+        )
+        self.live: dict[str, tuple[ModelInfo, ...]] = {"acme": (model("acme", "roadrunner-3-preview"),)}
+        self.sentence = "Acme answers in 0.3 s and has this model."
+        self.refusal = ""
+        self.loses_work = False
+        self.kept: dict[str, str] = {}
+        self.calls: list[tuple[object, ...]] = []
+        self.found = asyncio.Event()
+        self.found.set()
+
+    def key_source(self, provider: ProviderInfo) -> str | None:
+        return self.keys.get(provider.id) or (None if provider.key_variables else "")
+
+    async def find_servers(self) -> tuple[FoundServer, ...]:
+        await self.found.wait()
+        return self.servers
+
+    async def live_models(self, provider: ProviderInfo) -> tuple[ModelInfo, ...]:
+        self.calls.append(("live_models", provider.id))
+        if self.refusal:
+            raise KeenError(self.refusal)
+        return self.live.get(provider.id, ())
+
+    async def check(self) -> str:
+        if self.refusal:
+            raise KeenError(self.refusal)
+        return self.sentence
+
+    def would_abandon(self, model: ModelInfo) -> bool:
+        return self.loses_work
+
+    def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
+        self.calls.append(("choose", model.id, effort, abandon))
+        if self.refusal:
+            raise KeenError(self.refusal)
+        self.current, self.effort = model, effort
+        return f"{model.title} answers from now on."
+
+    async def keep_key(self, provider: ProviderInfo, key: str) -> str:
+        if not key.strip():
+            raise ConfigError("The key is empty.")
+        self.kept[provider.id] = key
+        self.keys[provider.id] = "the system keyring"
+        return "Kept in the system keyring."

@@ -1,0 +1,237 @@
+"""Choosing a model: the first start, the picker, entering a key, the switch with work pending."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.memory.pending import PendingState, PendingTrace
+from tests.support.fake_models import ACME, FakeModels
+from tests.support.workspace import Driver, workspace
+
+SECRET = "sk-verysecret"
+
+
+async def opened_picker(driver: Driver) -> None:
+    await driver.press("f2")
+    await driver.until_shown("Choose a model")
+    await driver.until_shown("gpt-oss:20b")
+    await driver.until_shown("roadrunner-3-preview")
+
+
+async def test_the_picker_opens_by_key_slash_command_and_says_what_is_in_use(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.effort = "high"
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        assert driver.shows("now Roadrunner 2  high")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.type("/model")
+        await driver.press("enter")
+        await driver.until_shown("Choose a model")
+        assert driver.written == ""
+
+
+async def test_a_model_is_found_by_a_few_letters_and_chosen_with_its_effort(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[1])
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.type("rdrn 2")
+        await driver.until(lambda: not driver.shows("gpt-oss"))
+        await driver.press("right", "right", "enter")
+        await driver.until_shown("Roadrunner 2 answers from now on.")
+        assert ("choose", "roadrunner-2", "medium", False) in models.calls
+
+
+async def test_keys_typed_fast_reach_the_search_before_enter_takes(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.press(*"qwen", "enter")
+        await driver.until(lambda: ("choose", "qwen3-coder", "", False) in models.calls)
+
+
+async def test_what_no_list_knows_can_be_used_by_its_name(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.type("zz-top-9")
+        await driver.until_shown("use zz-top-9 with Acme")
+        assert driver.shows("use zz-top-9 with Ollama")
+        assert not driver.shows("with Coyote"), "there is no key for it"
+        await driver.press("down", "enter")
+        await driver.until(lambda: ("choose", "zz-top-9", "", False) in models.calls)
+        assert models.current is not None and models.current.provider == "ollama"
+
+
+async def test_lists_that_come_late_move_nothing_under_the_cursor(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.found.clear()
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.press("f2")
+        await driver.until_shown("roadrunner-3-preview")
+        await driver.press("down", "down")
+        models.found.set()
+        await driver.until_shown("gpt-oss:20b")
+        await driver.press("enter")
+        await driver.until(lambda: ("choose", "roadrunner-3-preview", "", False) in models.calls)
+
+
+async def test_a_list_that_fails_is_one_sentence_and_the_known_models_stay(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.refusal = "api.acme.example: no such key (401)."
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.press("f2")
+        await driver.until_shown("no such key (401)")
+        assert driver.shows("Roadrunner 2 mini")
+        await driver.press("ctrl+t")
+        await driver.pilot.pause()
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        assert driver.shows("no such key (401)"), "what refuses the choice is said"
+
+
+async def test_the_connection_is_tested_in_the_picker_and_by_command(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.press("ctrl+t")
+        await driver.until_shown("Acme answers in 0.3 s")
+        await driver.press("escape")
+        await driver.type("/check")
+        await driver.press("enter")
+        await driver.until_shown("Acme answers in 0.3 s")
+
+
+async def test_a_missing_key_is_entered_and_never_drawn(
+    tmp_path: Path,
+) -> None:
+    models = FakeModels(ACME.models[0])
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.type("coyote")
+        await driver.until_shown("no key in COYOTE_API_KEY")
+        await driver.press("enter")
+        await driver.until_shown("The key for Coyote")
+        await driver.type(SECRET)
+        assert not driver.shows(SECRET)
+        assert SECRET not in driver.app.export_screenshot()
+        await driver.press("enter")
+        await driver.until_shown("Trap 1")
+        await driver.until_shown("Kept in the system keyring.")
+        assert models.kept == {"coyote": SECRET}
+        await driver.press("escape", "up")
+        assert driver.written == "", "the key is in no history"
+
+
+async def test_an_empty_key_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    async with workspace(tmp_path, models=FakeModels(ACME.models[0])) as driver:
+        await driver.type("/key")
+        await driver.press("enter")
+        await driver.until_shown("Whose key do you want to enter?")
+        await driver.press("enter")
+        await driver.until_shown("The key for Acme")
+        await driver.press("enter")
+        await driver.until_shown("The key is empty.")
+
+
+async def test_the_first_start_offers_what_is_there(tmp_path: Path) -> None:
+    models = FakeModels(None)
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.until_shown("localhost:11434")
+        for words in (
+            "Choose a model to begin",
+            "2 models",
+            "vLLM",
+            "not running",
+            "ACME_API_KEY",
+            "Guided demo",
+        ):
+            assert driver.shows(words)
+        await driver.press("1")
+        await driver.until_shown("qwen3-coder")
+        assert not driver.shows("Roadrunner"), "only the models of that server"
+        await driver.press("down", "enter")
+        await driver.until(lambda: ("choose", "gpt-oss:20b", "", False) in models.calls)
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_the_first_start_leads_to_the_tour(tmp_path: Path) -> None:
+    async with workspace(tmp_path, models=FakeModels(None, keys={})) as driver:
+        await driver.until_shown("localhost:11434")
+        await driver.press("down", "down", "enter")
+        await driver.until(lambda: driver.app.return_value == "demo")
+
+
+async def test_without_a_model_a_message_waits_in_the_composer(tmp_path: Path) -> None:
+    models = FakeModels(None)
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.until_shown("localhost:11434")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.type("hi there")
+        await driver.press("enter")
+        await driver.until_shown("Your message waits in the composer")
+        await driver.press("1", "enter")
+        await driver.until(lambda: models.current is not None)
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        assert driver.written == "hi there"
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "hi there") in driver.session.calls)
+
+
+async def test_a_switch_that_loses_work_asks_first(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.loses_work = True
+    async with workspace(tmp_path, models=models) as driver:
+        driver.session.pending = PendingState(traces=(PendingTrace(1, ({"role": "user"},)),), calls=2)
+        await opened_picker(driver)
+        await driver.press("down", "enter")
+        await driver.until_shown("Switch to Roadrunner 2 mini?")
+        assert not any(call[0] == "choose" for call in models.calls)
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("2")
+        await driver.until(lambda: ("choose", "roadrunner-2-mini", "", True) in models.calls)
+        await opened_picker(driver)
+        await driver.press("up", "enter")
+        await driver.until_shown("Switch to")
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("1")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+
+
+async def test_an_unknown_command_stays_in_the_composer_and_a_path_is_a_message(tmp_path: Path) -> None:
+    async with workspace(tmp_path, models=FakeModels(ACME.models[0])) as driver:
+        await driver.type("/modle")
+        await driver.press("enter")
+        await driver.until_shown("There is no command /modle. Did you mean /model?")
+        assert driver.written == "/modle"
+        driver.screen.prompt.write("/usr/bin")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "/usr/bin") in driver.session.calls)
+
+
+async def test_slash_commands_run_actions(tmp_path: Path) -> None:
+    async with workspace(tmp_path, models=FakeModels(ACME.models[0])) as driver:
+        await driver.type("/RETRY")
+        await driver.press("enter")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+        await driver.type("/help")
+        await driver.press("enter")
+        await driver.until_shown("Everywhere, also while you type")
+        assert driver.shows("/model")
+
+
+async def test_the_tour_has_no_picker(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("f2")
+        await driver.until_shown("The tour has one model only.")
+
+
+async def test_it_fits_small_terminals(tmp_path: Path) -> None:
+    for size in ((80, 24), (40, 10), (200, 60)):
+        async with workspace(tmp_path, models=FakeModels(None), size=size) as driver:
+            await driver.until_shown("Ollama")
+            assert driver.shows("Guided demo")
+            await driver.press("1")
+            await driver.until_shown("qwen3-coder")
