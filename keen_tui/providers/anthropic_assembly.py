@@ -225,7 +225,8 @@ class AnthropicAssembly:
         return None, None
 
     def _call(self, block: _Block) -> tuple[ToolCall, NativeMessage]:
-        arguments, problem = parse_arguments(block.raw)
+        cut_off = _STOP_REASONS.get(self._stop) == "length"
+        arguments, problem = parse_arguments(block.raw, cut_off=cut_off)
         call_id = self._ids.claim(mended(text_of(block.start.get("id"))))
         name = mended(text_of(block.start.get("name")))
         call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)

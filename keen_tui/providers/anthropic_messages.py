@@ -18,6 +18,7 @@ from keen_tui.providers.anthropic_assembly import AnthropicAssembly, PausedReply
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.http_provider import HttpProvider
+from keen_tui.providers.key_headers import key_headers
 from keen_tui.providers.wire_text import mended, mended_json
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class AnthropicMessages(HttpProvider):
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
         """What is asked for besides."""
-        wanted: dict[str, Any] = self._without_key() | self._thinking()
+        wanted: dict[str, Any] = self._key_options() | self._thinking()
         if request.system:
             system = {"type": "text", "text": mended(request.system)}
             wanted["system"] = [_breakpoint(system) if "cache" in self._options else system]
@@ -183,11 +184,12 @@ class AnthropicMessages(HttpProvider):
             ),
         )
 
-    def _without_key(self) -> dict[str, Any]:
-        """Options that keep the SDK from sending a key where there is none."""
+    def _key_options(self) -> dict[str, Any]:
+        """The key as the server may want it; without one, what keeps the SDK from sending any."""
         from anthropic import Omit  # noqa: PLC0415
 
-        return {} if self._key else {"extra_headers": {"X-Api-Key": Omit()}}
+        headers = key_headers(self.api, self.connection.base_url, self._key)
+        return {"extra_headers": headers or {"Authorization": Omit()}}
 
 
 def anthropic_messages(request: StepRequest) -> list[NativeMessage]:

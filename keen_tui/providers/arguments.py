@@ -17,10 +17,13 @@ NAME_LIMIT = 64
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def parse_arguments(raw: str) -> tuple[dict[str, Any], str | None]:
-    """The arguments of a call, and why they can't be used (they are {} then). Blank text means none."""
+def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any], str | None]:
+    """The arguments of a call, and why they can't be used (they are {} then).
+
+    Blank text means none, but where the reply was `cut_off` at a limit they just never came.
+    """
     if not raw.strip():
-        return {}, None
+        return {}, "the call was cut off before it was complete" if cut_off else None
     try:
         arguments = json.loads(raw, parse_constant=_refuse_constant)
         json.dumps(arguments, ensure_ascii=False).encode()

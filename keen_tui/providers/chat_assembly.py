@@ -114,7 +114,7 @@ class ChatAssembly:
             raise ServerBusy(f"{self._server} broke the reply off ({self._finish}).")
         self._text.append(self._text_mender.finish())
         text = "".join(self._text)
-        calls = self._calls.finish()
+        calls = self._calls.finish(cut_off=_STOP_REASONS.get(self._finish) == "length")
         native: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
         if calls:
             native["tool_calls"] = [message for _, message in calls]

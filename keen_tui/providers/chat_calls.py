@@ -51,9 +51,11 @@ class CallAssembly:
             if isinstance(fragment, Mapping):
                 self._add(fragment)
 
-    def finish(self) -> list[tuple[ToolCall, NativeMessage]]:
-        """Each call, with its object for the assistant message of the trace."""
-        return [self._finished(draft) for draft in sorted(self._drafts, key=lambda draft: draft.index)]
+    def finish(self, *, cut_off: bool = False) -> list[tuple[ToolCall, NativeMessage]]:
+        """Each call, with its object for the assistant message of the trace. `cut_off`: the reply broke
+        off at a limit."""
+        in_order = sorted(self._drafts, key=lambda draft: draft.index)
+        return [self._finished(draft, cut_off) for draft in in_order]
 
     def _add(self, fragment: Mapping[str, Any]) -> None:
         function = fragment.get("function")
@@ -87,9 +89,9 @@ class CallAssembly:
             newest_first = []
         return next(iter(same_id or newest_first), None)
 
-    def _finished(self, draft: _Draft) -> tuple[ToolCall, NativeMessage]:
+    def _finished(self, draft: _Draft, cut_off: bool) -> tuple[ToolCall, NativeMessage]:
         raw = draft.raw
-        arguments, problem = parse_arguments(raw)
+        arguments, problem = parse_arguments(raw, cut_off=cut_off)
         call_id = self._ids.claim(mended(draft.id))
         name = mended(draft.name)
         sent = raw if raw.strip() and problem is None else "{}"

@@ -129,9 +129,9 @@ class OutputItems:
         if item.type != "function_call":
             return body, None
         raw = mended(_arguments(body.get("arguments")) or item.arguments)
-        arguments, problem = parse_arguments(raw)
-        if body.get("status") == "incomplete" or (cut_off and not raw.strip()):
-            arguments, problem = {}, problem or "the call was cut off before it was complete"
+        arguments, problem = parse_arguments(raw, cut_off=cut_off)
+        if body.get("status") == "incomplete":
+            arguments, problem = {}, problem or parse_arguments("", cut_off=True)[1]
         call = ToolCall(
             id=self._ids.claim(text_of(body.get("call_id"))),
             name=text_of(body.get("name")),

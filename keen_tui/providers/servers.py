@@ -15,6 +15,7 @@ from keen_tui.keys import FoundKey
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.providers.catalog import Catalog
 from keen_tui.providers.json_fields import text_of
+from keen_tui.providers.key_headers import key_headers
 from keen_tui.providers.live_models import MODELS_LIMIT, listed_items, read_models
 from keen_tui.providers.reported import status_error
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
@@ -123,15 +124,9 @@ def _client(provider: ProviderInfo, key: FoundKey | None) -> httpx2.AsyncClient:
     headers = {"accept": "application/json", "accept-encoding": "identity"}
     if provider.api == "anthropic":
         headers["anthropic-version"] = "2023-06-01"
-    if key:
-        name, value = (
-            ("x-api-key", key.value)
-            if provider.api == "anthropic"
-            else ("authorization", f"Bearer {key.value}")
-        )
-        headers[name] = value
+    secret = key_headers(provider.api, provider.base_url, key.value if key else "")
     return httpx2.AsyncClient(
-        headers=headers,
+        headers=headers | secret,
         timeout=LIST_SECONDS,
         follow_redirects=False,  # a redirect could carry the key to another host
         trust_env=not is_loopback(provider.base_url),

@@ -17,6 +17,8 @@ import pytest
 from keen_tui import __version__
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
+from keen_tui.messages import TokenUsage
+from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
 
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
@@ -35,6 +37,9 @@ class Run:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+_OURS = ("OPENAI", "ANTHROPIC", "KEEN")
+
+
 class Program:
     """Runs `keen-tui` in a folder of its own, with a home of its own."""
 
@@ -45,7 +50,7 @@ class Program:
         self.home.mkdir()
 
     async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "KEEN"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
         return await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -80,6 +85,43 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 async def test_text_prints_the_answer_alone_on_standard_output(program: Program) -> None:
     run = await program.ask([Reply([Say("The answer.")])], "-p", "hi")
     assert (run.code, run.out, run.err) == (0, "The answer.\n", "")
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_every_api_is_spoken_by_its_name(program: Program, api: str) -> None:
+    script = [Reply([Call("write_file", {"path": "a.py", "content": "x"})]), Reply([Say("Done.")])]
+    run = await program.ask(script, "-p", "hi", "--api", api, "--mode", "auto", "--effort", "high")
+    assert (run.code, run.out) == (0, "Done.\n")
+    assert (program.workspace / "a.py").read_text() == "x"
+
+
+async def test_the_environment_names_the_server_and_the_key_of_anthropic(program: Program) -> None:
+    async with ModelServer([Reply([Say("Ok.")])]) as server:
+        flags = ("-p", "hi", "--provider", "anthropic", "--model", "claude-opus-5", "--output", "json")
+        run = await program.run(*flags, ANTHROPIC_BASE_URL=server.base_url, ANTHROPIC_API_KEY="sk-mine")
+        assert run.code == 0
+        (request,) = server.requests
+        assert (request.path, request.headers["x-api-key"]) == ("/v1/messages", "sk-mine")
+        assert "sk-mine" not in run.out + run.err
+
+
+async def test_the_cost_is_known_where_the_price_is(program: Program) -> None:
+    (program.home / "providers").mkdir()
+    usage = TokenUsage(input_tokens=100, output_tokens=20, cached_tokens=40)
+    async with ModelServer([Reply([Say("Ok.")], usage=usage)]) as server:
+        flags = ("--provider", "acme", "--base-url", server.base_url, "--model", "m", "-p", "hi")
+        (program.home / "providers" / "acme.toml").write_text(
+            f'id = "acme"\nname = "Acme"\napi = "openai-chat"\nbase_url = "{server.base_url}"\n'
+            "[models.m]\nprice = { input = 10_000, output = 100_000, cached_input = 1_000 }\n"
+        )
+        run = await program.run(*flags, "--output", "json")
+    (record,) = run.records
+    assert record["usage"] == {
+        "input_tokens": 100,
+        "output_tokens": 20,
+        "cached_tokens": 40,
+        "cost_usd": pytest.approx(0.6 + 2.0 + 0.04),
+    }
 
 
 async def test_the_prompt_can_come_from_standard_input(program: Program) -> None:
@@ -217,8 +259,9 @@ async def test_version(program: Program) -> None:
     assert (await program.run("--version")).out == f"keen-tui {__version__}\n"
 
 
-async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program) -> None:
-    run = await program.run("--demo")
+@pytest.mark.parametrize("api", APIS)
+async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program, api: str) -> None:
+    run = await program.run("--demo", "--api", api)
     assert run.code == 0
     for words in (
         "exit 1",
