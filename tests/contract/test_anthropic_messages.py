@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Call, HttpAnswer, RawStream, Reply, Say, Think
+from keen_tui.demo.script import Answer, Call, HttpAnswer, RawStream, Reply, Say, Think
 from keen_tui.demo.wire_json import sse
 from keen_tui.errors import ContextExceeded, ReplyUnreadable, RequestRefused, ServerBusy, StreamCut
 from keen_tui.memory.pending import PendingTrace
@@ -84,7 +84,7 @@ async def test_an_effort_lets_the_model_think_as_it_sees_fit() -> None:
 
 
 async def test_models_that_refuse_it_get_a_budget_and_then_nothing() -> None:
-    script = [
+    script: list[Answer] = [
         refusal("output_config.effort: not supported by this model"),
         refusal("adaptive thinking is not supported"),
         HELLO,
@@ -176,7 +176,7 @@ async def test_the_stable_prefix_is_marked_for_the_cache_and_stays_the_same() ->
 
 
 async def test_a_paused_turn_is_continued_and_comes_out_as_one_reply() -> None:
-    script = [paused("One "), paused("two "), Reply([Say("three.")])]
+    script: list[Answer] = [paused("One "), paused("two "), Reply([Say("three.")])]
     async with ModelServer(script) as server, client_of(server, api="anthropic") as provider:
         *streamed, reply = [part async for part in provider.stream_step(request())]
         assert isinstance(reply, StepReply)
