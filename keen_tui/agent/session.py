@@ -116,6 +116,11 @@ class Session:
         return self._agent.provider.server
 
     @property
+    def effort(self) -> str:
+        """How hard it shall reason, "" for its own default."""
+        return self._agent.provider.effort
+
+    @property
     def identity(self) -> Identity:
         """What pending state belongs to: API, base URL and model together."""
         return self._agent.provider.identity

@@ -75,7 +75,11 @@ class EventReader:
         try:
             document = json.loads(self._head)
         except ValueError:
-            return ReplyUnreadable(f"{self._server} sent a page in place of a reply; is the base URL right?")
+            if self._head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
+                return ReplyUnreadable(
+                    f"{self._server} sent a page in place of a reply; is the base URL right?"
+                )
+            return ReplyUnreadable(f"{self._server} sent JSON that can't be read.")
         if isinstance(document, dict) and not (document.get("error") or document.get("object") == "error"):
             return ReplyUnreadable(f"{self._server} sent one JSON document in place of a stream.")
         return stream_error(document, self._server)

@@ -8,7 +8,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from keen_tui.events import Event
-from keen_tui.ui.state import UiState, apply
+from keen_tui.ui.reducer import apply
+from keen_tui.ui.state import UiState
 
 FRAME_SECONDS = 1 / 30
 _SHARE_OF_TIME = 3

@@ -45,6 +45,15 @@ def tokens(count: int) -> str:
     return f"{count / 1e3:.0f}k" if count < 999_500 else f"{count / 1e6:.1f}M".replace(".0M", "M")
 
 
+def dollars(amount: float) -> str:
+    """An amount of US dollars: `$0.04`, below a cent `$0.004`, `<$0.001`, from a hundred on `$123`."""
+    if amount >= 99.995:
+        return f"${amount:.0f}"
+    if amount >= 0.00995 or not amount:
+        return f"${amount:.2f}"
+    return f"${amount:.3f}" if amount >= 0.001 else "<$0.001"
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """`1 call`, `4 calls`; `many` where the plural is not formed with s."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -31,6 +31,10 @@ class SessionPort(Protocol):
         """Where the model is served, in a word."""
 
     @property
+    def effort(self) -> str:
+        """How hard it shall reason, "" for its own default."""
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
 

@@ -18,6 +18,7 @@ class FakeSession:
         self.workspace = workspace
         self.model = "qwen3-coder"
         self.server = "ollama"
+        self.effort = ""
         self.mode: Mode = "ask"
         self.running = False
         self.pending: PendingState | None = None

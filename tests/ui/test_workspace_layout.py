@@ -172,7 +172,7 @@ async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
 
 async def test_what_a_pane_forgets_to_clean_is_stopped_at_the_gate(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.screen.header._server = "a\x1b]0;owned\x07b\x9bc"
+        driver.screen.header._branch = "a\x1b]0;owned\x07b\x9bc"
         driver.screen.header.changed()
         await driver.until_shown("a]0;ownedbc")
 

@@ -16,9 +16,10 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, indented
 
 _TITLE_CELLS = 26
-_ID_CELLS = 34
+_ID_CELLS = 31
 _WINDOW_CELLS = 7
-_PRICE_CELLS = 17
+_PRICE_CELLS = 21
+_IN_CELLS = 11
 _WIDE = 106
 
 
@@ -150,11 +151,12 @@ class OfferList(Rows):
 def _price(price: Price | None) -> str:
     if price is None:
         return "price unknown"
-    return f"${_dollars(price.input)} in  ${_dollars(price.output)} out"
+    return f"${_dollars(price.input)} in".ljust(_IN_CELLS) + f"${_dollars(price.output)} out"
 
 
 def _dollars(amount: float) -> str:
-    return f"{amount:.2f}".rstrip("0").rstrip(".") if amount >= 0.01 else f"{amount:g}"
+    """`4`, `0.10`, `1.25`, `0.125`."""
+    return f"{amount:g}" if amount == int(amount) or round(amount, 2) != amount else f"{amount:.2f}"
 
 
 def effort_words(model: ModelInfo, effort: str, look: Styles, glyphs: Glyphs) -> Text:

@@ -96,7 +96,10 @@ class StartRows(Rows):
             return indented(Text(line.name, look("dim")), _BAR)
         there = line.leads_to is not None
         mark = str(number) if there else self.glyphs.none
-        name = cut(clean(line.name), _FACT_AT - 5, self.glyphs.more).ljust(_FACT_AT - 3)
+        name = clean(line.name)
+        if there:
+            name = cut(name, _FACT_AT - 5, self.glyphs.more)
+        name = name.ljust(_FACT_AT - 5) + "  "
         left = Text.assemble(
             (self.glyphs.bar if chosen else " ", look("accent", on=on)),
             (" ", look("text", on=on)),

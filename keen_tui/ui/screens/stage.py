@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from keen_tui.errors import SessionRefused
+from keen_tui.events import ModelChanged
 from keen_tui.ui.actions import Where
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.port import ModelsPort, SessionPort
@@ -70,7 +71,7 @@ class Stage(Screen[None]):
         super().__init__()
         self.session = session
         self.models = models
-        self.state = UiState(mode=session.mode)
+        self.state = UiState(mode=session.mode, model=_model_of(session))
         self.clock = clock
         self._reduced_motion = reduced_motion
         self._beat = True
@@ -79,9 +80,7 @@ class Stage(Screen[None]):
         self._overlay_wanted = False
         self._shape: Layout | None = None
 
-        self.header = Header(
-            styles, glyphs, folder=session.workspace, model=session.model, server=session.server
-        )
+        self.header = Header(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
         self.welcome = Welcome(styles, glyphs, lines=intro)
@@ -91,7 +90,7 @@ class Stage(Screen[None]):
         self.composer = Composer(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
         self.sidebar = Sidebar(Activity(styles, glyphs, clock=clock), TurnMemoryPanel(styles, glyphs))
-        self.status = StatusBar(styles, glyphs, context_window=session.context_window)
+        self.status = StatusBar(styles, glyphs)
         self.too_small = TooSmall(styles, glyphs, id="too-small")
 
     def compose(self) -> ComposeResult:
@@ -135,6 +134,7 @@ class Stage(Screen[None]):
         self.welcome.display = empty
         self.transcript.display = not empty
         self.transcript.show(state.past, state.live)
+        self.header.show_model(state.model)
         self.header.title = state.turns[0].title if state.turns else ""
         self.sidebar.show(state)
         self.strip.show(state)
@@ -258,3 +258,13 @@ class Stage(Screen[None]):
         self.sidebar.tick(self._beat)
         self.strip.tick(self._beat)
         self.status.tick(self._beat)
+
+
+def _model_of(session: SessionPort) -> ModelChanged:
+    """The model of the beginning."""
+    return ModelChanged(
+        model=session.model,
+        server=session.server,
+        effort=session.effort,
+        context_window=session.context_window,
+    )

@@ -9,13 +9,14 @@ from rich.segment import Segment
 
 from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
-from keen_tui.ui.measures import counted, cut, duration, size
+from keen_tui.ui.measures import counted, cut, dollars, duration, size
 from keen_tui.ui.state import EndBlock, RetryBlock
 from keen_tui.ui.transcript.lines import Line, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import REASONS, SHORT_REASONS
 
+MODELS_KEY: Final = "f2"
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
 _DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
@@ -25,7 +26,7 @@ _DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
 def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
     match block.end:
         case TurnDone():
-            return _draw_done(block.end, scene)
+            return _draw_done(block.end, block.cost, scene)
         case TurnIncomplete():
             waits = scene.last and not block.settled
             return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
@@ -50,7 +51,7 @@ def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
     )
 
 
-def _draw_done(end: TurnDone, scene: Scene) -> list[Line]:
+def _draw_done(end: TurnDone, cost: float | None, scene: Scene) -> list[Line]:
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
     return scene.facts(
         scene.look.glyphs.done,
@@ -60,6 +61,7 @@ def _draw_done(end: TurnDone, scene: Scene) -> list[Line]:
         (counted(end.calls, "call") if end.calls else "", "dim"),
         (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
         (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
+        (dollars(cost) if cost else "", "dim"),
     )
 
 
@@ -125,6 +127,12 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
         Segment(scene.keys[1], styles("text", bold=True)),
         Segment(" take the message back", styles("dim")),
     ]
+    if end.reason in ("auth", "provider"):
+        chip += [
+            Segment("   "),
+            Segment(MODELS_KEY, styles("text", bold=True)),
+            Segment(" models", styles("dim")),
+        ]
     rows = [
         *_title(glyph, "fail", title, REASONS[end.reason], scene, None),
         *(_detail(end, scene, None) or [[]]),

@@ -13,7 +13,7 @@ from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
 from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, RetryBlock, ToolBlock, TurnRow, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.panel import Entry, Panel
-from keen_tui.ui.widgets.phrases import DOING, line_counts, tool_name
+from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
 from keen_tui.ui.wording import SHORT_REASONS
 
@@ -156,8 +156,9 @@ class Activity(Panel):
         state = self._state
         if state.phase not in ("waiting", "thinking", "answering"):
             return None
-        left = Text.assemble(self.dot(), " ", (DOING[state.phase], self.look("text")))
-        seconds = duration(self._clock() - state.phase_since, running=True)
+        words, since = doing(state, self._clock())
+        left = Text.assemble(self.dot(), " ", (words, self.look("text")))
+        seconds = duration(since, running=True)
         return Entry(rows=(spread(left, Text(seconds, self.look("accent")), width),))
 
     def _earlier(self, turn: TurnRow, width: int) -> Entry:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from keen_tui.events import ModelChanged
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
 from keen_tui.ui.themes import Styles
@@ -17,12 +18,11 @@ _SIDE = 2
 class Header(Rows):
     """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path, model: str, server: str) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path) -> None:
         super().__init__(styles, glyphs, id="header")
         self._folder = clean(folder.name or str(folder))
         self._branch = clean(branch_of(folder))
-        self._model = clean(model)
-        self._server = clean(server)
+        self._model: ModelChanged | None = None
         self._title = ""
 
     @property
@@ -36,13 +36,21 @@ class Header(Rows):
             self._title = title
             self.changed()
 
+    def show_model(self, model: ModelChanged | None) -> None:
+        """Say which model answers, how hard it reasons and where it is served."""
+        if model != self._model:
+            self._model = model
+            self.changed()
+
     def rows(self, width: int, height: int) -> list[Text]:
         look = self.look
         left = Text.assemble(
             ("keen", look("accent", bold=True)), GAP, (self._folder, look("text")), "  ",
             (self._branch, look("soft")), GAP if self._branch else " ", (clean(self._title), look("dim")),
         )  # fmt: skip
-        right = Text.assemble((self._model, look("soft")), "  ", (self._server, look("dim")))
+        model = self._model
+        facts = ((model.model, "soft"), (model.effort, "dim"), (model.server, "dim")) if model else ()
+        right = Text("  ").join(Text(clean(words), look(role)) for words, role in facts if words)
         room = width - 2 * _SIDE
         return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]
 

@@ -7,7 +7,7 @@ from rich.text import Text
 from keen_tui.display import DiffDisplay
 from keen_tui.messages import TurnMemory
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.state import Block, Phase, ToolBlock
+from keen_tui.ui.state import Block, Phase, ToolBlock, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.wording import TOOL_NAMES
 
@@ -20,6 +20,18 @@ DOING: dict[Phase, str] = {
     "asking": "waits for you",
     "retrying": "trying again",
 }
+
+
+QUIET_SECONDS = 5.0
+"""How long a model that is answering may be silent before that is said."""
+
+
+def doing(state: UiState, now: float) -> tuple[str, float]:
+    """What the turn is doing, and for how many seconds; a silence in the middle of a reply is named."""
+    silence = now - state.last_word_at
+    if state.phase in ("thinking", "answering") and silence >= QUIET_SECONDS:
+        return "no word for", silence
+    return DOING[state.phase], now - state.phase_since
 
 
 def tool_name(name: str) -> str:

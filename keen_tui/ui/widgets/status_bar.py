@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import clean, counted, meter, tokens
+from keen_tui.ui.measures import clean, counted, dollars, meter, tokens
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.phrases import tool_name
@@ -24,9 +24,8 @@ class StatusBar(Rows):
     `overlay_open` offers the key that closes the panels.
     """
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, *, context_window: int | None) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="status")
-        self._window = context_window
         self._state = UiState()
         self._chip_in_view = True
         self._pane_keys: tuple[tuple[str, str], ...] = ()
@@ -69,41 +68,53 @@ class StatusBar(Rows):
         return Text()
 
     def _lefts(self) -> list[Text]:
-        """The left half from the fullest to the barest: totals go first, then the words of the meter."""
+        """The left half, fullest first: what goes is tokens, then cost, then words of the meter."""
         look = self.look
         mode = Text(self._state.mode, look("text", bold=True))
-        totals = self._totals()
-        fullest = self.fact(mode, self._fill(_METER, words=True), totals)
+        fill, cost = self._fill(_METER, words=True), self._cost()
         return [
-            fullest,
-            self.fact(mode, self._fill(_METER, words=True)),
+            self.fact(mode, fill, self._totals(), cost),
+            self.fact(mode, fill, cost),
+            self.fact(mode, fill),
             self.fact(mode, self._fill(_SHORT_METER, words=False)),
             mode,
         ]
 
     def _fill(self, cells: int, *, words: bool) -> Text:
         look, used = self.look, self._state.context_tokens
+        window = self._state.model.context_window if self._state.model else None
         if used is None:
             return Text()
-        if not self._window:
+        if not window:
             return Text.assemble(("context ", look("dim")), (tokens(used), look("text")))
-        share = used / self._window
+        share = used / window
         filled, track = meter(share, cells, self.glyphs)
         role = "wait" if share > 0.8 else "accent"
         row = Text.assemble(
             (filled, look(role)), (track, look("track")), (f" {share * 100:.0f} %", look("text"))
         )
         if words:
-            of = f"  {tokens(used)} of {tokens(self._window)}"
+            of = f"  {tokens(used)} of {tokens(window)}"
             return Text.assemble(("context ", look("dim")), row, (of, look("dim")))
         return row
 
     def _totals(self) -> Text:
-        state, glyphs = self._state, self.glyphs
-        if not state.input_tokens and not state.output_tokens:
+        """Tokens of the session, in and out, and how much of the input the prompt cache had."""
+        spent, glyphs = self._state.spent, self.glyphs
+        if not spent:
             return Text()
-        sums = f"{glyphs.up}{tokens(state.input_tokens)} {glyphs.down}{tokens(state.output_tokens)}"
+        share = round(100 * spent.cached_tokens / max(spent.input_tokens, 1))
+        cached = f" ({share} % cached)" if share else ""
+        sums = f"{glyphs.up}{tokens(spent.input_tokens)}{cached} {glyphs.down}{tokens(spent.output_tokens)}"
         return Text(sums, self.look("dim"))
+
+    def _cost(self) -> Text:
+        spent = self._state.spent
+        if not spent:
+            return Text()
+        if spent.cost is None:
+            return Text("cost unknown", self.look("dim"))
+        return Text(dollars(spent.cost), self.look("soft"))
 
     def _right(self, room: int) -> Text:
         state, look, glyphs = self._state, self.look, self.glyphs

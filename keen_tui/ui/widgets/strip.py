@@ -11,7 +11,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut, duration
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.phrases import DOING, memory_counts, running_tool, tool_name
+from keen_tui.ui.widgets.phrases import QUIET_SECONDS, doing, memory_counts, running_tool, tool_name
 from keen_tui.ui.widgets.rows import Rows, indented, spread
 
 _SIDE = 2
@@ -64,8 +64,10 @@ class Strip(Rows):
             mark = Text(glyphs.asks, look("wait", bold=True))
         else:
             mark = Text(glyphs.running if self._beat else glyphs.running_alt, look("accent"))
-        doing = DOING[state.phase]
+        words, since = doing(state, self._clock())
+        if since >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering"):
+            words = f"{words} {duration(since, running=True)}"
         if tool:
             target = cut(clean(tool.target), _TARGET_CELLS, glyphs.more)
-            doing = f"{tool_name(clean(tool.name))} {target}"
-        return Text.assemble(mark, " ", self.fact(Text(doing, look("text")), number, seconds))
+            words = f"{tool_name(clean(tool.name))} {target}"
+        return Text.assemble(mark, " ", self.fact(Text(words, look("text")), number, seconds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,18 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
+from keen_tui.events import ModelChanged, TextDelta, Usage
+from keen_tui.messages import TokenUsage
 from keen_tui.ui.actions import ACTIONS, action_by_key, bindings
 from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.screens.layout import layout_of
 from keen_tui.ui.screens.workspace import WorkspaceScreen
-from keen_tui.ui.state import UiState, apply_all
+from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles, load_themes
 from keen_tui.ui.widgets.composer import Prompt
-from keen_tui.ui.widgets.header import branch_of
+from keen_tui.ui.widgets.header import Header, branch_of
+from keen_tui.ui.widgets.phrases import doing
 from keen_tui.ui.widgets.rows import spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
 from tests.support import story
@@ -96,9 +101,12 @@ def test_a_damaged_repository_has_no_branch(tmp_path: Path) -> None:
     assert branch_of(tmp_path) == ""
 
 
+MODEL = ModelChanged(model="m", server="s", effort="", context_window=200_000)
+
+
 def status(state: UiState, width: int, *, chip_in_view: bool = True) -> str:
-    bar = StatusBar(STYLES, UNICODE, context_window=200_000)
-    bar._state, bar._chip_in_view = state, chip_in_view
+    bar = StatusBar(STYLES, UNICODE)
+    bar._state, bar._chip_in_view = replace(state, model=MODEL), chip_in_view
     return bar.rows(width, 1)[0].plain
 
 
@@ -114,11 +122,41 @@ def test_the_status_bar_gives_up_totals_first_and_keeps_mode_meter_and_badge() -
 
 
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
-    bar = StatusBar(STYLES, UNICODE, context_window=None)
+    bar = StatusBar(STYLES, UNICODE)
     bar._state = apply_all(UiState(), story.discount_turn(1), 1.0)
     row = bar.rows(120, 1)[0].plain
     assert "context 10.4k" in row
     assert "%" not in row
+
+
+def test_cost_and_cached_share_are_told_and_given_up_in_their_order() -> None:
+    tokens = TokenUsage(input_tokens=10_000, output_tokens=600, cached_tokens=8_200)
+    used = Usage(turn=1, step=1, tokens=tokens, cost=0.0412)
+    state = apply_all(UiState(), [story.started(1, "go"), used, story.done(1)], 1.0)
+    whole = status(state, 120)
+    assert "↑10k (82 % cached) ↓600   $0.04" in whole
+    narrower = status(state, 84)
+    assert "↑" not in narrower and "$0.04" in narrower
+    assert "$" not in status(state, 66)
+    unknown = apply_all(UiState(), [story.started(1, "go"), replace(used, cost=None), story.done(1)], 1.0)
+    assert "cost unknown" in status(unknown, 120)
+    assert "cost" not in status(UiState(), 120), "before anything was reported there is nothing to know"
+
+
+def test_the_header_names_the_model_that_answers_now() -> None:
+    header = Header(STYLES, UNICODE, folder=Path("/x"))
+    assert header.rows(80, 1)[0].plain.strip().startswith("keen")
+    header.show_model(replace(MODEL, model="claude-opus-5", effort="high", server="api.anthropic.com"))
+    assert header.rows(80, 1)[0].plain.rstrip().endswith("claude-opus-5  high  api.anthropic.com")
+
+
+def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length() -> None:
+    delta = TextDelta(turn=1, step=1, text="a")
+    state = apply_all(UiState(), [story.started(1, "go"), delta], 100.0)
+    assert doing(state, 103.0) == ("answering", 3.0)
+    assert doing(state, 112.0) == ("no word for", 12.0)
+    waiting = apply_all(UiState(), [story.started(1, "go")], 100.0)
+    assert doing(waiting, 190.0) == ("waiting for the model", 90.0)
 
 
 def test_a_recovering_turn_says_what_it_goes_on_from() -> None:

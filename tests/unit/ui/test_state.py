@@ -21,6 +21,7 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import (
     EndBlock,
     NoticeBlock,
@@ -30,8 +31,6 @@ from keen_tui.ui.state import (
     ToolBlock,
     UiState,
     UserBlock,
-    apply,
-    apply_all,
 )
 from tests.support import story
 
@@ -271,7 +270,32 @@ def test_usage_adds_up_and_the_newest_request_is_the_context() -> None:
     second = Usage(turn=1, step=2, tokens=TokenUsage(input_tokens=150, output_tokens=20))
     unknown = Usage(turn=1, step=3, tokens=TokenUsage())
     state = after(first, second, unknown)
-    assert (state.context_tokens, state.input_tokens, state.output_tokens) == (170, 250, 30)
+    spent = state.spent
+    assert (state.context_tokens, spent.input_tokens, spent.output_tokens) == (170, 250, 30)
+
+
+def test_the_cost_adds_up_by_turn_and_is_unknown_once_a_part_is() -> None:
+    def used(turn: int, cost: float | None) -> Usage:
+        tokens = TokenUsage(input_tokens=100, output_tokens=10, cached_tokens=60)
+        return Usage(turn=turn, step=1, tokens=tokens, cost=cost)
+
+    state = after(story.started(1, "a"), used(1, 0.5), used(1, 0.25), story.done(1))
+    end = state.live[-1]
+    assert isinstance(end, EndBlock) and end.cost == 0.75
+    assert (state.spent.cost, state.spent.cached_tokens, state.turns[0].spent.cost) == (0.75, 120, 0.75)
+    state = after(story.started(2, "b"), used(2, None), used(2, 1.0), story.done(2), state=state)
+    end = state.live[-1]
+    assert isinstance(end, EndBlock) and end.cost is None
+    assert state.spent.cost is None
+    assert state.turns[0].spent.cost == 0.75
+
+
+def test_every_event_of_a_running_turn_is_a_sign_of_life() -> None:
+    state = after(story.started(1, "go"), now=5.0)
+    assert state.last_word_at == 5.0
+    state = after(text("a"), state=state, now=8.0)
+    assert state.last_word_at == 8.0
+    assert after(QueueChanged(texts=("x",)), state=state, now=9.0).phase_since == 8.0
 
 
 def test_the_clock_of_a_phase_starts_when_the_phase_does() -> None:

@@ -1,0 +1,372 @@
+"""The pure function that moves the state of the screen from event to event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Literal, assert_never
+
+from keen_tui.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    EndEvent,
+    Event,
+    MessageTakenBack,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    QueueChanged,
+    ReasoningDelta,
+    RetryScheduled,
+    StepRestarted,
+    TextDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+    Usage,
+)
+from keen_tui.messages import Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.ui.state import (
+    Block,
+    EndBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolBlock,
+    ToolStatus,
+    TurnRow,
+    TurnStatus,
+    UiState,
+    UserBlock,
+)
+from keen_tui.ui.usage import NOTHING
+
+TAIL_KEPT = 4_096
+"""Characters of a running call's live output that the screen keeps."""
+
+
+def apply(state: UiState, event: Event, now: float) -> UiState:
+    """The state after `event`. `now` is seconds on any clock that never goes back."""
+    after = _applied(state, event, now)
+    if after.running:
+        after = replace(after, last_word_at=now)
+    return after if after.phase == state.phase else replace(after, phase_since=now)
+
+
+def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
+    """The state after a batch of events."""
+    for event in events:
+        state = apply(state, event, now)
+    return state
+
+
+def _applied(state: UiState, event: Event, now: float) -> UiState:
+    match event:
+        case TurnStarted():
+            return _turn_started(state, event, now)
+        case TextDelta():
+            return replace(_add_text(_alive(state), event), phase="answering")
+        case ReasoningDelta():
+            return replace(_add_reasoning(_alive(state), event), phase="thinking")
+        case StepRestarted():
+            kept = (block for block in _without_retry(state.live) if not _is_open(block))
+            return replace(state, live=tuple(kept), phase="waiting")
+        case RetryScheduled():
+            row = RetryBlock(retry=event, due=now + event.delay)
+            return replace(state, live=(*_without_retry(state.live), row), phase="retrying")
+        case ToolStarted():
+            return _tool_started(_alive(state), event, now)
+        case ToolOutput():
+            return _tool_output(state, event)
+        case ToolFinished():
+            return _tool_finished(state, event)
+        case ApprovalRequested():
+            live = _with_status(state.live, event.id, "asks")
+            return replace(state, approval=event, live=live, phase="asking")
+        case ApprovalAnswered():
+            live = _with_status(state.live, event.id, "running", now)
+            return replace(state, approval=None, live=live, phase="tool")
+        case Usage():
+            return _add_usage(state, event)
+        case Notice():
+            if event.turn == 0:
+                return replace(state, notice=event.text)
+            return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
+        case TurnDone() | TurnIncomplete() | TurnError():
+            return _turn_ended(state, event)
+        case TurnAbandoned():
+            return _turn_abandoned(state, event)
+        case MessageTakenBack():
+            return _taken_back(state, event)
+        case QueueChanged():
+            return replace(state, queue=event.texts)
+        case ModeChanged():
+            return replace(state, mode=event.mode)
+        case ModelChanged():
+            return replace(state, model=event)
+        case _:
+            assert_never(event)
+
+
+def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
+    fresh = replace(
+        state,
+        phase="waiting",
+        turn_started_at=now,
+        recovering=event.recovering,
+        notice="",
+        taken_back="",
+        failed=None,
+    )
+    if event.text is None:
+        live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
+        return _with_row(
+            replace(fresh, live=live),
+            event.turn,
+            lambda row: replace(row, status="running", attempt=event.attempt),
+        )
+    row = TurnRow(turn=event.turn, title=event.text.strip().split("\n", 1)[0])
+    return replace(
+        fresh,
+        past=state.past + state.live,
+        live=(UserBlock(turn=event.turn, text=event.text),),
+        turns=(*state.turns, row),
+    )
+
+
+def _turn_ended(state: UiState, end: EndEvent) -> UiState:
+    lost = [block for block in state.live if _is_open(block)] if not isinstance(end, TurnDone) else []
+    live = tuple(_closed(block, lost=block in lost) for block in _without_retry(state.live))
+    lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
+    ended = replace(
+        state,
+        live=(*live, EndBlock(end=end, lost_words=lost_words, cost=_cost_of(state, end.turn))),
+        phase="idle",
+        approval=None,
+        recovering=0,
+    )
+    match end:
+        case TurnDone():
+            turns = tuple(
+                replace(row, status="done") if row.status == "pending" else row for row in state.turns
+            )
+            past = (
+                tuple(_settle_end(block, 0, "retried") for block in state.past)
+                if state.pending
+                else state.past
+            )
+            done = replace(ended, pending=None, failed=None, turns=turns, past=past)
+            return _with_row(
+                replace(done, failed=None),
+                end.turn,
+                lambda row: replace(
+                    row,
+                    status="done",
+                    calls=end.calls,
+                    seconds=end.seconds,
+                    facts=_facts(end.turn_memory),
+                    carried_bytes=end.carried_bytes,
+                    trace_bytes=end.trace_bytes,
+                ),
+            )
+        case TurnIncomplete():
+            return _with_row(
+                replace(ended, pending=end, failed=None),
+                end.turn,
+                lambda row: replace(
+                    row,
+                    status="pending",
+                    calls=end.calls,
+                    seconds=end.seconds,
+                    facts=_facts(end.turn_memory),
+                    trace_bytes=end.trace_bytes,
+                ),
+            )
+        case TurnError():
+            return _with_row(
+                replace(ended, failed=end),
+                end.turn,
+                lambda row: replace(row, status="failed", seconds=end.seconds),
+            )
+
+
+def _turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
+    return _with_row(
+        _pending_settled(state, "abandoned", "abandoned"),
+        event.turn,
+        lambda row: replace(
+            row,
+            status="abandoned",
+            facts=_facts(event.turn_memory),
+            carried_bytes=event.carried_bytes,
+            trace_bytes=event.trace_bytes,
+        ),
+    )
+
+
+def _pending_settled(state: UiState, how: Literal["retried", "abandoned"], status: TurnStatus) -> UiState:
+    """No turn is pending any more: their end blocks say how it went on, their rows have `status`."""
+    return replace(
+        state,
+        past=tuple(_settle_end(block, 0, how) for block in state.past),
+        live=tuple(_settle_end(block, 0, how) for block in state.live),
+        turns=tuple(replace(row, status=status) if row.status == "pending" else row for row in state.turns),
+        pending=None,
+    )
+
+
+def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
+    def without(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        return tuple(block for block in blocks if _turn_of(block) != event.turn)
+
+    turns = tuple(row for row in state.turns if row.turn != event.turn)
+    return replace(
+        state,
+        past=without(state.past),
+        live=without(state.live),
+        turns=turns,
+        failed=None,
+        taken_back=event.text,
+    )
+
+
+def _add_text(state: UiState, event: TextDelta) -> UiState:
+    last = state.live[-1] if state.live else None
+    if isinstance(last, TextBlock) and last.open and last.step == event.step:
+        return replace(state, live=(*state.live[:-1], replace(last, text=last.text + event.text)))
+    added = TextBlock(turn=event.turn, step=event.step, text=event.text)
+    return replace(state, live=(*state.live, added))
+
+
+def _add_reasoning(state: UiState, event: ReasoningDelta) -> UiState:
+    last = state.live[-1] if state.live else None
+    if isinstance(last, ReasoningBlock) and last.open and last.step == event.step:
+        grown = replace(last, text=last.text + event.text, seconds=event.seconds)
+        return replace(state, live=(*state.live[:-1], grown))
+    added = ReasoningBlock(turn=event.turn, step=event.step, text=event.text, seconds=event.seconds)
+    return replace(state, live=(*state.live, added))
+
+
+def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
+    row = ToolBlock(
+        turn=event.turn,
+        id=event.id,
+        name=event.name,
+        target=event.target,
+        status="running",
+        started_at=now,
+    )
+    live = tuple(_closed(block, lost=False) for block in state.live)
+    return replace(state, live=(*live, row), phase="tool")
+
+
+def _tool_output(state: UiState, event: ToolOutput) -> UiState:
+    def grown(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            tail = (block.tail + event.text)[-TAIL_KEPT:]
+            return replace(block, tail=tail, lines=event.lines, bytes=event.bytes)
+        return block
+
+    return replace(state, live=tuple(grown(block) for block in state.live))
+
+
+def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
+    def finished(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            return replace(
+                block, status=_status(event.result), result=event.result, seconds=event.seconds, tail=""
+            )
+        return block
+
+    live = tuple(finished(block) for block in state.live)
+    row = next((row for row in state.turns if row.turn == event.turn), None)
+    waiting = replace(state, live=live, phase="waiting")
+    if row is None:
+        return waiting
+    return _with_row(
+        waiting,
+        event.turn,
+        lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
+    )
+
+
+def _add_usage(state: UiState, usage: Usage) -> UiState:
+    used_in, used_out = usage.tokens.input_tokens, usage.tokens.output_tokens
+    context = state.context_tokens if used_in is None else used_in + (used_out or 0)
+    counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
+    return _with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
+
+
+def _status(result: ToolResult) -> ToolStatus:
+    if result.denied:
+        return "denied"
+    if result.interrupted:
+        return "stopped" if result.ran else "not_run"
+    return "failed" if result.is_error or result.exit_code else "done"
+
+
+def _cost_of(state: UiState, turn: int) -> float | None:
+    """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
+    spent = next((row.spent for row in state.turns if row.turn == turn), NOTHING)
+    return spent.cost if spent else None
+
+
+def _with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
+    return replace(state, turns=tuple(change(row) if row.turn == turn else row for row in state.turns))
+
+
+def _facts(memory: TurnMemory) -> tuple[Fact, ...]:
+    return (*(FileChanged(path=path) for path in memory.files_changed), *memory.failed_bash)
+
+
+def _alive(state: UiState) -> UiState:
+    return replace(state, live=_without_retry(state.live))
+
+
+def _without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    return tuple(block for block in blocks if not isinstance(block, RetryBlock))
+
+
+def _is_open(block: Block) -> bool:
+    return isinstance(block, TextBlock | ReasoningBlock) and block.open
+
+
+def _closed(block: Block, *, lost: bool) -> Block:
+    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
+        return replace(block, open=False, lost=lost)
+    return block
+
+
+def _settle_end(block: Block, turn: int, how: Literal["retried", "abandoned"]) -> Block:
+    """Mark the unfinished ends of `turn` (0: of every turn) as retried or abandoned."""
+    if (
+        isinstance(block, EndBlock)
+        and not isinstance(block.end, TurnDone)
+        and not block.settled
+        and turn in (0, block.end.turn)
+    ):
+        return replace(block, settled=how)
+    return block
+
+
+def _turn_of(block: Block) -> int:
+    return block.retry.turn if isinstance(block, RetryBlock) else block.turn
+
+
+def _with_status(
+    blocks: tuple[Block, ...], call_id: str, status: ToolStatus, started_at: float | None = None
+) -> tuple[Block, ...]:
+    def changed(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == call_id:
+            return replace(
+                block, status=status, started_at=block.started_at if started_at is None else started_at
+            )
+        return block
+
+    return tuple(changed(block) for block in blocks)

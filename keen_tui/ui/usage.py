@@ -1,0 +1,34 @@
+"""Tokens and dollars, summed up for the eye."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keen_tui.events import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.input_tokens or self.output_tokens)
+
+    def plus(self, usage: Usage) -> Spent:
+        """With one more step."""
+        tokens = usage.tokens
+        known = self.cost is not None and usage.cost is not None
+        return Spent(
+            input_tokens=self.input_tokens + (tokens.input_tokens or 0),
+            output_tokens=self.output_tokens + (tokens.output_tokens or 0),
+            cached_tokens=self.cached_tokens + (tokens.cached_tokens or 0),
+            cost=(self.cost or 0.0) + (usage.cost or 0.0) if known else None,
+        )
+
+
+NOTHING = Spent()
