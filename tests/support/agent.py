@@ -117,6 +117,7 @@ class AtWork(Protocol):
         retries: RetryPolicy = ONE_ATTEMPT,
         attended: bool = True,
         max_steps: int = 20,
+        stall_seconds: float = 30.0,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -135,13 +136,14 @@ async def at_work(
     retries: RetryPolicy = ONE_ATTEMPT,
     attended: bool = True,
     max_steps: int = 20,
+    stall_seconds: float = 30.0,
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
         session = Session(
             workspace=workspace,
-            provider=provider_for(server, api),
+            provider=provider_for(server, api, stall_seconds=stall_seconds),
             toolbox=build_toolbox(workspace),
             mode=mode,
             attended=attended,
