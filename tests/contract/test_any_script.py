@@ -1,0 +1,282 @@
+"""Whatever a model says, a server breaks and a user does: what must hold after it, on every API.
+
+`KEEN_LONG_TESTS=1` tries thousands of random scripts; without it, a fixed few hundred.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keen_tui.demo.script import (
+    Answer,
+    Break,
+    Call,
+    Fail,
+    HttpAnswer,
+    NoAnswer,
+    RecordedRequest,
+    Reply,
+    Say,
+    Think,
+)
+from keen_tui.errors import SessionRefused
+from keen_tui.events import (
+    EndEvent,
+    MessageTakenBack,
+    ToolFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.messages import Fact
+from keen_tui.models import Api, ModelInfo
+from keen_tui.providers.registry import APIS
+from tests.support.agent import LIMIT, QUICK_RETRIES, Bench, at_work, provider_for
+
+LONG = "KEEN_LONG_TESTS" in os.environ
+EXAMPLES = 3_000 if LONG else 150
+DONE = Reply([Say("Done.")])
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Send a message, `queued` more behind it, or retry; stop after so many events, if at all."""
+
+    what: str
+    queued: int = 0
+    stop_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Discard:
+    pass
+
+
+@dataclass(frozen=True)
+class Switch:
+    api: Api
+    model: str
+    abandon: bool
+
+
+Action = Turn | Discard | Switch
+Planned = tuple[str, tuple[str, ...]]
+"""What the server does next: the kind of its answer, and for a step the kinds of its calls."""
+
+stops = st.none() | st.integers(1, 14)
+actions: st.SearchStrategy[Action] = st.one_of(
+    st.builds(Turn, st.just("send"), st.sampled_from([0, 0, 0, 1]), stops),
+    st.builds(Turn, st.just("retry"), st.just(0), stops),
+    st.builds(Discard),
+    st.builds(Switch, st.sampled_from(APIS), st.sampled_from(["scripted", "other"]), st.booleans()),
+)
+calls = st.sampled_from(["count", "count", "fail", "write", "unknown", "broken"])
+steps = st.lists(calls, min_size=1, max_size=3)
+answers = st.one_of(
+    steps.map(lambda kinds: ("step", tuple(kinds))),
+    st.sampled_from(
+        ["done", "done", "cut", "cut args", "end", "close", "fail", "500", "401", "gone", "empty", "length"]
+    ).map(lambda kind: (kind, ())),
+)
+
+
+@dataclass
+class World:
+    """The server's side of a script: what it will answer, and which calls it has made up."""
+
+    plan: list[Planned]
+    made: int = 0
+    halves: list[str] = field(default_factory=list)
+
+    def __call__(self, request: RecordedRequest) -> Answer:
+        kind, parts = self.plan.pop(0) if self.plan else ("done", ())
+        match kind:
+            case "step":
+                return Reply([Think("Hm."), Say("Step."), *map(self._call, parts)])
+            case "cut":
+                return Reply([Say("A sentence that is cut")], broken=Break("reset", after_deltas=1))
+            case "end":
+                return Reply([Say("A sentence that ends")], broken=Break("end", after_deltas=1))
+            case "cut args":
+                half = self._call("count")
+                self.halves.append(str(half.arguments))
+                return Reply([half], broken=Break("close", in_arguments=True))
+            case "close" | "gone":
+                return NoAnswer("close" if kind == "close" else "reset")
+            case "fail":
+                return Reply([Say("Half"), Fail("crashed")])
+            case "500" | "401":
+                return HttpAnswer(int(kind), {"error": {"message": "no"}})
+            case "empty":
+                return Reply([])
+            case "length":
+                return Reply([Say("As far as")], finish="length")
+        return DONE
+
+    def _call(self, kind: str) -> Call:
+        self.made += 1
+        name = f"c{self.made}."
+        match kind:
+            case "count":
+                return Call("bash", {"command": f"echo {name} >> counter"})
+            case "fail":
+                return Call("bash", {"command": f"echo {name} >> counter; exit 3"})
+            case "write":
+                return Call("write_file", {"path": f"f{self.made % 3}.txt", "content": name})
+            case "unknown":
+                return Call("no_such_tool", {"x": name})
+        return Call("bash", '{"command": "echo never')
+
+
+class Script:
+    """Plays actions on a session and checks, after each, all that must hold."""
+
+    def __init__(self, bench: Bench, workspace: Path, world: World) -> None:
+        self.bench = bench
+        self.session = bench.session
+        self.workspace = workspace
+        self.world = world
+        self.sent: list[str] = []
+
+    async def play(self, action: Action) -> None:
+        try:
+            match action:
+                case Turn():
+                    await self._turn(action)
+                case Discard():
+                    self.session.discard()
+                case Switch(api, model, abandon):
+                    provider = provider_for(self.bench.server, api, model=model)
+                    self.session.switch(provider, ModelInfo(provider="p", id=model, api=api), abandon=abandon)
+        except SessionRefused:
+            pass
+        await asyncio.sleep(0)
+        await self._read_all()
+        self.check()
+
+    async def _turn(self, turn: Turn) -> None:
+        log = self.bench.log
+        goal = len(log.events) + (turn.stop_after or 0)
+        if turn.what == "retry":
+            self.session.retry()
+        for _ in range(1 + turn.queued if turn.what == "send" else 0):
+            self.sent.append(f"m{len(self.sent)}.")
+            self.session.submit(self.sent[-1])
+        while self.session.running and turn.stop_after is not None and len(log.events) < goal:
+            await asyncio.sleep(0)
+        if turn.stop_after is not None:
+            self.session.stop()
+        await self.session.wait_until_idle()
+
+    async def _read_all(self) -> None:
+        """Until the log has read what was published: each turn that started has its end in it."""
+        while len(self.bench.log.ends) < len(self.bench.log.of(TurnStarted)) or self.session.running:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    def check(self) -> None:
+        log = self.bench.log
+        assert len(log.ends) == len(log.of(TurnStarted)), "exactly one end a turn"
+        self.bench.assert_valid_requests()
+        self._check_messages()
+        self._check_side_effects()
+        self._check_memory()
+
+    def _check_messages(self) -> None:
+        """No message is lost, none is there twice, and a request holds those of its time in their order."""
+        taken = [event.text for event in self.bench.log.of(MessageTakenBack)]
+        begun = [event.text for event in self.bench.log.of(TurnStarted) if event.text is not None]
+        assert sorted([*begun, *self.session.queue]) == sorted(self.sent)
+        users = [message.text for message in self.session.conversation if message.role == "user"]
+        assert users == [text for text in begun if text not in taken]
+        turn_of = {
+            event.arguments["command"]: event.turn
+            for event in self.bench.log.of(ToolFinished)
+            if "command" in event.arguments
+        }
+        numbers = {text: number for number, text in _numbered(self.bench)}
+        for number in range(len(self.bench.server.requests)):
+            last = ""
+            for message in self.bench.messages(number):
+                if message.role == "user":
+                    words = message.text.split()
+                    assert len(set(words)) == len(words)
+                    last = words[-1]
+                for call in message.calls:
+                    turn = turn_of.get(call.arguments.get("command", ""))
+                    assert turn is None or numbers[last] == turn, "a trace stands behind its own message"
+
+    def _check_side_effects(self) -> None:
+        counter = self.workspace / "counter"
+        ran = counter.read_text().split() if counter.exists() else []
+        assert len(set(ran)) == len(ran), "no call runs twice"
+        for event in self.bench.log.of(ToolFinished):
+            command = str(event.arguments.get("command", ""))
+            if event.result.ran and not event.result.interrupted and command.startswith("echo c"):
+                assert ran.count(command.split()[1]) == 1, "what has a result has run"
+        assert not any(name in half for name in ran for half in self.world.halves), "none runs half"
+
+    def _check_memory(self) -> None:
+        """Every end tells exactly the facts of the calls since the last message that was committed."""
+        facts: list[Fact] = []
+        for event in self.bench.log.events:
+            if isinstance(event, ToolFinished):
+                facts += event.result.facts
+            elif isinstance(event, TurnDone | TurnAbandoned):
+                assert event.turn_memory == turn_memory(facts)
+                facts.clear()
+            elif isinstance(event, TurnIncomplete):
+                assert event.turn_memory == turn_memory(facts)
+            elif isinstance(event, TurnError):
+                assert not facts
+
+
+def _numbered(bench: Bench) -> list[tuple[int, str]]:
+    return [(event.turn, event.text) for event in bench.log.of(TurnStarted) if event.text is not None]
+
+
+async def run(api: Api, script: list[Action], plan: list[Planned], workspace: Path) -> None:
+    world = World(plan)
+    async with (
+        asyncio.timeout(LIMIT * 2),
+        at_work(world, workspace, api=api, retries=QUICK_RETRIES, max_steps=6) as bench,
+    ):
+        player = Script(bench, workspace, world)
+        for action in script:
+            await player.play(action)
+        world.plan.clear()
+        await player.play(Turn("retry"))
+        await player.play(Turn("send"))
+        end: EndEvent = bench.log.ends[-1]
+        assert isinstance(end, TurnDone), "a server that answers well gets everything done"
+        assert bench.session.pending is None
+        assert bench.session.queue == ()
+
+
+@settings(
+    max_examples=EXAMPLES,
+    derandomize=not LONG,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(
+    api=st.sampled_from(APIS),
+    script=st.lists(actions, min_size=1, max_size=6),
+    plan=st.lists(answers, max_size=12),
+)
+def test_whatever_happens_nothing_is_lost_doubled_or_run_twice(
+    api: Api, script: list[Action], plan: list[Planned]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(api, script, list(plan), Path(folder)))
