@@ -65,14 +65,17 @@ class StartRows(Rows):
         room = min(_WIDTH, width - 6)
         margin = max((width - room) // 2, _BAR + 1)
         lines = list(self._lines())
-        head = [*brand_rows(self.look, self.glyphs, room), Text(), *self._title(room), Text()]
+        brand, title = brand_rows(self.look, self.glyphs, room), self._title(room)
+        head = [*brand, Text(), *title, Text()]
         if len(head) + len(lines) > height:
             lines = [line for line in lines if line != _BLANK]
         if len(head) + len(lines) > height:
-            head = self._title(room)
+            head = title
         if len(head) + len(lines) > height:
             lines = [line for line in lines if line.leads_to is not None]
         keys = [Text(), Text(), *different_rows(self.look, room)]
+        if len(head) + len(lines) + len(keys) + 3 <= height:
+            head = [*brand, Text(), Text(), *title, Text()]
         keys = keys if len(head) + len(lines) + len(keys) <= height else []
         above = max((height - len(head) - len(lines) - len(keys)) // 2, 0)
         rows = [Text()] * above + [indented(row, margin) for row in head]
