@@ -58,7 +58,7 @@ class PickerFoot(Rows):
         effort = effort_words(self.offer.model, self.effort, look, self.glyphs) if self.offer else Text()
         keys = [("enter", "choose")]
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
-        keys += [("ctrl+t", "test the connection"), ("ctrl+k", "enter a key"), ("esc", "back")]
+        keys += [("ctrl+t", "test connection"), ("ctrl+k", "key"), ("esc", "back")]
         hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
         rows = (Text(clean(self.sentence), look("soft")), effort, hints)
         return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]

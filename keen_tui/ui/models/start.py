@@ -76,7 +76,7 @@ class StartRows(Rows):
         keys = [Text(), Text(), *different_rows(self.look, room)]
         if len(head) + len(lines) + len(keys) + 3 <= height:
             head = [*brand, Text(), Text(), *title, Text()]
-        keys = keys if len(head) + len(lines) + len(keys) <= height else []
+        keys = keys if len(head) + len(lines) + len(keys) < height else []
         above = max((height - len(head) - len(lines) - len(keys)) // 2, 0)
         rows = [Text()] * above + [indented(row, margin) for row in head]
         self._entry_at = {}
