@@ -17,8 +17,9 @@ class Connection:
 
     `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
     ("OPENAI_API_KEY"). `effort` is how hard the model shall reason, "" for its own default. `output_limit`
-    is the most tokens of one reply, None when not known. Without a sign of life for `stall_seconds` a
-    reply counts as stalled; `connect_seconds` limits the making of the connection.
+    is the most tokens of one reply and `reasons` whether the model reasons, None where that is not known.
+    Without a sign of life for `stall_seconds` a reply counts as stalled; `connect_seconds` limits the
+    making of the connection.
     """
 
     model: str
@@ -27,6 +28,7 @@ class Connection:
     key_source: str = ""
     effort: str = ""
     output_limit: int | None = None
+    reasons: bool | None = None
     stall_seconds: float = 180.0
     connect_seconds: float = 10.0
 

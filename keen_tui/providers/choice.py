@@ -35,6 +35,7 @@ class Choice:
             key_source=self.key.source if self.key else " or ".join(self.provider.key_variables),
             effort=self.effort,
             output_limit=self.model.output_limit,
+            reasons=self.model.reasons,
             stall_seconds=stall_seconds,
         )
 

@@ -38,7 +38,8 @@ class OpenAIResponses(OpenAIProvider):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._options = {"include", "summary", "ids"} | ({"effort"} if connection.effort else set())
+        reasoning = set() if connection.reasons is False else {"include", "summary"}
+        self._options = {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""

@@ -413,3 +413,10 @@ provider.load()
 assert "openai.resources.responses.responses" in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+async def test_a_model_that_does_not_reason_is_not_asked_to() -> None:
+    async with ModelServer([Reply([Say("Hi.")])]) as server:
+        async with client_of(server, api="openai-responses", reasons=False) as provider:
+            assert [part async for part in provider.stream_step(request())]
+        assert not server.requests[0].body.keys() & {"reasoning", "include"}
