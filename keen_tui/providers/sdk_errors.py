@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from keen_tui.config import is_loopback
 from keen_tui.errors import (
     AuthFailed,
     ConnectionFailed,
@@ -94,7 +95,8 @@ class ErrorTranslator:
     def _lost(self, error: Exception, in_body: bool) -> ProviderError:
         if in_body:
             return StreamCut(f"The connection to {self.address} broke in the middle of the reply.")
-        return ConnectionFailed(f"Can't reach {self.address}: {_why_unreachable(error)}.")
+        hint = " Is the server running?" if is_loopback(f"http://{self.address}") else ""
+        return ConnectionFailed(f"Can't reach {self.address}: {_why_unreachable(error)}.{hint}")
 
 
 def host_and_port(base_url: str) -> tuple[str, str]:
