@@ -86,7 +86,7 @@ class ErrorTranslator:
         import httpx2  # noqa: PLC0415
 
         if isinstance(error, httpx2.ConnectTimeout):
-            return ConnectionFailed(f"Can't reach {self.address}: no answer to the connection.")
+            return self.unreachable("no answer to the connection")
         return self._stalled()
 
     def _stalled(self) -> ProviderError:
@@ -95,8 +95,13 @@ class ErrorTranslator:
     def _lost(self, error: Exception, in_body: bool) -> ProviderError:
         if in_body:
             return StreamCut(f"The connection to {self.address} broke in the middle of the reply.")
-        hint = " Is the server running?" if is_loopback(f"http://{self.address}") else ""
-        return ConnectionFailed(f"Can't reach {self.address}: {_why_unreachable(error)}.{hint}")
+        return self.unreachable(_why_unreachable(error))
+
+    def unreachable(self, why: str) -> ConnectionFailed:
+        """There is no connection, and what to do about it."""
+        local = is_loopback(f"http://{self.address}")
+        what_to_do = "Is the server running?" if local else "Check the network and the base URL."
+        return ConnectionFailed(f"Can't reach {self.address}: {why}. {what_to_do}")
 
 
 def host_and_port(base_url: str) -> tuple[str, str]:

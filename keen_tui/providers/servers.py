@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from keen_tui.config import is_loopback
-from keen_tui.errors import ConnectionFailed, ProviderError, ReplyUnreadable, RequestRefused
+from keen_tui.errors import ProviderError, ReplyUnreadable, RequestRefused
 from keen_tui.keys import FoundKey
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.providers.catalog import Catalog
@@ -103,18 +103,9 @@ async def _fetch(provider: ProviderInfo, key: FoundKey | None, seconds: float) -
             async with client:
                 return await _all_pages(client, provider, server)
     except TimeoutError:
-        failure: ProviderError = ConnectionFailed(f"{address} did not answer within {seconds:g} s.")
+        raise errors.unreachable(f"no answer within {seconds:g} s") from None
     except Exception as error:
-        failure = errors.translated(error, in_body=False)
-    if isinstance(failure, ConnectionFailed):
-        failure = ConnectionFailed(f"{failure} {_what_to_do(provider)}")
-    raise failure
-
-
-def _what_to_do(provider: ProviderInfo) -> str:
-    if is_loopback(provider.base_url):
-        return f"Start {provider.name}, or correct its base URL."
-    return "Check the network and the base URL."
+        raise errors.translated(error, in_body=False) from None
 
 
 def _client(provider: ProviderInfo, key: FoundKey | None) -> httpx2.AsyncClient:
