@@ -31,6 +31,7 @@ KEY_LIMIT = 4_000
 """Characters that no key has."""
 
 _IN_KEYRING = "keyring"
+_THE_KEYRING = "the system keyring"
 
 Answer = TypeVar("Answer")
 
@@ -65,12 +66,26 @@ class Keys:
             return None
         if kept == {"in": _IN_KEYRING}:
             in_ring = self._kept_in_ring(provider.id)
-            return FoundKey(value=in_ring, source="the system keyring") if in_ring else None
+            return FoundKey(value=in_ring, source=_THE_KEYRING) if in_ring else None
         if isinstance(kept, str) and kept:
             return FoundKey(value=checked_key(kept, f"in {self._file}"), source=str(self._file))
         raise ConfigError(
             f"{self._file}: the entry {provider.id!r} is no key. Enter the key again, or remove it."
         )
+
+    def where(self, provider: ProviderInfo) -> str | None:
+        """Where the provider's key is, in words, None: nowhere. No keyring is asked.
+
+        Raises:
+            ConfigError: the file can't be read.
+        """
+        for variable in provider.key_variables:
+            if self._environ.get(variable, "").strip():
+                return variable
+        kept = self._read().get(provider.id)
+        if kept is None:
+            return None
+        return _THE_KEYRING if kept == {"in": _IN_KEYRING} else str(self._file)
 
     def save(self, provider_id: str, key: str) -> str:
         """Keep a key; gives where it is now, in words. Blocking: the keyring may wait for the user.
@@ -82,7 +97,7 @@ class Keys:
         self._from_ring.pop(provider_id, None)
         in_keyring = _keyring_takes(provider_id, key)
         self._write(self._read() | {provider_id: {"in": _IN_KEYRING} if in_keyring else key})
-        return "the system keyring" if in_keyring else f"{self._file}, which only you can read"
+        return _THE_KEYRING if in_keyring else f"{self._file}, which only you can read"
 
     def forget(self, provider_id: str) -> None:
         """Remove a kept key. No effect when there is none."""

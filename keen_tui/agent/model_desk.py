@@ -59,12 +59,10 @@ class ModelDesk:
     def key_source(self, provider: ProviderInfo) -> str | None:
         """Where the provider's key is, "" where none is needed, None when there is none."""
         try:
-            key = self._chooser.key_for(provider)
+            source = self._chooser.key_source(provider)
         except ConfigError:  # it is told when the provider is chosen
-            key = None
-        if key:
-            return key.source
-        return "" if needs_no_key(provider) else None
+            source = None
+        return source or ("" if needs_no_key(provider) else None)
 
     async def find_servers(self) -> tuple[FoundServer, ...]:
         """The model servers that answer on this machine. Takes up to a second; never raises."""

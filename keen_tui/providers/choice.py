@@ -88,11 +88,18 @@ class Chooser:
         )
 
     def key_for(self, provider: ProviderInfo) -> FoundKey | None:
-        """The provider's key. Kept keys go only to the address that the catalogue has for the provider."""
-        found = self.keys.find(provider)
+        """The provider's key. Kept keys go only to the address that the catalogue has for the provider.
+
+        Raises ConfigError when what was found can't be a key.
+        """
+        return self.keys.find(provider) if self.key_source(provider) else None
+
+    def key_source(self, provider: ProviderInfo) -> str | None:
+        """Where that key is, in words, None: there is none. No keyring is asked. Raises ConfigError."""
+        source = self.keys.where(provider)
         known = self.catalog.provider(provider.id)
         moved = known is None or known.base_url != provider.base_url
-        return None if found and moved and found.source not in provider.key_variables else found
+        return None if moved and source not in provider.key_variables else source
 
     def _known_provider(self, settings: Settings) -> ProviderInfo:
         if settings.provider:

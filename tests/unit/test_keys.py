@@ -85,6 +85,8 @@ def test_without_a_keyring_it_is_kept_in_a_file_that_only_the_user_reads(tmp_pat
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert keys.find(ACME) == FoundKey(value=SECRET, source=str(file))
+    assert keys.where(ACME) == str(file)
+    assert Keys({"B_KEY": "x"}, folder).where(ACME) == "B_KEY"
     assert [path.name for path in folder.iterdir()] == ["keys.toml"]
     keys.forget("acme")
     assert keys.find(ACME) is None
@@ -96,6 +98,9 @@ def test_with_a_keyring_the_file_holds_only_where_it_is(tmp_path: Path, ring: Me
     assert keys.save("acme", SECRET) == "the system keyring"
     assert SECRET not in (tmp_path / "keys.toml").read_text()
     assert ring.kept == {("keen-tui", "acme"): SECRET}
+    ring.kept["keen-tui", "acme"] = "changed behind our back"
+    assert keys.where(ACME) == "the system keyring"
+    ring.kept["keen-tui", "acme"] = SECRET
     assert keys.find(ACME) == FoundKey(value=SECRET, source="the system keyring")
     keys.forget("acme")
     assert ring.kept == {}
