@@ -1,0 +1,156 @@
+"""The choice among models with everything real: catalogue, keys, settings file, session, server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from keen_tui.agent.model_desk import ModelDesk
+from keen_tui.config import load_settings
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Break, Call, Reply, Say
+from keen_tui.errors import ConnectionFailed, ModelMissing, SessionRefused
+from keen_tui.events import ModelChanged, TurnDone, TurnIncomplete
+from keen_tui.models import ModelInfo
+from keen_tui.providers.choice import CUSTOM, Choice
+from keen_tui.providers.not_configured import NotConfigured
+from keen_tui.providers.registry import build_provider
+from keen_tui.wiring import build_chooser, build_session
+from tests.support.agent import Bench, EventLog
+
+ACME = """
+id = "acme"
+name = "Acme"
+api = "openai-chat"
+base_url = "{url}"
+key_variables = ["ACME_KEY"]
+[models.m1]
+context_window = 1_000
+price = {{ input = 1, output = 1 }}
+[models.m2]
+api = "anthropic"
+reasons = true
+efforts = ["low", "high"]
+"""
+WORK = Reply([Call("write_file", {"path": "a.py", "content": "1"})])
+CUT = Reply([Say("Half a sent")], broken=Break("close", after_deltas=1))
+DONE = Reply([Say("Done.")])
+
+
+@asynccontextmanager
+async def at_desk(
+    tmp_path: Path, *script: Reply, key: str = "sk-acme", **flags: str
+) -> AsyncIterator[tuple[ModelDesk, Bench, dict[str, str]]]:
+    """A desk with one provider of its own, as the program sets it up."""
+    home = tmp_path / "home"
+    (home / "providers").mkdir(parents=True)
+    environ = {"KEEN_HOME": str(home), "ACME_KEY": key}
+    async with ModelServer(script, models=("m1", "m3")) as server:
+        (home / "providers" / "acme.toml").write_text(ACME.format(url=server.base_url))
+        flags = {name: value.format(url=server.base_url) for name, value in flags.items()}
+        settings = load_settings({"retry_attempts": 1, **flags}, environ)
+        chooser = build_chooser(environ)
+        choice: Choice | None = chooser.choice(settings) if settings.model else None
+        provider = (
+            build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
+        )
+        info = choice.model if choice else None
+        session = build_session(settings, tmp_path, provider, info, attended=True)
+        session.set_mode("auto")
+        log = EventLog(session.bus.subscribe())
+        try:
+            yield ModelDesk(session, chooser, settings, choice, environ), Bench(session, log, server), environ
+        finally:
+            await session.close()
+
+
+def model(desk: ModelDesk, id: str) -> ModelInfo:
+    (acme,) = [provider for provider in desk.providers if provider.id == "acme"]
+    return next(each for each in acme.models if each.id == id)
+
+
+async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, DONE) as (desk, bench, environ):
+        assert desk.current is None
+        said = desk.choose(model(desk, "m2"), effort="high")
+        assert "settings.toml" in said
+        changed = await bench.log.wait_for(ModelChanged)
+        assert (changed.model, changed.effort) == ("m2", "high")
+        assert isinstance(await bench.ask("hi"), TurnDone)
+        (request,) = bench.server.requests
+        assert (request.path, request.headers["x-api-key"]) == ("/v1/messages", "sk-acme")
+        assert request.body["output_config"] == {"effort": "high"}
+        settings = load_settings({}, environ)
+        assert (settings.provider, settings.model, settings.effort) == ("acme", "m2", "high")
+        assert "sk-acme" not in (tmp_path / "home" / "settings.toml").read_text()
+        now = desk.current
+        assert now is not None and (now.id, desk.effort) == ("m2", "high")
+
+
+async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keen_tui.keys._keyring_takes", lambda *_: False)  # this machine's is not asked
+    async with at_desk(tmp_path, DONE, key="") as (desk, bench, _):
+        acme = next(provider for provider in desk.providers if provider.id == "acme")
+        assert desk.key_source(acme) == "", "on this machine none is needed"
+        where = await desk.keep_key(acme, "sk-entered")
+        assert "keys.toml" in where and "sk-entered" not in where
+        assert desk.key_source(acme) == str(tmp_path / "home" / "keys.toml")
+        desk.choose(model(desk, "m1"))
+        await bench.ask("hi")
+        assert bench.server.requests[0].headers["authorization"] == "Bearer sk-entered"
+        openai = next(provider for provider in desk.providers if provider.id == "openai")
+        assert desk.key_source(openai) is None
+        with pytest.raises(ModelMissing, match="OPENAI_API_KEY"):
+            desk.choose(openai.models[0])
+        assert desk.current == model(desk, "m1"), "a refused choice changes nothing"
+
+
+async def test_servers_are_asked_for_their_lists_and_for_a_sign_of_life(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, provider="acme", model="m1") as (desk, bench, _):
+        acme = next(provider for provider in desk.providers if provider.id == "acme")
+        listed = await desk.live_models(acme)
+        assert [each.id for each in listed] == ["m1", "m3"]
+        assert listed[0].context_window == 1_000, "what is known of it stays known"
+        assert "answers" in await desk.check()
+        await bench.server.stop()
+        with pytest.raises(ConnectionFailed, match="Is the server running"):
+            await desk.check()
+
+
+async def test_pending_work_is_lost_only_when_that_is_said(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m1") as (desk, bench, _):
+        assert isinstance(await bench.ask("go"), TurnIncomplete)
+        assert not desk.would_abandon(model(desk, "m1"))
+        assert desk.would_abandon(model(desk, "m2"))
+        with pytest.raises(SessionRefused):
+            desk.choose(model(desk, "m2"))
+        assert desk.current == model(desk, "m1")
+        desk.choose(model(desk, "m2"), abandon=True)
+        assert isinstance(await bench.ask("next"), TurnDone)
+        assert "(turn abandoned)" in bench.messages()[1].text
+        bench.assert_valid_requests()
+
+
+async def test_an_effort_alone_is_changed_without_losing_work(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m2") as (desk, bench, _):
+        await bench.ask("go")
+        desk.choose(model(desk, "m2"), effort="low")
+        assert isinstance(await bench.retry(), TurnDone)
+        assert bench.server.requests[-1].body["output_config"] == {"effort": "low"}
+        bench.assert_valid_requests()
+
+
+async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, DONE, base_url="{url}", model="m1") as (desk, bench, environ):
+        custom = desk.providers[0]
+        assert (custom.id, custom.base_url) == (CUSTOM, bench.server.base_url)
+        other = ModelInfo(provider=CUSTOM, id="m3", api="openai-chat")
+        desk.choose(other)
+        await bench.ask("hi")
+        assert bench.server.requests[0].body["model"] == "m3"
+        assert load_settings({}, environ).model == "m3"
