@@ -28,7 +28,7 @@ class Bare(App):
 
 Bare().run()
 """
-IMPORT_SDK = "import openai, openai.resources.chat.completions"
+IMPORT_SDK = "import openai, openai.resources.chat.completions.completions"
 
 
 def keen(base_url: str = "http://127.0.0.1:9/v1") -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut
 from keen_tui.ui.models.values import Beginning, FromProvider
 from keen_tui.ui.port import ModelsPort
+from keen_tui.ui.screens.help import HelpScreen
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented, spread, wrapped
 from keen_tui.ui.widgets.welcome import brand_rows, different_rows
@@ -205,7 +206,7 @@ class StartScreen(Screen[Beginning | None]):
 
     def action_help(self) -> None:
         """Open the help page."""
-        self.app.workspace.action_help()  # type: ignore[attr-defined]
+        self.app.push_screen(HelpScreen(self._rows.look, self._rows.glyphs, "anywhere"))
 
     def on_click(self, event: events.Click) -> None:
         entry = self._rows.entry_at(event.y)
