@@ -132,7 +132,7 @@ class _Encoder:
         if reply.send_finish:
             payload: dict[str, Any] = {"delta": {"stop_reason": reason, "stop_sequence": None}}
             if reply.usage is not None:
-                payload["usage"] = {"output_tokens": reply.usage.output_tokens or 0}
+                payload["usage"] = _output_usage(reply.usage)
             yield _event("message_delta", payload, "terminal")
         if reply.send_done:
             yield _event("message_stop", {}, "terminal")
@@ -152,6 +152,13 @@ def _event(
 
 def _signature(number: int, text: str) -> str:
     return b64encode(f"{number} {text}".encode(errors="replace")).decode()
+
+
+def _output_usage(usage: TokenUsage) -> dict[str, Any]:
+    counts: dict[str, Any] = {"output_tokens": usage.output_tokens or 0}
+    if usage.reasoning_tokens is not None:
+        counts["output_tokens_details"] = {"thinking_tokens": usage.reasoning_tokens}
+    return counts
 
 
 def _input_usage(usage: TokenUsage) -> dict[str, int]:

@@ -20,15 +20,16 @@ from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
 
+_PAUSE = "pause_turn"
+_REFUSAL = "refusal"
 _STOP_REASONS: Mapping[str, StopReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "tool_use": "tool_calls",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",  # what was written until then is whole and usable
-    "refusal": "refusal",
+    _REFUSAL: "refusal",
 }
-_PAUSE = "pause_turn"
 
 _USAGE_FIELDS = (
     "input_tokens",
@@ -73,7 +74,8 @@ class _Block:
 class AnthropicAssembly:
     """Give it every event, then ask it to finish.
 
-    Blocks of kinds that only a server's own tools make are passed over: none of those is ever offered.
+    What a server's own tools did is kept as it came, though none is ever offered: a turn that was paused
+    for them goes on only where it finds them again. Blocks of unknown kinds are passed over.
 
     Args:
         server: what the server is called in messages.
@@ -88,9 +90,9 @@ class AnthropicAssembly:
         self._text: list[str] = []
         self._text_mender = PieceMender()
         self._reasoning_mender = PieceMender()
-        self._begun = False
         self._stop = ""
         self._counts: dict[str, int] = {}
+        self._reasoning_tokens: int | None = None
         self.closed = False
         """`message_stop` was in: nothing that follows belongs to the reply."""
 
@@ -163,10 +165,9 @@ class AnthropicAssembly:
         )
 
     def _begin(self, message: Mapping[str, Any]) -> None:
-        """A second reply in the same body makes nothing of the first: what was shown would be doubled."""
-        if self._begun:
+        """Another reply in the midst of this one makes nothing of both: what was shown would be doubled."""
+        if self._blocks:
             raise StreamCut(f"{self._server} began another reply before the first was complete.")
-        self._begun = True
         self._count(message.get("usage"))
 
     def _begin_block(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
@@ -210,8 +211,9 @@ class AnthropicAssembly:
     def _finished(self, block: _Block) -> tuple[ToolCall | None, NativeMessage | None]:
         """The call in a block, if it is one, and the block as it is sent back, if it is.
 
-        Thinking goes back unmodified with its signature. Without one (a server that signs nothing) no
-        server takes it back, so it is left out.
+        Thinking goes back unmodified with its signature. Without one it is left out, alone: the rest of a
+        message that was cut never gets here, and what is whole stays, so that every result has its call.
+        Of a refused reply no call is left: the server may have stopped it anywhere, and the turn is done.
         """
         match block.kind:
             case "text" if block.text.strip():
@@ -220,13 +222,25 @@ class AnthropicAssembly:
                 return None, {"type": "thinking", "thinking": block.text, "signature": block.signature}
             case "redacted_thinking":
                 return None, dict(block.start)
-            case "tool_use":
+            case "tool_use" if self._stop != _REFUSAL:
                 return self._call(block)
+            case "server_tool_use":
+                return None, self._servers_call(block)
+            case kind if kind.endswith("_tool_result"):
+                return None, dict(block.start)
         return None, None
 
+    def _servers_call(self, block: _Block) -> NativeMessage | None:
+        """A call that the server ran itself; None when it is not whole."""
+        arguments, problem = parse_arguments(block.raw, cut_off=self._cut_off)
+        return None if problem else {**block.start, "input": arguments}
+
+    @property
+    def _cut_off(self) -> bool:
+        return _STOP_REASONS.get(self._stop) == "length"
+
     def _call(self, block: _Block) -> tuple[ToolCall, NativeMessage]:
-        cut_off = _STOP_REASONS.get(self._stop) == "length"
-        arguments, problem = parse_arguments(block.raw, cut_off=cut_off)
+        arguments, problem = parse_arguments(block.raw, cut_off=self._cut_off)
         call_id = self._ids.claim(mended(text_of(block.start.get("id"))))
         name = mended(text_of(block.start.get("name")))
         call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
@@ -248,6 +262,8 @@ class AnthropicAssembly:
             count = count_of(usage, name)
             if count is not None:
                 self._counts[name] = count
+        reasoning = count_of(object_of(usage).get("output_tokens_details"), "thinking_tokens")
+        self._reasoning_tokens = self._reasoning_tokens if reasoning is None else reasoning
 
     def _usage(self) -> TokenUsage:
         """In our words `input_tokens` is all of the input, what the cache had or took included."""
@@ -256,6 +272,7 @@ class AnthropicAssembly:
             input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
             output_tokens=output,
             cached_tokens=read,
+            reasoning_tokens=self._reasoning_tokens,
             cache_write_tokens=written,
         )
 

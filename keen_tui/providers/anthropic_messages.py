@@ -93,7 +93,7 @@ class AnthropicMessages(HttpProvider):
             {
                 "type": "tool_result",
                 "tool_use_id": call.id,
-                "content": mended(result.text) or "(empty)",
+                "content": mended(result.text) if result.text.strip() else "(empty)",
                 "is_error": result.is_error,
             }
             for call, result in batch
@@ -170,8 +170,8 @@ class AnthropicMessages(HttpProvider):
     def _connected(self, key: str) -> AsyncAnthropic:
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
-        # The SDK warns of models that will be retired on stderr, where the screen is drawn.
-        warnings.filterwarnings("ignore", message="The model '")
+        # The SDK warns of old models and options on stderr, where the screen is drawn.
+        warnings.filterwarnings("ignore", message="The model '|Using Claude with ")
         return AsyncAnthropic(
             api_key=key or "none",  # given even when none is sent, or the SDK looks for others by itself
             base_url=self.connection.base_url.rstrip("/").removesuffix("/v1"),
@@ -185,11 +185,12 @@ class AnthropicMessages(HttpProvider):
         )
 
     def _key_options(self) -> dict[str, Any]:
-        """The key as the server may want it; without one, what keeps the SDK from sending any."""
+        """The key as the server may want it. No other is sent, such as one that the SDK finds among the
+        headers of ANTHROPIC_CUSTOM_HEADERS."""
         from anthropic import Omit  # noqa: PLC0415
 
         headers = key_headers(self.api, self.connection.base_url, self._key)
-        return {"extra_headers": headers or {"Authorization": Omit()}}
+        return {"extra_headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
 
 
 def anthropic_messages(request: StepRequest) -> list[NativeMessage]:
@@ -217,14 +218,16 @@ def _messages(request: StepRequest) -> Iterator[NativeMessage]:
 
 
 def _with_breakpoints(messages: Sequence[NativeMessage]) -> list[NativeMessage]:
-    """Where the prompt cache may break: behind the two newest messages of the user.
+    """Where the prompt cache may break, four places at most with the system prompt, which covers the tools.
 
-    The newest is what the next step will find again; the one before is what this step finds. The system
-    prompt has a third, which covers the tools too. They stand in what is sent, never in what is kept.
+    Behind the newest message of the user, which the next step will find again; behind the one before,
+    which this step finds; and behind the newest words of the user, which are still there in the next turn
+    when all the tool results behind them are gone. They stand in what is sent, never in what is kept.
     """
     sent = list(messages)
-    newest = [place for place, message in enumerate(sent) if message["role"] == "user"][-2:]
-    for place in newest:
+    of_user = [place for place, message in enumerate(sent) if message["role"] == "user"]
+    with_words = [place for place in of_user if sent[place]["content"][-1]["type"] == "text"]
+    for place in {*of_user[-2:], *with_words[-1:]}:
         *rest, last = sent[place]["content"]
         sent[place] = {**sent[place], "content": [*rest, _breakpoint(last)]}
     return sent
@@ -267,5 +270,13 @@ def _joined(replies: Sequence[StepReply]) -> StepReply:
 
 def _summed(usages: Sequence[TokenUsage]) -> TokenUsage:
     """Output is the sum; the input of the last holds all that was sent before."""
-    counts = [usage.output_tokens for usage in usages if usage.output_tokens is not None]
-    return replace(usages[-1], output_tokens=sum(counts) if counts else None)
+    return replace(
+        usages[-1],
+        output_tokens=_sum(usage.output_tokens for usage in usages),
+        reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

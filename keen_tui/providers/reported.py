@@ -17,7 +17,7 @@ from keen_tui.providers.wire_text import mended
 
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "request_too_large"}
 _CONTEXT_WORDS = re.compile(
-    r"context[ _](length|window|size)|maximum (context|prompt) length|(prompt|input) is too long"
+    r"context[ _](length|window|size|limit)|maximum (context|prompt) length|(prompt|input) is too long"
     r"|input token count .* exceeds|exceeds? the maximum number of tokens",
     re.IGNORECASE,
 )

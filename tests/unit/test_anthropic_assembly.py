@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keen_tui.errors import ServerBusy, StreamCut
 from keen_tui.messages import StepReply, TokenUsage
@@ -125,14 +128,37 @@ def test_redacted_thinking_is_kept_as_it_came() -> None:
     assert content(assemble(start(0, **block), *text(1, "yes"), ended()))[0] == block
 
 
-def test_blocks_of_the_servers_own_tools_and_blank_texts_are_not_sent_back() -> None:
-    server = [
-        start(0, type="server_tool_use", id="s", name="search", input={}),
-        delta(0, "input_json", partial_json="{}"),
-    ]
-    reply = assemble(*server, *text(1, " \n"), *text(2, "yes"), ended())
-    assert content(reply) == [{"type": "text", "text": "yes"}]
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "search", "input": {}}
+
+
+def test_what_the_servers_own_tools_did_is_kept_as_it_came_and_never_run_here() -> None:
+    found = {"type": "search_tool_result", "tool_use_id": "s", "content": [{"any": "thing"}]}
+    asked = [start(0, **SEARCH), delta(0, "input_json", partial_json='{"q": "x"}')]
+    reply = assemble(*asked, start(1, **found), *text(2, "yes"), ended())
+    assert content(reply) == [SEARCH | {"input": {"q": "x"}}, found, {"type": "text", "text": "yes"}]
     assert reply.tool_calls == ()
+    half = assemble(*asked[:1], delta(0, "input_json", partial_json='{"q'), *text(2, "yes"), ended())
+    assert content(half) == [{"type": "text", "text": "yes"}]
+
+
+def test_blank_texts_and_blocks_of_unknown_kinds_are_not_sent_back() -> None:
+    unknown = start(0, type="compaction", content="all of it")
+    reply = assemble(unknown, *text(1, " \n"), *text(2, "yes"), ended())
+    assert content(reply) == [{"type": "text", "text": "yes"}]
+
+
+def test_a_call_in_a_refused_reply_is_none() -> None:
+    reply = assemble(*text(0, "I"), *call(1, "a", ""), *call(2, "b", '{"x": 1}'), ended("refusal"))
+    assert (reply.stop_reason, reply.tool_calls) == ("refusal", ())
+    assert [block["type"] for block in content(reply)] == ["text"]
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
+def test_a_call_that_a_limit_cut_off_before_its_arguments_is_not_run(reason: str) -> None:
+    (made,) = assemble(*call(0, "a", ""), ended(reason)).tool_calls
+    assert made.problem is not None
+    (whole,) = assemble(*call(0, "a", ""), ended("tool_use")).tool_calls
+    assert whole.problem is None
 
 
 def test_what_is_for_the_eye_comes_at_once() -> None:
@@ -161,6 +187,11 @@ def test_another_reply_in_the_midst_makes_nothing_of_the_first() -> None:
         assemble(begin, *text(0, "half"), begin, *text(0, "whole"), ended())
 
 
+def test_a_beginning_that_is_only_repeated_is_no_other_reply() -> None:
+    begin = {"type": "message_start", "message": {}}
+    assert assemble(begin, begin, *text(0, "whole"), ended()).text == "whole"
+
+
 def test_errors_count_until_the_reply_is_complete() -> None:
     error = ServerSentEvent(
         '{"type": "error", "error": {"type": "overloaded_error", "message": "x"}}', "error"
@@ -180,6 +211,31 @@ def test_usage_counts_all_input_and_ignores_nonsense() -> None:
     usage = assemble(begin, *text(0, "x"), ended(output_tokens=20, cache_creation_input_tokens=-3)).usage
     assert usage == TokenUsage(input_tokens=70, output_tokens=20, cached_tokens=60)
     assert assemble(*text(0, "x"), ended(output_tokens="many")).usage == TokenUsage()
+    thought = assemble(*text(0, "x"), ended(output_tokens_details={"thinking_tokens": 4})).usage
+    assert thought == TokenUsage(reasoning_tokens=4)
+
+
+@given(st.text(), st.text(), st.dictionaries(st.text(), st.text()), st.data())
+def test_where_deltas_are_split_makes_no_difference(
+    thought: str, words: str, arguments: dict[str, str], data: st.DataObject
+) -> None:
+    def split(whole: str) -> list[str]:
+        cuts = sorted(data.draw(st.sets(st.integers(0, len(whole)))))
+        return [whole[begin:stop] for begin, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+
+    reply = assemble(
+        start(0, type="thinking", thinking="", signature=""),
+        *(delta(0, "thinking", thinking=piece) for piece in split(thought)),
+        delta(0, "signature", signature="sig"),
+        start(1, type="text", text=""),
+        *(delta(1, "text", text=piece) for piece in split(words)),
+        start(2, type="tool_use", id="a", name="bash", input={}),
+        *(delta(2, "input_json", partial_json=piece) for piece in split(json.dumps(arguments))),
+        ended("tool_use"),
+    )
+    assert reply.text == words
+    assert reply.tool_calls[0].arguments == arguments
+    assert content(reply)[0] == {"type": "thinking", "thinking": thought, "signature": "sig"}
 
 
 def test_a_pause_is_no_end() -> None:
