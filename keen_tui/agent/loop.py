@@ -126,7 +126,7 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
     while turn.step < agent.max_steps:
         turn.step += 1
         reply = await _call_model_until_complete(turn, agent)
-        if reply.tool_calls:
+        if reply.tool_calls and reply.stop_reason not in _REFUSED:
             await _run_batch(turn, agent, reply)
         else:
             return _last_step(turn, agent, reply)
@@ -135,7 +135,7 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
 
 def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
     notice = _NOTICES.get(reply.stop_reason, "")
-    if not reply.text.strip() and reply.stop_reason not in ("refusal", "content_filter"):
+    if not reply.text.strip() and reply.stop_reason not in _REFUSED:
         if turn.has_work:
             return Broken(reason="empty", detail=notice or "The model sent an empty reply.")
         notice = notice or "The model sent an empty reply."
@@ -144,6 +144,9 @@ def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
         agent.publish(Notice(turn=turn.turn, text=notice))
     return Finished(reason=reply.stop_reason)
 
+
+_REFUSED = ("refusal", "content_filter")
+"""Ends that are named and final: what the reply had begun to call is not run."""
 
 _NOTICES = {
     "length": 'The reply stops here because the model reached its output limit. Say "continue" to go on.',

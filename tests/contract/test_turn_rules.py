@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.retries import RetryPolicy
-from keen_tui.demo.script import Break, Call, Fail, HttpAnswer, NoAnswer, Reply, Say, Seen, Think
+from keen_tui.demo.script import Break, Call, Fail, HttpAnswer, NoAnswer, Refuse, Reply, Say, Seen, Think
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalAnswered,
@@ -28,7 +28,7 @@ from keen_tui.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.messages import TokenUsage
+from keen_tui.messages import StopReason, TokenUsage
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
@@ -175,6 +175,18 @@ async def test_refusals_are_done_and_named(tmp_path: Path, at_work: AtWork, fini
     reply = Reply([Say("No.")], finish="content_filter" if finish == "content_filter" else "refusal")
     async with at_work([reply], tmp_path) as bench:
         assert isinstance(await bench.ask("hi"), TurnDone)
+
+
+@pytest.mark.parametrize("finish", ["refusal", "content_filter"])
+async def test_what_a_refused_reply_had_begun_to_call_is_not_run(
+    tmp_path: Path, at_work: AtWork, finish: StopReason
+) -> None:
+    reply = Reply([Refuse("No."), bash("echo ran >> counter")], finish=finish)
+    async with at_work([reply, DONE], tmp_path) as bench:
+        assert isinstance(await bench.ask("hi"), TurnDone)
+        assert not (tmp_path / "counter").exists()
+        assert isinstance(await bench.ask("again"), TurnDone)
+        bench.assert_valid_requests()
 
 
 async def test_a_denial_is_an_error_result_and_the_rest_of_the_batch_still_asks(
