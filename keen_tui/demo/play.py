@@ -27,7 +27,7 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.headless import progress_line
-from keen_tui.models import ModelInfo
+from keen_tui.models import ModelInfo, Price
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
 from keen_tui.wiring import build_session
@@ -42,7 +42,11 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
         serving(ModelServer(TourModel(pace, run_tests_command()), models=(MODEL,))) as server,
     ):
         info = ModelInfo(
-            provider="tour", id=MODEL, api=settings.api or "openai-chat", context_window=CONTEXT_WINDOW
+            provider="tour",
+            id=MODEL,
+            api=settings.api or "openai-chat",
+            context_window=CONTEXT_WINDOW,
+            price=Price(input=0.0, output=0.0),  # a script costs nothing
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
         yield build_session(replace(settings, retry_attempts=ATTEMPTS), root, provider, info, attended=True)
