@@ -163,7 +163,7 @@ def discount_turn(turn: int = 4) -> list[Event]:
         *read(turn, "d1", "tests/test_cart.py", 142),
         *read(turn, "d2", "src/cart.py", 88),
         *failing_bash(turn, "d3", "pytest -q tests/test_cart.py"),
-        Usage(turn=turn, step=1, tokens=TokenUsage(input_tokens=9_800, output_tokens=600)),
+        Usage(turn=turn, step=1, tokens=TokenUsage(input_tokens=9_800, output_tokens=600), cost=0.0412),
         TextDelta(turn=turn, step=2, text="**Found it.** The order is wrong, not the rounding."),
     ]
 
