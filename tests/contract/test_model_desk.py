@@ -62,7 +62,11 @@ async def at_desk(
         session.set_mode("auto")
         log = EventLog(session.bus.subscribe())
         try:
-            yield ModelDesk(session, chooser, settings, choice, environ), Bench(session, log, server), environ
+            yield (
+                ModelDesk(session, chooser, settings, choice, environ),
+                Bench(session, log, server, provider),
+                environ,
+            )
         finally:
             await session.close()
 

@@ -6,18 +6,37 @@ right word, nothing runs twice or half, and the next request is one that the API
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from keen_tui.agent.retries import RetryPolicy
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Answer, Break, Call, Fail, HttpAnswer, NoAnswer, RawStream, Reply, Say, Think
+from keen_tui.demo.script import (
+    Answer,
+    Break,
+    Call,
+    Fail,
+    HttpAnswer,
+    NoAnswer,
+    RawStream,
+    RecordedRequest,
+    Reply,
+    Say,
+    Think,
+)
 from keen_tui.demo.wire_json import sse
-from keen_tui.errors import EndReason
+from keen_tui.errors import EndReason, StreamStalled
 from keen_tui.events import RetryScheduled, TextDelta, TurnDone, TurnError, TurnIncomplete
-from tests.support.agent import QUICK_RETRIES, AtWork, Bench
+from keen_tui.models import Api
+from keen_tui.providers.http_provider import HttpProvider
+from keen_tui.providers.registry import APIS
+from tests.support.agent import ONE_ATTEMPT, QUICK_RETRIES, AtWork, Bench
+from tests.support.client import parts_of
 
 COUNT = Call("bash", {"command": "echo ran >> counter"})
 NEVER = Call("bash", {"command": "echo half >> counter"})
@@ -38,7 +57,7 @@ class Fault:
     answer: Answer
     reason: EndReason
     retried: bool
-    stall: float = 30.0
+    stalls: bool = False
 
 
 PINGS = b"".join(sse({"type": "ping"}, "ping") + b": still here\n\n" for _ in range(20))
@@ -63,9 +82,8 @@ FAULTS = {
     "p11 ended in text": Fault(replace(TEXT, broken=Break("end", after_deltas=2)), "cut", True),
     "p11 ended in arguments": Fault(replace(CALLING, broken=Break("end", in_arguments=True)), "cut", True),
     "p11 ended before its end": Fault(replace(CALLING, broken=Break("end")), "cut", True),
-    "p13 silence": Fault(replace(TEXT, broken=Break("stall", after_deltas=2)), "stalled", True, stall=0.3),
-    "p13 only pings": Fault(RawStream(PINGS, piece=64, pace=0.02), "stalled", True, stall=0.2),
-    "p13 no answer": Fault(NoAnswer("stall"), "stalled", True, stall=0.3),
+    "p13 silence": Fault(replace(TEXT, broken=Break("stall", after_deltas=2)), "stalled", True, stalls=True),
+    "p13 only pings": Fault(RawStream(PINGS, piece=64, pace=0.02), "stalled", True, stalls=True),
     "p23 error in the stream": Fault(Reply([Say("Half"), Fail("the model crashed")]), "provider", True),
     "p27 page": Fault(
         HttpAnswer(200, "<html>Sign in</html>", {"content-type": "text/html"}), "provider", False
@@ -73,8 +91,36 @@ FAULTS = {
     "p27 document": Fault(HttpAnswer(200, {"hello": "world"}), "provider", False),
     "p27 redirect": Fault(HttpAnswer(302, "", {"location": "http://127.0.0.1:9/v1"}), "provider", False),
 }
+PATIENT, IMPATIENT = 30.0, 0.2
+"""Seconds until a reply counts as stalled: short only for the one that does, machines being slow at times."""
+
 each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 GoesOn = Literal["retry", "message", "discard"]
+
+
+@asynccontextmanager
+async def at_fault(
+    at_work: AtWork,
+    fault: Fault,
+    script: Sequence[Answer],
+    workspace: Path,
+    retries: RetryPolicy = ONE_ATTEMPT,
+) -> AsyncIterator[Bench]:
+    """A session at work; its provider loses patience with the fault, if that is one that stalls."""
+    benches: list[Bench] = []
+    answers = iter(script)
+
+    def answer(_: RecordedRequest) -> Answer:
+        chosen = next(answers)
+        provider = benches[0].provider
+        assert isinstance(provider, HttpProvider)
+        seconds = IMPATIENT if fault.stalls and chosen is fault.answer else PATIENT
+        provider.connection = replace(provider.connection, stall_seconds=seconds)
+        return chosen
+
+    async with at_work(answer, workspace, retries=retries) as bench:
+        benches.append(bench)
+        yield bench
 
 
 def runs(workspace: Path) -> str:
@@ -97,7 +143,7 @@ async def go_on(bench: Bench, how: GoesOn) -> None:
 async def test_in_the_first_step_nothing_is_kept(
     tmp_path: Path, at_work: AtWork, fault: Fault, how: GoesOn
 ) -> None:
-    async with at_work([fault.answer, DONE], tmp_path, stall_seconds=fault.stall) as bench:
+    async with at_fault(at_work, fault, [fault.answer, DONE], tmp_path) as bench:
         end = await bench.ask("go")
         assert isinstance(end, TurnError)
         assert (end.reason, len(bench.log.ends)) == (fault.reason, 1)
@@ -114,7 +160,7 @@ async def test_in_the_first_step_nothing_is_kept(
 async def test_after_a_step_its_work_is_kept(
     tmp_path: Path, at_work: AtWork, fault: Fault, how: GoesOn
 ) -> None:
-    async with at_work([WORK, fault.answer, DONE], tmp_path, stall_seconds=fault.stall) as bench:
+    async with at_fault(at_work, fault, [WORK, fault.answer, DONE], tmp_path) as bench:
         end = await bench.ask("go")
         assert isinstance(end, TurnIncomplete)
         assert (end.reason, end.calls, len(bench.log.ends)) == (fault.reason, 1, 1)
@@ -137,7 +183,7 @@ async def test_what_may_pass_is_tried_again_by_itself_and_the_rest_is_not(
     tmp_path: Path, at_work: AtWork, fault: Fault
 ) -> None:
     script = [WORK, fault.answer, DONE]
-    async with at_work(script, tmp_path, retries=QUICK_RETRIES, stall_seconds=fault.stall) as bench:
+    async with at_fault(at_work, fault, script, tmp_path, QUICK_RETRIES) as bench:
         end = await bench.ask("go")
         assert isinstance(end, TurnDone if fault.retried else TurnIncomplete)
         told = [event.reason for event in bench.log.of(RetryScheduled)]
@@ -191,8 +237,14 @@ async def test_p07_without_results_to_shorten_the_message_alone_is_too_long(
         assert (end.reason, len(bench.server.requests)) == ("context", 1)
 
 
+@pytest.mark.parametrize("api", APIS)
+async def test_p13_a_server_that_never_answers_is_given_up(api: Api) -> None:
+    with pytest.raises(StreamStalled):
+        await parts_of([NoAnswer("stall")], api=api, stall_seconds=0.3)
+
+
 async def test_p14_a_late_first_byte_is_no_fault(tmp_path: Path, at_work: AtWork) -> None:
-    async with at_work([replace(DONE, wait=0.4)], tmp_path, stall_seconds=20.0) as bench:
+    async with at_work([replace(DONE, wait=0.4)], tmp_path) as bench:
         assert isinstance(await bench.ask("go"), TurnDone)
 
 

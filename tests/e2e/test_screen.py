@@ -116,14 +116,18 @@ def test_a_wrong_flag_gives_the_terminal_back_and_says_so(tmp_path: Path) -> Non
         assert b"invalid choice" in terminal.output[terminal.output.rfind(b"\x1b[?1049l") :]
 
 
+LAST_ROW = "ctrl+d leave"
+"""Stands in the last row of the first start: once it is there, the whole screen is."""
+
+
 def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
     command = (sys.executable, "-m", "keen_tui")
     with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
-        terminal.wait_for_screen("Choose a model to begin", "Enter a key", "Guided demo")
+        terminal.wait_for_screen("Choose a model to begin", "Enter a key", "Guided demo", LAST_ROW)
         terminal.type("\x1b")
-        terminal.wait_for_screen("Say what shall be done")
+        terminal.wait_for_screen("Say what shall be done", "ctrl+p actions")
         terminal.type("hi there\r")
-        terminal.wait_for_screen("Your message waits", "Guided demo")
+        terminal.wait_for_screen("Your message waits", "Guided demo", LAST_ROW)
         terminal.type("\x1b")
-        terminal.wait_for_screen("hi there")
+        terminal.wait_for_screen("hi there", "ctrl+p actions")

@@ -72,11 +72,12 @@ class EventLog:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A session at work: what it publishes, and what its server received."""
+    """A session at work: what it publishes, what its server received, the provider that it began with."""
 
     session: Session
     log: EventLog
     server: ModelServer
+    provider: Provider
 
     async def ask(self, text: str) -> EndEvent:
         """Submit a message and wait for the turn's end."""
@@ -117,7 +118,6 @@ class AtWork(Protocol):
         retries: RetryPolicy = ONE_ATTEMPT,
         attended: bool = True,
         max_steps: int = 20,
-        stall_seconds: float = 30.0,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -136,14 +136,14 @@ async def at_work(
     retries: RetryPolicy = ONE_ATTEMPT,
     attended: bool = True,
     max_steps: int = 20,
-    stall_seconds: float = 30.0,
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
+        provider = provider_for(server, api)
         session = Session(
             workspace=workspace,
-            provider=provider_for(server, api, stall_seconds=stall_seconds),
+            provider=provider,
             toolbox=build_toolbox(workspace),
             mode=mode,
             attended=attended,
@@ -152,6 +152,6 @@ async def at_work(
         )
         log = EventLog(session.bus.subscribe())
         try:
-            yield Bench(session, log, server)
+            yield Bench(session, log, server, provider)
         finally:
             await session.close()
