@@ -1,4 +1,4 @@
-"""What may go wrong with a model server, on every API, at every point of a turn, and how it goes on.
+"""What may go wrong with a model server, on every API, at two points of a turn, and how it goes on.
 
 The names P01 to P32 are the rows of the fault catalogue. Whatever happened: the turn ends once, with the
 right word, nothing runs twice or half, and the next request is one that the API accepts.
@@ -15,7 +15,6 @@ from typing import Literal
 import pytest
 
 from keen_tui.agent.retries import RetryPolicy
-from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -27,75 +26,115 @@ from keen_tui.demo.script import (
     RecordedRequest,
     Reply,
     Say,
+    Seen,
     Think,
 )
 from keen_tui.demo.wire_json import sse
 from keen_tui.errors import EndReason, StreamStalled
-from keen_tui.events import RetryScheduled, TextDelta, TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import (
+    EndEvent,
+    Notice,
+    RetryScheduled,
+    StepRestarted,
+    TextDelta,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
 from keen_tui.models import Api
 from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.registry import APIS
-from tests.support.agent import ONE_ATTEMPT, QUICK_RETRIES, AtWork, Bench
+from tests.support.agent import AtWork, Bench
 from tests.support.client import parts_of
+from tests.support.faults import DONE, HALF, WORK, refused, runs
 
-COUNT = Call("bash", {"command": "echo ran >> counter"})
-NEVER = Call("bash", {"command": "echo half >> counter"})
-WORK = Reply([Think("First this."), Say("I count."), COUNT])
-DONE = Reply([Say("All done.")])
+TWO_ATTEMPTS = RetryPolicy(attempts=2, first_delay=0.001)
 TEXT = Reply([Think("Hm."), Say("This sentence is cut in the mid")])
-CALLING = Reply([Say("Now I call."), NEVER])
-
-
-def refused(status: int, message: str, **fields: object) -> HttpAnswer:
-    return HttpAnswer(status, {"error": {"message": message, **fields}})
+CALLING = Reply([Say("Now I call."), HALF])
 
 
 @dataclass(frozen=True)
 class Fault:
-    """An answer that is no whole reply, the reason it ends a turn with, and whether it is tried again."""
+    """An answer that is no whole reply, the reason it ends a turn with, and whether it is tried again.
+
+    `says` is part of what the user is told, `shows` of the text that had come before.
+    """
 
     answer: Answer
     reason: EndReason
     retried: bool
+    says: str = ""
+    shows: str = ""
     stalls: bool = False
 
 
 PINGS = b"".join(sse({"type": "ping"}, "ping") + b": still here\n\n" for _ in range(20))
+PAGE = "<html><body>Sign in</body></html>"
+
+
+def cut(reply: Reply, how: Literal["reset", "close", "end"], **where: object) -> Fault:
+    shows = "This sent" if reply is TEXT else "Now I call"
+    return Fault(replace(reply, broken=Break(how, **where)), "cut", True, shows=shows)  # type: ignore[arg-type]
+
 
 FAULTS = {
-    "p01 slow down": Fault(refused(429, "slow down"), "provider", True),
-    "p02 quota": Fault(refused(429, "no more", code="insufficient_quota"), "provider", False),
-    "p04 500": Fault(refused(500, "broken"), "provider", True),
-    "p04 502 page": Fault(HttpAnswer(502, "<html>bad gateway</html>"), "provider", True),
-    "p04 503": Fault(refused(503, "loading"), "provider", True),
-    "p04 529": Fault(refused(529, "overloaded", type="overloaded_error"), "provider", True),
-    "p05 401": Fault(refused(401, "wrong key"), "auth", False),
-    "p05 403": Fault(refused(403, "not for you"), "auth", False),
-    "p06 404": Fault(refused(404, "no such model", code="model_not_found"), "provider", False),
-    "p06 400": Fault(refused(400, "bad parameter: temperature"), "provider", False),
-    "p08 closed unanswered": Fault(NoAnswer("close"), "network", True),
-    "p08 reset unanswered": Fault(NoAnswer("reset"), "network", True),
-    "p09 reset in text": Fault(replace(TEXT, broken=Break("reset", after_deltas=2)), "cut", True),
-    "p09 closed in text": Fault(replace(TEXT, broken=Break("close", after_deltas=2)), "cut", True),
-    "p10 reset in arguments": Fault(replace(CALLING, broken=Break("reset", in_arguments=True)), "cut", True),
-    "p10 closed in arguments": Fault(replace(CALLING, broken=Break("close", in_arguments=True)), "cut", True),
-    "p11 ended in text": Fault(replace(TEXT, broken=Break("end", after_deltas=2)), "cut", True),
-    "p11 ended in arguments": Fault(replace(CALLING, broken=Break("end", in_arguments=True)), "cut", True),
-    "p11 ended before its end": Fault(replace(CALLING, broken=Break("end")), "cut", True),
-    "p13 silence": Fault(replace(TEXT, broken=Break("stall", after_deltas=2)), "stalled", True, stalls=True),
-    "p13 only pings": Fault(RawStream(PINGS, piece=64, pace=0.02), "stalled", True, stalls=True),
-    "p23 error in the stream": Fault(Reply([Say("Half"), Fail("the model crashed")]), "provider", True),
-    "p27 page": Fault(
-        HttpAnswer(200, "<html>Sign in</html>", {"content-type": "text/html"}), "provider", False
+    "p01 slow down": Fault(refused(429, "slow down"), "provider", True, "slow down"),
+    "p03 quota": Fault(refused(429, "no more", code="insufficient_quota"), "provider", False, "no more"),
+    "p04 500": Fault(refused(500, "broken"), "provider", True, "broken (500)"),
+    "p04 502 page": Fault(HttpAnswer(502, PAGE), "provider", True, "502"),
+    "p04 503": Fault(refused(503, "loading"), "provider", True, "loading"),
+    "p04 529": Fault(refused(529, "overloaded", type="overloaded_error"), "provider", True, "overloaded"),
+    "p05 401": Fault(refused(401, "wrong key"), "auth", False, "TEST_KEY"),
+    "p05 403": Fault(refused(403, "not for you"), "auth", False, "TEST_KEY"),
+    "p06 404": Fault(refused(404, "no model", code="model_not_found"), "provider", False, "no model (404)"),
+    "p06 400": Fault(refused(400, "bad temperature"), "provider", False, "bad temperature (400)"),
+    "p08 closed unanswered": Fault(NoAnswer("close"), "network", True, "Can't reach"),
+    "p08 reset unanswered": Fault(NoAnswer("reset"), "network", True, "Can't reach"),
+    "p09 reset in text": cut(TEXT, "reset", after_deltas=3),
+    "p09 closed in text": cut(TEXT, "close", after_deltas=3),
+    "p10 reset in arguments": cut(CALLING, "reset", in_arguments=True),
+    "p10 closed in arguments": cut(CALLING, "close", in_arguments=True),
+    "p11 ended in text": cut(TEXT, "end", after_deltas=3),
+    "p11 ended in arguments": cut(CALLING, "end", in_arguments=True),
+    "p11 ended before its end": cut(CALLING, "end"),
+    "p13 silence": Fault(
+        replace(TEXT, broken=Break("stall", after_deltas=3)),
+        "stalled",
+        True,
+        "sent nothing for",
+        shows="This sent",
+        stalls=True,
     ),
-    "p27 document": Fault(HttpAnswer(200, {"hello": "world"}), "provider", False),
-    "p27 redirect": Fault(HttpAnswer(302, "", {"location": "http://127.0.0.1:9/v1"}), "provider", False),
+    "p13 only pings": Fault(
+        RawStream(PINGS, piece=64, pace=0.02), "stalled", True, "sent nothing for", stalls=True
+    ),
+    "p23 error in the stream": Fault(
+        Reply([Say("Half a thought"), Fail("the model crashed")]),
+        "provider",
+        True,
+        "the model crashed",
+        shows="Half a thought",
+    ),
+    "p27 page": Fault(HttpAnswer(200, PAGE, {"content-type": "text/html"}), "provider", False),
+    "p27 page said to be a stream": Fault(
+        HttpAnswer(200, PAGE, {"content-type": "text/event-stream"}), "provider", False
+    ),
+    "p27 document": Fault(HttpAnswer(200, {"hello": "world"}), "provider", False, "JSON document"),
+    "p27 broken gzip": Fault(
+        HttpAnswer(200, "no gzip", {"content-encoding": "gzip"}), "provider", False, "decompressed"
+    ),
+    "p27 redirect": Fault(
+        HttpAnswer(302, "", {"location": "http://127.0.0.1:9/v1"}), "provider", False, "redirects to"
+    ),
 }
 PATIENT, IMPATIENT = 30.0, 0.2
 """Seconds until a reply counts as stalled: short only for the one that does, machines being slow at times."""
 
 each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-GoesOn = Literal["retry", "message", "discard"]
+GoesOn = Literal["by itself", "retry", "message", "discard"]
+"""`by itself`: the fault comes once and is tried again unasked. Else it comes until the turn has ended."""
+
+WAYS: tuple[GoesOn, ...] = ("by itself", "retry", "message", "discard")
 
 
 @asynccontextmanager
@@ -104,7 +143,7 @@ async def at_fault(
     fault: Fault,
     script: Sequence[Answer],
     workspace: Path,
-    retries: RetryPolicy = ONE_ATTEMPT,
+    retries: RetryPolicy = TWO_ATTEMPTS,
 ) -> AsyncIterator[Bench]:
     """A session at work; its provider loses patience with the fault, if that is one that stalls."""
     benches: list[Bench] = []
@@ -123,72 +162,97 @@ async def at_fault(
         yield bench
 
 
-def runs(workspace: Path) -> str:
-    counter = workspace / "counter"
-    return counter.read_text() if counter.exists() else ""
+def ways_on(fault: Fault) -> list[GoesOn]:
+    return [how for how in WAYS if fault.retried or how != "by itself"]
 
 
-async def go_on(bench: Bench, how: GoesOn) -> None:
-    """The next turn, which the server answers well."""
+def asked_for(fault: Fault, how: GoesOn) -> list[Answer]:
+    """The fault as often as it is asked for before it goes on that way; a step has two attempts."""
+    return [fault.answer] * (2 if fault.retried and how != "by itself" else 1)
+
+
+def assert_told(bench: Bench, fault: Fault, how: GoesOn, end: EndEvent, seen_before: int) -> None:
+    """One end, in one sentence that names the server; attempts told; what had come was shown.
+
+    `seen_before` is the number of events before this turn.
+    """
+    events = bench.log.events[seen_before:]
+    attempts = [event for event in events if isinstance(event, RetryScheduled)]
+    told = [(event.reason, event.attempt, event.max_attempts) for event in attempts]
+    assert told == ([(fault.reason, 2, 2)] if fault.retried else [])
+    assert sum(isinstance(event, StepRestarted) for event in events) == len(attempts)
+    assert sum(isinstance(event, EndEvent) for event in events) == 1
+    shown = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert not fault.shows or shown.count(fault.shows) == len(asked_for(fault, how))
+    if how == "by itself":
+        return
+    assert isinstance(end, TurnError | TurnIncomplete)
+    assert end.reason == fault.reason
+    assert "127.0.0.1" in end.detail and fault.says in end.detail
+    assert "\n" not in end.detail and "<" not in end.detail, "no page is dumped"
+
+
+async def go_on(bench: Bench, fault: Fault, how: GoesOn) -> None:
+    """The next turn, which the server answers well: one request, with nothing in it of what was cut."""
+    before = len(bench.server.requests)
     if how == "discard":
         bench.session.discard()
     end = await (bench.retry() if how == "retry" else bench.ask("and now?"))
     assert isinstance(end, TurnDone)
+    assert len(bench.server.requests) == before + 1
     assert bench.session.pending is None
-    bench.assert_valid_requests()
+    sent = bench.server.requests[-1].raw.decode()
+    assert "echo half" not in sent and not (fault.shows and fault.shows in sent)
+
+
+async def faulted(bench: Bench, fault: Fault, how: GoesOn, first: list[Reply]) -> EndEvent:
+    """The end of a turn with that fault behind the `first` steps, all that was told of it checked."""
+    events, requests = len(bench.log.events), len(bench.server.requests)
+    end = await bench.ask("go")
+    assert_told(bench, fault, how, end, events)
+    expected = len(first) + len(asked_for(fault, how)) + (how == "by itself")
+    assert len(bench.server.requests) == requests + expected
+    return end
 
 
 @each_fault
-@pytest.mark.parametrize("how", ["retry", "message", "discard"])
-async def test_in_the_first_step_nothing_is_kept(
-    tmp_path: Path, at_work: AtWork, fault: Fault, how: GoesOn
-) -> None:
-    async with at_fault(at_work, fault, [fault.answer, DONE], tmp_path) as bench:
-        end = await bench.ask("go")
-        assert isinstance(end, TurnError)
-        assert (end.reason, len(bench.log.ends)) == (fault.reason, 1)
-        assert "127.0.0.1" in end.detail and "\n" not in end.detail
-        assert bench.session.pending is None
-        await go_on(bench, how)
-        texts = [message.text for message in bench.messages()]
-        assert texts == {"retry": ["go"], "message": ["go\n\nand now?"], "discard": ["and now?"]}[how]
+async def test_in_the_first_step_nothing_is_kept(tmp_path: Path, at_work: AtWork, fault: Fault) -> None:
+    script = [answer for how in ways_on(fault) for answer in (*asked_for(fault, how), DONE)]
+    async with at_fault(at_work, fault, script, tmp_path) as bench:
+        for how in ways_on(fault):
+            before = len(bench.session.conversation)
+            end = await faulted(bench, fault, how, [])
+            assert isinstance(end, TurnDone if how == "by itself" else TurnError)
+            assert bench.session.pending is None
+            if how != "by itself":
+                assert [message.text for message in bench.session.conversation[before:]] == ["go"]
+                await go_on(bench, fault, how)
+            asked = {"message": "go\n\nand now?", "discard": "and now?"}.get(how, "go")
+            assert bench.messages()[-1] == Seen("user", asked), how
         assert runs(tmp_path) == ""
+        bench.assert_valid_requests()
 
 
 @each_fault
-@pytest.mark.parametrize("how", ["retry", "message", "discard"])
-async def test_after_a_step_its_work_is_kept(
-    tmp_path: Path, at_work: AtWork, fault: Fault, how: GoesOn
-) -> None:
-    async with at_fault(at_work, fault, [WORK, fault.answer, DONE], tmp_path) as bench:
-        end = await bench.ask("go")
-        assert isinstance(end, TurnIncomplete)
-        assert (end.reason, end.calls, len(bench.log.ends)) == (fault.reason, 1, 1)
-        assert bench.session.pending is not None
-        await go_on(bench, how)
-        assert runs(tmp_path) == "ran\n", "the kept call ran once, the one that was cut off never"
-        roles = [message.role for message in bench.messages()]
-        assert (
-            roles
-            == {
-                "retry": ["user", "assistant", "tool"],
-                "message": ["user", "assistant", "tool", "user"],
-                "discard": ["user", "assistant", "user"],
-            }[how]
-        )
-
-
-@each_fault
-async def test_what_may_pass_is_tried_again_by_itself_and_the_rest_is_not(
-    tmp_path: Path, at_work: AtWork, fault: Fault
-) -> None:
-    script = [WORK, fault.answer, DONE]
-    async with at_fault(at_work, fault, script, tmp_path, QUICK_RETRIES) as bench:
-        end = await bench.ask("go")
-        assert isinstance(end, TurnDone if fault.retried else TurnIncomplete)
-        told = [event.reason for event in bench.log.of(RetryScheduled)]
-        assert told == ([fault.reason] if fault.retried else [])
-        assert runs(tmp_path) == "ran\n"
+async def test_after_a_step_its_work_is_kept(tmp_path: Path, at_work: AtWork, fault: Fault) -> None:
+    script = [answer for how in ways_on(fault) for answer in (WORK, *asked_for(fault, how), DONE)]
+    async with at_fault(at_work, fault, script, tmp_path) as bench:
+        for number, how in enumerate(ways_on(fault), 1):
+            end = await faulted(bench, fault, how, [WORK])
+            assert isinstance(end, TurnDone if how == "by itself" else TurnIncomplete)
+            assert (end.calls, end.text.partition("\n")[0]) == (1, "I count.")
+            if how != "by itself":
+                assert bench.session.pending is not None
+                assert bench.session.conversation[-1].text == "go"
+                await go_on(bench, fault, how)
+            roles = " ".join(message.role for message in bench.messages())
+            assert roles.endswith(
+                {"message": "user assistant tool user", "discard": "user assistant user"}.get(
+                    how, "user assistant tool"
+                )
+            ), how
+            assert runs(tmp_path) == "ran\n" * number, "the kept call ran once, the one cut off never"
+        assert len(bench.log.ends) == 2 * len(ways_on(fault)) - fault.retried
         bench.assert_valid_requests()
 
 
@@ -200,6 +264,9 @@ async def test_p07_an_overflow_shortens_the_oldest_results_once_and_goes_on(
     read = Reply([Call("read_file", {"path": "big.txt"})])
     async with at_work([read, WORK, full, DONE], tmp_path) as bench:
         assert isinstance(await bench.ask("go"), TurnDone)
+        (told,) = bench.log.of(Notice)
+        assert "context window is full" in told.text
+        assert [message.text for message in bench.messages() if message.role == "user"] == ["go"]
         long, short = bench.results(2)[0], bench.results(3)[0]
         assert len(long) > 5 * len(short)
         assert "characters left out to fit the context window" in short
@@ -241,51 +308,3 @@ async def test_p07_without_results_to_shorten_the_message_alone_is_too_long(
 async def test_p13_a_server_that_never_answers_is_given_up(api: Api) -> None:
     with pytest.raises(StreamStalled):
         await parts_of([NoAnswer("stall")], api=api, stall_seconds=0.3)
-
-
-async def test_p14_a_late_first_byte_is_no_fault(tmp_path: Path, at_work: AtWork) -> None:
-    async with at_work([replace(DONE, wait=0.4)], tmp_path) as bench:
-        assert isinstance(await bench.ask("go"), TurnDone)
-
-
-async def test_p12_an_end_behind_the_stop_reason_is_complete(tmp_path: Path, at_work: AtWork) -> None:
-    async with at_work([replace(DONE, send_done=False)], tmp_path, retries=QUICK_RETRIES) as bench:
-        assert isinstance(await bench.ask("go"), TurnDone)
-        assert len(bench.server.requests) == 1
-
-
-async def test_p21_an_endless_and_a_huge_reply_arrive_whole(tmp_path: Path, at_work: AtWork) -> None:
-    many, huge = "ab" * 10_000, "x" * 1_000_000
-    script = [Reply([Say(many)], delta_size=2), Reply([Say(huge)], delta_size=len(huge))]
-    async with at_work(script, tmp_path) as bench:
-        first = await bench.ask("many")
-        second = await bench.ask("huge")
-        assert (first.text, second.text) == (many, huge)
-        assert sum(len(event.text) for event in bench.log.of(TextDelta)) == len(many) + len(huge)
-
-
-async def test_p27_a_redirect_takes_the_key_nowhere(tmp_path: Path, at_work: AtWork) -> None:
-    async with ModelServer([DONE]) as other:
-        away = HttpAnswer(307, "", {"location": other.base_url})
-        async with at_work([away], tmp_path) as bench:
-            end = await bench.ask("go")
-            assert isinstance(end, TurnError)
-            assert other.requests == []
-
-
-async def test_p31_a_key_that_the_server_echoes_is_masked(tmp_path: Path, at_work: AtWork) -> None:
-    echo = refused(401, "the key test-key and sk-abcdefghijklmnop are wrong")
-    async with at_work([echo], tmp_path) as bench:
-        await bench.ask("go")
-        told = repr(bench.log.events)
-        assert "test-key" not in told and "sk-abc" not in told
-        assert "[key]" in told
-
-
-async def test_p32_waits_do_not_follow_the_wall_clock(
-    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cut = replace(TEXT, broken=Break("close", after_deltas=1))
-    async with at_work([cut, DONE], tmp_path, retries=QUICK_RETRIES) as bench:
-        monkeypatch.setattr("time.time", lambda: 4e9)
-        assert isinstance(await bench.ask("go"), TurnDone)

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from keen_tui.demo.script import Answer, Break, Call, RawStream, RecordedRequest, Reply, Say, Think
-from keen_tui.demo.wires import WIRES, seen
+from keen_tui.demo.wires import seen
 from keen_tui.events import (
     Notice,
     ReasoningDelta,
+    RetryScheduled,
     TextDelta,
     ToolFinished,
     TurnDone,
     TurnError,
     TurnIncomplete,
+    Usage,
 )
 from keen_tui.messages import TokenUsage
+from keen_tui.providers import http_provider
 from keen_tui.providers.registry import APIS
 from tests.support import agent
-from tests.support.agent import AtWork
+from tests.support.agent import QUICK_RETRIES, AtWork
+from tests.support.faults import WORK, encoded, runs
 
 DONE = Reply([Say("Done.")])
+WHOLE = {"text": DONE, "calls": WORK}
+EMPTY = {
+    "nothing": Reply([]),
+    "blank": Reply([Say(" \n")]),
+    "only thinking": Reply([Think("hm")]),
+    "calls that are none": Reply([], finish="tool_calls"),
+}
 ODD = Reply([Think("Größe?"), Say("Größe: 3 µm 🙂"), Call("bash", {"command": "echo ran >> counter"})])
 
 
@@ -35,8 +47,7 @@ def framed(change: Callable[[bytes], bytes], piece: int = 65_536) -> Callable[[R
     def answer(request: RecordedRequest) -> Answer:
         if seen(request)[-1].role == "tool":
             return DONE
-        events = WIRES[request.path].encode(ODD, request.body, 1)
-        return RawStream(change(b"".join(event.data for event in events)), piece=piece)
+        return RawStream(change(encoded(ODD, request)), piece=piece)
 
     return answer
 
@@ -75,6 +86,59 @@ async def test_p25_however_it_is_framed_it_is_read_right(
         bench.assert_valid_requests()
 
 
+@pytest.mark.parametrize("how", ["end", "close", "reset", "stall"])
+@pytest.mark.parametrize("reply", WHOLE.values(), ids=WHOLE)
+async def test_p12_whatever_follows_the_stop_reason_the_reply_is_whole(
+    tmp_path: Path,
+    at_work: AtWork,
+    reply: Reply,
+    how: Literal["end", "close", "reset", "stall"],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_provider, "AFTER_FINISH", 0.05)
+
+    def script(request: RecordedRequest) -> Answer:
+        if seen(request)[-1].role == "tool":
+            return DONE
+        body = encoded(replace(reply, send_done=False), request)
+        return RawStream(body, broken=Break(how, after_bytes=len(body)))
+
+    async with at_work(script, tmp_path, retries=QUICK_RETRIES) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert bench.log.of(RetryScheduled) == []
+        assert len(bench.server.requests) == (2 if reply is WORK else 1)
+        assert runs(tmp_path) == ("ran\n" if reply is WORK else "")
+        bench.assert_valid_requests()
+
+
+@pytest.mark.parametrize("empty", EMPTY.values(), ids=EMPTY)
+async def test_p20_an_empty_reply_is_said_and_never_asked_again(
+    tmp_path: Path, at_work: AtWork, empty: Reply
+) -> None:
+    async with at_work([empty, WORK, empty, DONE], tmp_path, retries=QUICK_RETRIES) as bench:
+        first = await bench.ask("go")
+        assert isinstance(first, TurnDone)
+        assert first.text.strip() == ""
+        assert "empty reply" in bench.log.of(Notice)[0].text
+        second = await bench.ask("again")
+        assert isinstance(second, TurnIncomplete)
+        assert (second.reason, second.text) == ("empty", "I count.")
+        assert len(bench.server.requests) == 3
+        assert isinstance(await bench.retry(), TurnDone)
+        assert runs(tmp_path) == "ran\n"
+        bench.assert_valid_requests()
+
+
+async def test_p21_very_many_and_very_large_deltas_arrive_whole(tmp_path: Path, at_work: AtWork) -> None:
+    many, huge = "ab" * 10_000, "x" * 5_000_000
+    script = [Reply([Say(many)], delta_size=2), Reply([Say(huge)], delta_size=len(huge))]
+    async with at_work(script, tmp_path) as bench:
+        first = await bench.ask("many")
+        second = await bench.ask("huge")
+        assert (first.text, second.text) == (many, huge)
+        assert sum(len(event.text) for event in bench.log.of(TextDelta)) == len(many) + len(huge)
+
+
 async def test_p26_a_second_reply_in_the_body_makes_nothing_double(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work(framed(lambda body: body + body), tmp_path) as bench:
         end = await bench.ask("go")
@@ -109,6 +173,18 @@ async def test_p28_token_counts_may_be_missing_or_nonsense(
 ) -> None:
     async with at_work([replace(DONE, usage=usage)], tmp_path) as bench:
         assert isinstance(await bench.ask("go"), TurnDone)
+        for told in bench.log.of(Usage):
+            counts = (getattr(told.tokens, each.name) for each in fields(told.tokens))
+            assert all(count is None or count >= 0 for count in counts), "nonsense counts as unknown"
+            assert told.cost is None
+
+
+async def test_p28_the_server_may_call_the_model_something_else(tmp_path: Path, at_work: AtWork) -> None:
+    renamed = framed(lambda body: body.replace(b'"scripted"', b'"scripted-2026-01-01"'))
+    async with at_work(renamed, tmp_path) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert [request.body["model"] for request in bench.server.requests] == ["scripted"] * 2
+        assert bench.session.model == "scripted"
 
 
 async def test_p15_to_p17_unusable_calls_are_error_results_and_the_turn_goes_on(
@@ -122,15 +198,17 @@ async def test_p15_to_p17_unusable_calls_are_error_results_and_the_turn_goes_on(
         Call("bash", '{"command": "a\\u0000b"}'),
         Call("bash", '{"command": "\\ud800"}'),
         Call("write_file", {"path": "big.txt", "content": 7}),
+        Call("read_file", {"path": "x" * 1_000_000}),
         Call("no_such_tool", {}),
         Call("", {}),
         Call("ba\u0007sh", {"command": "echo half >> counter"}),
     ]
-    async with at_work([Reply(calls), DONE], tmp_path) as bench:
+    async with at_work([Reply(calls, delta_size=100_000), DONE], tmp_path) as bench:
         assert isinstance(await bench.ask("go"), TurnDone)
         assert all(event.result.is_error for event in bench.log.of(ToolFinished))
         assert len(bench.results()) == len(calls)
-        assert "read_file" in bench.results()[7], "the known tools are listed"
+        assert max(map(len, bench.results())) < 10_000
+        assert "read_file" in bench.results()[8], "the known tools are listed"
         assert not (tmp_path / "counter").exists()
         bench.assert_valid_requests()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
 from keen_tui.events import EndEvent, Event, Mode, TurnDone, TurnError, TurnIncomplete
-from keen_tui.models import Api
+from keen_tui.models import Api, ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
 from keen_tui.tools.toolbox import build_toolbox
@@ -101,6 +102,12 @@ class Bench:
         """The texts of the tool results in a request."""
         return [message.text for message in self.messages(number) if message.role == "tool"]
 
+    def switch(self, api: Api | None = None, *, abandon: bool = False, **options: Any) -> None:
+        """Go on with another model, key or server: `options` are those of the Connection."""
+        api = api or self.session.identity.api
+        provider = provider_for(self.server, api, **options)
+        self.session.switch(provider, ModelInfo(provider="p", id=provider.model, api=api), abandon=abandon)
+
     def assert_valid_requests(self) -> None:
         """Every request was one that its API accepts."""
         assert_valid(self.server.requests)
@@ -118,13 +125,19 @@ class AtWork(Protocol):
         retries: RetryPolicy = ONE_ATTEMPT,
         attended: bool = True,
         max_steps: int = 20,
+        clock: Callable[[], float] = time.monotonic,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
 def provider_for(server: ModelServer, api: Api = "openai-chat", **options: Any) -> Provider:
     """A provider that speaks to the server in that API."""
-    given: dict[str, Any] = {"model": "scripted", "api_key": "test-key", "key_source": "TEST_KEY"}
-    return build_provider(api, Connection(base_url=server.base_url, **given | options))
+    given: dict[str, Any] = {
+        "model": "scripted",
+        "base_url": server.base_url,
+        "api_key": "test-key",
+        "key_source": "TEST_KEY",
+    }
+    return build_provider(api, Connection(**given | options))
 
 
 @asynccontextmanager
@@ -136,6 +149,7 @@ async def at_work(
     retries: RetryPolicy = ONE_ATTEMPT,
     attended: bool = True,
     max_steps: int = 20,
+    clock: Callable[[], float] = time.monotonic,
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
@@ -149,6 +163,7 @@ async def at_work(
             attended=attended,
             max_steps=max_steps,
             retries=retries,
+            clock=clock,
         )
         log = EventLog(session.bus.subscribe())
         try:

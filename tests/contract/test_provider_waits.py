@@ -1,0 +1,218 @@
+"""Waits: between attempts, for a connection, for a first byte. Rows P01, P02, P04, P08, P14 and P32."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from keen_tui.agent.retries import RetryPolicy
+from keen_tui.demo.script import Answer, Break, NoAnswer
+from keen_tui.events import (
+    ApprovalRequested,
+    RetryScheduled,
+    TextDelta,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
+from tests.support.agent import AtWork, Bench
+from tests.support.faults import DONE, WORK, refused, runs
+
+EVEN = RetryPolicy(attempts=4, first_delay=0.001, jitter=lambda: 0.5)
+
+
+async def delay_told(bench: Bench) -> float | None:
+    """The wait that the first refusal leads to, left at once; None when the turn just ends."""
+    bench.session.submit("go")
+    while not bench.log.ends and not bench.log.of(RetryScheduled):
+        await asyncio.sleep(0)
+    bench.session.stop()
+    await bench.session.wait_until_idle()
+    await bench.log.wait_for_end()
+    waits = bench.log.of(RetryScheduled)
+    return waits[0].delay if waits else None
+
+
+async def test_p01_the_wait_the_server_asks_for_is_told_kept_and_left_by_esc(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    busy = refused(429, "slow down", {"Retry-After": "2"})
+    async with at_work([busy, DONE], tmp_path, retries=EVEN) as bench:
+        assert await delay_told(bench) == 2
+        (wait,) = bench.log.of(RetryScheduled)
+        assert (wait.reason, wait.attempt, wait.max_attempts) == ("provider", 2, 4)
+        assert "slow down" in wait.detail
+        assert isinstance(bench.log.ends[0], TurnError)
+        assert bench.log.ends[0].reason == "interrupted"
+        assert isinstance(await bench.retry(), TurnDone)
+        assert [message.text for message in bench.messages()] == ["go"]
+
+
+async def test_p01_slow_down_twice_and_then_fine(tmp_path: Path, at_work: AtWork) -> None:
+    busy = refused(429, "slow down", {"retry-after-ms": "20"})
+    async with at_work([busy, busy, DONE], tmp_path, retries=EVEN) as bench:
+        before = time.monotonic()
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert time.monotonic() - before >= 0.04, "both waits were waited"
+        assert [event.attempt for event in bench.log.of(RetryScheduled)] == [2, 3]
+        users = [message for message in bench.session.conversation if message.role == "user"]
+        assert len(users) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "delay"),
+    [
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"Retry-After": "120"}, 120),
+        ({"Retry-After": "-5"}, 0.001),
+        ({"Retry-After": "soon"}, 0.001),
+        ({"Retry-After": "nan"}, 0.001),
+        ({"Retry-After": formatdate(0, usegmt=True)}, 0.001),
+        ({"Retry-After": "1000000000"}, None),
+    ],
+)
+async def test_p02_a_wait_is_understood_in_every_form(
+    tmp_path: Path, at_work: AtWork, headers: dict[str, str], delay: float | None
+) -> None:
+    async with at_work(
+        [refused(429, "slow down", headers), NoAnswer("stall")], tmp_path, retries=EVEN
+    ) as bench:
+        assert await delay_told(bench) == delay
+        assert "1000000000 s" in bench.log.ends[0].detail or delay  # type: ignore[union-attr]
+
+
+async def test_p02_a_wait_may_be_a_date(tmp_path: Path, at_work: AtWork) -> None:
+    busy = refused(429, "slow down", {"Retry-After": formatdate(time.time() + 60, usegmt=True)})
+    async with at_work([busy], tmp_path, retries=EVEN) as bench:
+        delay = await delay_told(bench)
+        assert delay is not None and 0 < delay <= 60
+
+
+@pytest.mark.parametrize("first", [[], [WORK]], ids=["first step", "after a step"])
+async def test_p04_after_the_last_attempt_it_is_given_up(
+    tmp_path: Path, at_work: AtWork, first: list[Answer]
+) -> None:
+    statuses = [refused(status, "overloaded") for status in (500, 502, 503, 529)]
+    async with at_work([*first, *statuses, DONE], tmp_path, retries=EVEN) as bench:
+        end = await bench.ask("go")
+        assert isinstance(end, TurnIncomplete if first else TurnError)
+        assert [event.attempt for event in bench.log.of(RetryScheduled)] == [2, 3, 4]
+        assert [event.delay for event in bench.log.of(RetryScheduled)] == [0.001, 0.002, 0.004]
+        assert isinstance(await bench.retry(), TurnDone)
+        bench.assert_valid_requests()
+
+
+async def test_p14_a_late_first_byte_is_no_fault(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([replace(DONE, wait=0.4)], tmp_path) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        assert len(bench.server.requests) == 1
+
+
+async def test_p32_waits_and_durations_do_not_follow_the_wall_clock(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jumps = itertools.cycle([4e9, 0.0, 2e9, -86_400.0])
+    seconds = itertools.count()
+    cut = replace(DONE, broken=Break("close", after_deltas=1))
+    async with at_work([WORK, cut, DONE], tmp_path, retries=EVEN, clock=lambda: next(seconds)) as bench:
+        monkeypatch.setattr("time.time", lambda: next(jumps))
+        end = await bench.ask("go")
+        assert isinstance(end, TurnDone)
+        assert 0 < end.seconds <= next(seconds)
+        assert [event.delay for event in bench.log.of(RetryScheduled)] == [0.001]
+        assert runs(tmp_path) == "ran\n"
+
+
+# What can't be reached (P08)
+
+
+@asynccontextmanager
+async def speaking(words: bytes) -> AsyncIterator[str]:
+    """A server that says those words whatever it is asked. Gives host:port."""
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(words)
+        writer.close()
+
+    async with await asyncio.start_server(speak, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def assert_unreachable(bench: Bench, base_url: str, address: str, why: str) -> None:
+    """The message stays, the sentence names host and port, and with the right address it goes out once."""
+    bench.switch(base_url=base_url)
+    end = await bench.ask("go")
+    assert isinstance(end, TurnError)
+    assert end.reason == "network"
+    assert address in end.detail and why in end.detail and "\n" not in end.detail
+    assert bench.server.requests == []
+    bench.switch()
+    assert isinstance(await bench.retry(), TurnDone)
+    assert [message.text for message in bench.messages()] == ["go"]
+
+
+async def test_p08_an_unknown_name(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([DONE], tmp_path) as bench:
+        url = "http://no-such-host.invalid/v1"
+        await assert_unreachable(bench, url, "no-such-host.invalid:80", "name is not known")
+
+
+async def test_p08_a_refused_connection(tmp_path: Path, at_work: AtWork, unused_tcp_port: int) -> None:
+    async with at_work([DONE], tmp_path) as bench:
+        address = f"127.0.0.1:{unused_tcp_port}"
+        await assert_unreachable(bench, f"http://{address}/v1", address, "refused")
+
+
+async def test_p08_a_server_without_tls(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([DONE], tmp_path) as bench, speaking(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
+        await assert_unreachable(bench, f"https://{address}/v1", address, "TLS failed")
+
+
+async def test_p08_a_proxy_that_wants_a_password(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"
+    async with at_work([DONE], tmp_path) as bench, speaking(refusal) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        await assert_unreachable(bench, "https://model.invalid/v1", "model.invalid:443", "407")
+
+
+async def test_p08_a_server_that_goes_away_in_the_midst_of_a_turn_and_comes_back(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    async with at_work([WORK, DONE], tmp_path, mode="ask") as bench:
+        bench.session.submit("go")
+        question = await bench.log.wait_for(ApprovalRequested)
+        await bench.server.stop()
+        bench.session.answer(question.id, allow=True)
+        end = await bench.log.wait_for_end()
+        assert isinstance(end, TurnIncomplete)
+        assert (end.reason, end.calls) == ("network", 1)
+        assert "Can't reach 127.0.0.1" in end.detail
+        await bench.server.start()
+        assert isinstance(await bench.retry(), TurnDone)
+        assert runs(tmp_path) == "ran\n"
+        bench.assert_valid_requests()
+
+
+async def test_p08_text_is_shown_until_the_line_breaks(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([replace(DONE, broken=Break("stall", after_deltas=1)), DONE], tmp_path) as bench:
+        bench.session.submit("go")
+        await bench.log.wait_for(TextDelta)
+        await bench.server.stop()
+        end = await bench.log.wait_for_end()
+        assert isinstance(end, TurnError)
+        assert end.reason == "cut"
+        await bench.server.start()
+        assert isinstance(await bench.retry(), TurnDone)
