@@ -67,11 +67,9 @@ Line = Heading | Offer | KeyWanted
 
 def lines_of(sources: Sequence[Source], query: str) -> list[Line]:
     """The lines of the picker from the top. With a query, those that fit it, in the order of providers."""
-    query = query.strip()
-    lines = [line for source in sources for line in _lines_of(source, query)]
-    if query and not any(isinstance(line, Offer) for line in lines):
-        return [*lines, *_as_typed(sources, query)]
-    return lines
+    search = _Search(query, sources) if query.strip() else None
+    lines = [line for source in sources for line in _lines_of(source, search)]
+    return [*lines, *_as_typed(sources, query.strip(), lines)] if search else lines
 
 
 def line_key(line: Line) -> tuple[str, str]:
@@ -83,42 +81,74 @@ def line_key(line: Line) -> tuple[str, str]:
             return source.provider.id, type(line).__name__
 
 
-def _lines_of(source: Source, query: str) -> list[Line]:
-    provider = source.provider
+class _Search:
+    """What was typed, word by word. A word that stands somewhere whole is looked for whole, any other one
+    letter by letter: `opus` finds no Sonnet, `rdrnr` finds Roadrunner."""
+
+    def __init__(self, query: str, sources: Sequence[Source]) -> None:
+        texts = [text.casefold() for source in sources for text in _texts(source)]
+        words = query.casefold().split()
+        self._whole = [word for word in words if any(word in text for text in texts)]
+        self._scattered = [Matcher(word) for word in words if word not in self._whole]
+
+    def finds(self, *texts: str) -> bool:
+        """Whether each word stands in one of the texts."""
+        return all(any(word in text.casefold() for text in texts) for word in self._whole) and all(
+            any(matcher.match(text) > 0 for text in texts) for matcher in self._scattered
+        )
+
+
+def _lines_of(source: Source, search: _Search | None) -> list[Line]:
     if not source.usable:
-        wanted = source.key_source is None and (not query or _fits(query, provider.name))
-        named = [KeyWanted(source=source)] if wanted else []
-        return [Heading(source=source), *named] if named or (source.note and not query) else []
-    known, more = provider.models, source.more
-    if query:
-        fitting = [
-            model for model in (*known, *more) if _fits(query, f"{provider.name} {model.title} {model.id}")
-        ]
-        shown, hidden = fitting, 0
-    else:
-        shown, hidden = [*known, *more[:MORE_SHOWN]], max(len(more) - MORE_SHOWN, 0)
-    if not shown and (query or not source.note):
+        return _lines_of_unusable(source, search)
+    known, more = source.provider.models, source.more
+    shown, hidden = [*known, *more[:MORE_SHOWN]], max(len(more) - MORE_SHOWN, 0)
+    if search:
+        name, hidden = source.provider.name, 0
+        shown = [model for model in (*known, *more) if search.finds(name, model.title, model.id)]
+    if not shown and (search or not source.note):
         return []
     return [Heading(source=source, hidden=hidden), *(Offer(source=source, model=model) for model in shown)]
 
 
-def _as_typed(sources: Iterable[Source], query: str) -> list[Line]:
-    """The words themselves as the name of a model, which the server may know though no list does."""
-    if " " in query:
+def _lines_of_unusable(source: Source, search: _Search | None) -> list[Line]:
+    """A provider whose key is missing, found by its models too; or a server with something to say."""
+    if source.key_source is None:
+        name, models = source.provider.name, source.provider.models
+        found = (
+            not search
+            or search.finds(name)
+            or any(search.finds(name, model.title, model.id) for model in models)
+        )
+        return [Heading(source=source), KeyWanted(source=source)] if found else []
+    return [Heading(source=source)] if source.note and not search else []
+
+
+def _texts(source: Source) -> Iterable[str]:
+    yield source.provider.name
+    for model in (*source.provider.models, *source.more):
+        yield from (model.title, model.id)
+
+
+def _as_typed(sources: Iterable[Source], name: str, found: Sequence[Line]) -> list[Line]:
+    """The words themselves as the name of a model, which a server may know though no list has it."""
+    offered = {line_key(line) for line in found if isinstance(line, Offer)}
+    if " " in name or (offered and not _looks_like_a_name(name)):
         return []
     return [
         Offer(
             source=source,
-            model=ModelInfo(provider=source.provider.id, id=query, api=source.provider.api),
+            model=ModelInfo(provider=source.provider.id, id=name, api=source.provider.api),
             typed=True,
         )
         for source in sources
-        if source.usable
+        if source.usable and (source.provider.id, name) not in offered
     ]
 
 
-def _fits(query: str, text: str) -> bool:
-    return all(Matcher(word).match(text) > 0 for word in query.split())
+def _looks_like_a_name(text: str) -> bool:
+    """Whether it is more than a word to search with: `gpt-9`, `qwen3:30b`, `vendor/model`."""
+    return any(sign.isdigit() or sign in "-/:" for sign in text)
 
 
 def next_effort(model: ModelInfo, effort: str, step: int) -> str:
