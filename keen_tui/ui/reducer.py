@@ -18,6 +18,7 @@ from keen_tui.events import (
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
+    SessionEvent,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -54,7 +55,7 @@ TAIL_KEPT = 4_096
 def apply(state: UiState, event: Event, now: float) -> UiState:
     """The state after `event`. `now` is seconds on any clock that never goes back."""
     after = _applied(state, event, now)
-    if after.running:
+    if after.running and not isinstance(event, SessionEvent):
         after = replace(after, last_word_at=now)
     return after if after.phase == state.phase else replace(after, phase_since=now)
 

@@ -295,7 +295,13 @@ def test_every_event_of_a_running_turn_is_a_sign_of_life() -> None:
     assert state.last_word_at == 5.0
     state = after(text("a"), state=state, now=8.0)
     assert state.last_word_at == 8.0
-    assert after(QueueChanged(texts=("x",)), state=state, now=9.0).phase_since == 8.0
+
+
+def test_what_the_user_does_meanwhile_is_no_sign_of_life() -> None:
+    state = after(story.started(1, "go"), text("a"), now=5.0)
+    for event in (QueueChanged(texts=("x",)), ModeChanged(mode="plan")):
+        silent = after(event, state=state, now=9.0)
+        assert (silent.last_word_at, silent.phase_since) == (5.0, 5.0)
 
 
 def test_the_clock_of_a_phase_starts_when_the_phase_does() -> None:
