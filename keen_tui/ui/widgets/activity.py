@@ -156,10 +156,10 @@ class Activity(Panel):
         state = self._state
         if state.phase not in ("waiting", "thinking", "answering"):
             return None
-        words, since = doing(state, self._clock())
-        left = Text.assemble(self.dot(), " ", (words, self.look("text")))
-        seconds = duration(since, running=True)
-        return Entry(rows=(spread(left, Text(seconds, self.look("accent")), width),))
+        now = doing(state, self._clock())
+        words = Text(now.sentence, self.look("soft" if now.silent else "text"))
+        seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))
+        return Entry(rows=(spread(Text.assemble(self.dot(), " ", words), seconds, width, self.glyphs.more),))
 
     def _earlier(self, turn: TurnRow, width: int) -> Entry:
         look = self.look

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.text import Text
 
 from keen_tui.display import DiffDisplay
 from keen_tui.messages import TurnMemory
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import duration
 from keen_tui.ui.state import Block, Phase, ToolBlock, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.wording import TOOL_NAMES
@@ -21,17 +24,29 @@ DOING: dict[Phase, str] = {
     "retrying": "trying again",
 }
 
-
 QUIET_SECONDS = 5.0
 """How long a model that is answering may be silent before that is said."""
 
 
-def doing(state: UiState, now: float) -> tuple[str, float]:
-    """What the turn is doing, and for how many seconds; a silence in the middle of a reply is named."""
+class Doing(NamedTuple):
+    """What the turn is doing, and for how many seconds. `silent`: in the middle of a reply nothing comes."""
+
+    words: str
+    seconds: float
+    silent: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The words with the length of a silence, which they need."""
+        return f"{self.words} {duration(self.seconds, running=True)}" if self.silent else self.words
+
+
+def doing(state: UiState, now: float) -> Doing:
+    """What the turn is doing; a silence in the middle of a reply is named."""
     silence = now - state.last_word_at
     if state.phase in ("thinking", "answering") and silence >= QUIET_SECONDS:
-        return "no word for", silence
-    return DOING[state.phase], now - state.phase_since
+        return Doing("no word for", silence, silent=True)
+    return Doing(DOING[state.phase], now - state.phase_since)
 
 
 def tool_name(name: str) -> str:

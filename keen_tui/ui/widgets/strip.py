@@ -59,15 +59,19 @@ class Strip(Rows):
             calls = Text(counted(turn.calls, "call"), look("dim"))
             return Text.assemble("  ", self.fact(number, calls, Text(duration(turn.seconds), look("dim"))))
         seconds = Text(duration(self._clock() - state.turn_started_at, running=True), look("dim"))
-        tool = running_tool(state.live)
         if state.phase == "asking":
             mark = Text(glyphs.asks, look("wait", bold=True))
         else:
             mark = Text(glyphs.running if self._beat else glyphs.running_alt, look("accent"))
-        words, since = doing(state, self._clock())
-        if since >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering"):
-            words = f"{words} {duration(since, running=True)}"
-        if tool:
-            target = cut(clean(tool.target), _TARGET_CELLS, glyphs.more)
-            words = f"{tool_name(clean(tool.name))} {target}"
-        return Text.assemble(mark, " ", self.fact(Text(words, look("text")), number, seconds))
+        return Text.assemble(mark, " ", self.fact(*self._words(), number, seconds))
+
+    def _words(self) -> tuple[Text, Text]:
+        """What runs, and how long the model has been at it where one may begin to wonder."""
+        state, look = self._state, self.look
+        if tool := running_tool(state.live):
+            target = cut(clean(tool.target), _TARGET_CELLS, self.glyphs.more)
+            return Text(f"{tool_name(clean(tool.name))} {target}", look("text")), Text()
+        now = doing(state, self._clock())
+        long = now.seconds >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering")
+        seconds = duration(now.seconds, running=True) if long and not now.silent else ""
+        return Text(now.sentence, look("soft" if now.silent else "text")), Text(seconds, look("dim"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
-from keen_tui.events import ModelChanged, TextDelta, Usage
+from keen_tui.events import ModelChanged, ReasoningDelta, TextDelta, Usage
 from keen_tui.messages import TokenUsage
 from keen_tui.ui.actions import ACTIONS, action_by_key, bindings
 from keen_tui.ui.glyphs import UNICODE
@@ -20,11 +21,12 @@ from keen_tui.ui.screens.layout import layout_of
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.header import Header, branch_of
-from keen_tui.ui.widgets.phrases import doing
 from keen_tui.ui.widgets.rows import spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
+from keen_tui.ui.widgets.strip import Strip
 from tests.support import story
 
 STYLES = Styles(load_themes()[0]["keen-dark"])
@@ -150,13 +152,41 @@ def test_the_header_names_the_model_that_answers_now() -> None:
     assert header.rows(80, 1)[0].plain.rstrip().endswith("claude-opus-5  high  api.anthropic.com")
 
 
-def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length() -> None:
-    delta = TextDelta(turn=1, step=1, text="a")
-    state = apply_all(UiState(), [story.started(1, "go"), delta], 100.0)
-    assert doing(state, 103.0) == ("answering", 3.0)
-    assert doing(state, 112.0) == ("no word for", 12.0)
-    waiting = apply_all(UiState(), [story.started(1, "go")], 100.0)
-    assert doing(waiting, 190.0) == ("waiting for the model", 90.0)
+def pane(kind: type[Activity] | type[Strip], state: UiState, now: float, width: int) -> str:
+    drawn = kind(STYLES, UNICODE, clock=lambda: now)
+    drawn._state = state
+    return "\n".join(row.plain for row in drawn.rows(width, 20))
+
+
+@pytest.mark.parametrize("kind", [Activity, Strip])
+def test_waiting_for_the_model_is_said_with_its_length(kind: type[Activity] | type[Strip]) -> None:
+    state = apply_all(UiState(), [story.started(1, "go")], 100.0)
+    assert re.search(r"● waiting for the model {3,}12 s", pane(kind, state, 112.0, 80))
+    assert re.search(r"● waiting for the model {3,}1:30", pane(kind, state, 190.0, 80))
+
+
+@pytest.mark.parametrize("kind", [Activity, Strip])
+def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length(
+    kind: type[Activity] | type[Strip],
+) -> None:
+    for delta in (
+        TextDelta(turn=1, step=1, text="a"),
+        ReasoningDelta(turn=1, step=1, text="a", seconds=1.0),
+    ):
+        state = apply_all(UiState(), [story.started(1, "go"), delta], 100.0)
+        assert "no word" not in pane(kind, state, 103.0, 80)
+        assert "● no word for 12 s" in pane(kind, state, 112.0, 80)
+        assert "no word" not in pane(kind, apply_all(state, [delta], 112.0), 113.0, 80)
+
+
+def test_nobody_must_act_on_a_silence_so_it_is_soft() -> None:
+    state = apply_all(UiState(), [story.started(1, "go"), TextDelta(turn=1, step=1, text="a")], 100.0)
+    strip = Strip(STYLES, UNICODE, clock=lambda: 112.0)
+    strip._state = state
+    row = strip.rows(80, 1)[0]
+    start = row.plain.index("no word")
+    styles = [span.style for span in row.spans if span.start <= start < span.end]
+    assert styles[-1] == STYLES("soft")
 
 
 def test_a_recovering_turn_says_what_it_goes_on_from() -> None:
