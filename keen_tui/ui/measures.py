@@ -49,7 +49,7 @@ def dollars(amount: float) -> str:
     """An amount of US dollars: `$0.04`, below a cent `$0.004`, `<$0.001`, from a hundred on `$123`."""
     if amount >= 99.995:
         return f"${amount:.0f}"
-    if amount >= 0.00995 or not amount:
+    if amount >= 0.0095 or not amount:
         return f"${amount:.2f}"
     return f"${amount:.3f}" if amount >= 0.001 else "<$0.001"
 

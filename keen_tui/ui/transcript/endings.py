@@ -11,12 +11,13 @@ from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
 from keen_tui.ui.measures import counted, cut, dollars, duration, size
 from keen_tui.ui.state import EndBlock, RetryBlock
-from keen_tui.ui.transcript.lines import Line, wrap
+from keen_tui.ui.transcript.lines import Line, cells_of, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import REASONS, SHORT_REASONS
 
 MODELS_KEY: Final = "f2"
+_GAP: Final = "   "
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
 _DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
@@ -118,29 +119,34 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
     styles, glyphs = scene.look.styles, scene.look.glyphs
     stopped = end.reason == "interrupted"
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
-    chip = [
-        Segment(" " * TEXT_EDGE),
-        Segment(f" {scene.keys[0]} ", styles("on-wait", on="wait-fill", bold=True)),
-        Segment("   "),
-        Segment("send again", styles("text", bold=True)),
-        Segment("   "),
-        Segment(scene.keys[1], styles("text", bold=True)),
-        Segment(" take the message back", styles("dim")),
-    ]
-    if end.reason in ("auth", "provider"):
-        chip += [
-            Segment("   "),
-            Segment(MODELS_KEY, styles("text", bold=True)),
-            Segment(" models", styles("dim")),
-        ]
-    rows = [
-        *_title(glyph, "fail", title, REASONS[end.reason], scene, None),
-        *(_detail(end, scene, None) or [[]]),
-        chip,
-    ]
+    title_rows = _title(glyph, "fail", title, REASONS[end.reason], scene, None)
+    rows = [*title_rows, *(_detail(end, scene, None) or [[]])]
+    ways = _ways_on(end, scene)
     bar = Segment(glyphs.bar, styles("fail"))
-    lines = [Line(_with_bar(row, bar), skip=TEXT_EDGE) for row in rows]
-    return [*lines[:-1], lines[-1]._replace(chip=True)]
+    return [
+        Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=number == len(rows))
+        for number, row in enumerate((*rows, *ways))
+    ]
+
+
+def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
+    """The chip and the other keys of a failed turn, in as few rows as the width allows."""
+    styles = scene.look.styles
+    chip = Segment(f" {scene.keys[0]} ", styles("on-wait", on="wait-fill", bold=True))
+    ways = [[chip, Segment(_GAP), Segment("send again", styles("text", bold=True))]]
+    others = [(scene.keys[1], "take it back")]
+    if end.reason in ("auth", "provider"):
+        others.insert(0, (MODELS_KEY, "choose another model"))
+    ways += [
+        [Segment(key, styles("text", bold=True)), Segment(f" {verb}", styles("dim"))] for key, verb in others
+    ]
+    rows: list[list[Segment]] = []
+    for way in ways:
+        if rows and cells_of(rows[-1]) + len(_GAP) + cells_of(way) <= scene.look.wide + TEXT_EDGE:
+            rows[-1] += [Segment(_GAP), *way]
+        else:
+            rows.append([Segment(" " * TEXT_EDGE), *way])
+    return rows
 
 
 def _title(

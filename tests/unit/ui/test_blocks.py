@@ -13,13 +13,16 @@ from keen_tui.display import (
     FileListDisplay,
     TextDisplay,
 )
+from keen_tui.errors import EndReason
 from keen_tui.events import RetryScheduled, TurnError, TurnIncomplete
+from keen_tui.messages import TurnMemory
 from keen_tui.ui.glyphs import ASCII, UNICODE
 from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, UserBlock
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.blocks import draw_block, gap_before, source
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import REASONS, SHORT_REASONS
+from tests.support import story
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
 
 SCENE = Scene(look=look(), now=12.0)
@@ -204,6 +207,35 @@ def test_an_error_is_three_rows_with_the_key_that_sends_again() -> None:
     assert shown[2].startswith("▌    ctrl+r    send again")
     assert len(shown) == 3
     assert rows(replace(error_block(), settled="retried"))[0].endswith("sent again")
+
+
+@pytest.mark.parametrize("reason", ["auth", "provider"])
+def test_a_model_that_does_not_answer_can_be_exchanged(reason: EndReason) -> None:
+    end = error_block().end
+    assert isinstance(end, TurnError)
+    block = EndBlock(end=replace(end, reason=reason))
+    keys = rows(block, replace(SCENE, last=True))[2]
+    assert keys == "▌    ctrl+r    send again   f2 choose another model   ctrl+x take it back"
+    other = EndBlock(end=replace(end, reason="network"))
+    assert "f2" not in "".join(rows(other, replace(SCENE, last=True)))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_keys_of_a_failed_turn_are_all_there_at_any_width(width: int) -> None:
+    lines = draw_block(error_block(), Scene(look=look(width), now=12.0, last=True))
+    assert all(line.cells <= width for line in lines)
+    assert [" ctrl+r    send again" in line.text for line in lines] == [line.chip for line in lines]
+    shown = "\n".join(line.text for line in lines)
+    assert all(way in shown for way in ("f2 choose another model", "ctrl+x take it back"))
+
+
+@pytest.mark.parametrize(
+    ("cost", "told"), [(0.0412, "   $0.04"), (0.0042, "   $0.004"), (0.0, ""), (None, "")]
+)
+def test_the_end_of_a_turn_tells_what_it_cost_where_that_is_known(cost: float | None, told: str) -> None:
+    done = story.done(3, memory=TurnMemory(files_changed=("a.py", "b.py")), calls=6)
+    block = EndBlock(end=replace(done, seconds=52.0), cost=cost)
+    assert rows(block) == [f"  ✓ turn 3 done   52 s   6 calls   2 files changed{told}"]
 
 
 def test_the_servers_words_stand_under_the_reason_where_they_help() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
-from keen_tui.ui.measures import counted, cut, cut_path, duration, meter, size, tokens
+from keen_tui.ui.measures import counted, cut, cut_path, dollars, duration, meter, size, tokens
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,23 @@ def test_sizes_and_tokens_have_one_decimal_at_most() -> None:
     assert [tokens(count) for count in (950, 10_400, 200_000, 1_200_000)] == ["950", "10.4k", "200k", "1.2M"]
     assert counted(1, "call") == "1 call"
     assert counted(2, "retry", "retries") == "2 retries"
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (0.0, "$0.00"),
+        (0.0004, "<$0.001"),
+        (0.0042, "$0.004"),
+        (0.0094, "$0.009"),
+        (0.0096, "$0.01"),
+        (0.0412, "$0.04"),
+        (99.994, "$99.99"),
+        (123.4, "$123"),
+    ],
+)
+def test_dollars_are_as_precise_as_they_are_few(amount: float, shown: str) -> None:
+    assert dollars(amount) == shown
 
 
 @given(st.text(), st.integers(0, 40))
