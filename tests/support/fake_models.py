@@ -48,12 +48,15 @@ ABSENT = ProviderInfo(
 
 
 class FakeModels:
-    """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`."""
+    """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`.
+
+    Servers are found once `found` is set, a check is answered once `answered` is.
+    """
 
     def __init__(self, current: ModelInfo | None = None, *, keys: dict[str, str] | None = None) -> None:
         self.current = current
         self.effort = ""
-        self.providers = (ACME, COYOTE, LOCAL, ABSENT)
+        self.providers: tuple[ProviderInfo, ...] = (ACME, COYOTE, LOCAL, ABSENT)
         self.keys = {"acme": "ACME_API_KEY"} if keys is None else keys
         self.servers = (
             FoundServer(
@@ -70,6 +73,9 @@ class FakeModels:
         self.calls: list[tuple[object, ...]] = []
         self.found = asyncio.Event()
         self.found.set()
+        self.answered = asyncio.Event()
+        self.answered.set()
+        self.open_checks = 0
 
     def key_source(self, provider: ProviderInfo) -> str | None:
         return self.keys.get(provider.id) or (None if provider.key_variables else "")
@@ -85,6 +91,11 @@ class FakeModels:
         return self.live.get(provider.id, ())
 
     async def check(self) -> str:
+        self.open_checks += 1
+        try:
+            await self.answered.wait()
+        finally:
+            self.open_checks -= 1
         if self.refusal:
             raise KeenError(self.refusal)
         return self.sentence

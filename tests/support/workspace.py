@@ -65,6 +65,10 @@ class Driver:
             for strip in self.app.screen._compositor.render_strips()
         ]
 
+    def row_with(self, text: str) -> int:
+        """The number of the first row that shows the text."""
+        return next(number for number, row in enumerate(self.rows()) if text in row)
+
     def shows(self, text: str) -> bool:
         return any(text in row for row in self.rows())
 

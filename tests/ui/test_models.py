@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.memory.pending import PendingState, PendingTrace
-from tests.support.fake_models import ACME, FakeModels
+from keen_tui.models import FoundServer
+from tests.support.fake_models import ACME, COYOTE, LOCAL, FakeModels, model
 from tests.support.workspace import Driver, workspace
 
 SECRET = "sk-verysecret"
@@ -67,12 +68,15 @@ async def test_what_no_list_knows_can_be_used_by_its_name(tmp_path: Path) -> Non
 async def test_lists_that_come_late_move_nothing_under_the_cursor(tmp_path: Path) -> None:
     models = FakeModels(ACME.models[0])
     models.found.clear()
-    async with workspace(tmp_path, models=models) as driver:
+    models.providers = (LOCAL, ACME, COYOTE)
+    async with workspace(tmp_path, models=models, size=(120, 18)) as driver:
         await driver.press("f2")
         await driver.until_shown("roadrunner-3-preview")
         await driver.press("down", "down")
+        row = driver.row_with("roadrunner-3-preview")
         models.found.set()
-        await driver.until_shown("gpt-oss:20b")
+        await driver.until_shown("above")
+        assert driver.row_with("roadrunner-3-preview") == row
         await driver.press("enter")
         await driver.until(lambda: ("choose", "roadrunner-3-preview", "", False) in models.calls)
 
@@ -103,9 +107,52 @@ async def test_the_connection_is_tested_in_the_picker_and_by_command(tmp_path: P
         await driver.until_shown("Acme answers in 0.3 s")
 
 
-async def test_a_missing_key_is_entered_and_never_drawn(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_that_takes_its_time_is_told_by_the_second_until_esc(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.answered.clear()
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.press("ctrl+t")
+        await driver.until_shown("asking Acme   0 s")
+        await driver.until_shown("asking Acme   1 s")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen and not models.open_checks)
+
+
+async def test_what_is_being_asked_is_said_and_no_name_is_called_unknown_before(tmp_path: Path) -> None:
+    models = FakeModels(None)
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.until_shown("localhost:11434")
+        models.found.clear()
+        await driver.press("1")
+        await driver.until_shown("looking for servers on this machine")
+        assert driver.shows("Choose a model   Ollama")
+        assert not driver.shows("No model")
+        models.found.set()
+        await driver.until_shown("qwen3-coder")
+        await driver.until(lambda: not driver.shows("looking for servers"))
+
+
+async def test_a_local_server_without_a_model_says_so(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.servers = (FoundServer(provider=LOCAL, address="localhost:11434", models=()),)
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.press("f2")
+        await driver.until_shown("it runs, but it has no model yet")
+
+
+async def test_models_out_of_view_are_counted(tmp_path: Path) -> None:
+    models = FakeModels(ACME.models[0])
+    models.live["acme"] = tuple(model("acme", f"other-{number}") for number in range(8))
+    async with workspace(tmp_path, models=models, size=(80, 18)) as driver:
+        await driver.press("f2")
+        await driver.until_shown("↓ 7 below")
+        await driver.press("pagedown", "pagedown")
+        await driver.until_shown("above")
+        assert not driver.shows("below")
+
+
+async def test_a_missing_key_is_entered_and_never_drawn(tmp_path: Path) -> None:
     models = FakeModels(ACME.models[0])
     async with workspace(tmp_path, models=models) as driver:
         await opened_picker(driver)

@@ -13,14 +13,16 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, cut, tokens
 from keen_tui.ui.models.offers import Heading, KeyWanted, Line, Offer, line_key
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import GAP, Rows, indented
+from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread
 
 _TITLE_CELLS = 26
 _ID_CELLS = 31
 _WINDOW_CELLS = 7
-_PRICE_CELLS = 21
+_PRICE_CELLS = 23
 _IN_CELLS = 11
 _WIDE = 106
+_LOW = 6
+"""Rows of the list up to which nothing is given to marks and margins."""
 
 
 class OfferList(Rows):
@@ -35,22 +37,33 @@ class OfferList(Rows):
         self._rows: list[tuple[Line | None, Text]] = []
         self._place = 0
         self._first = 0
+        self._kept_at: int | None = None
         self._current: tuple[str, str] | None = None
+        self._empty = ""
 
     @property
     def chosen(self) -> Line | None:
         """The line that enter takes."""
         return self._lines[self._place] if self._lines and self._can(self._place) else None
 
-    def show(self, lines: Sequence[Line], current: ModelInfo | None, *, to_top: bool = False) -> None:
-        """Draw these lines; `current` is the model in use. `to_top` chooses the first that can be."""
+    def show(
+        self, lines: Sequence[Line], current: ModelInfo | None, *, to_top: bool = False, empty: str
+    ) -> None:
+        """Draw these lines, or `empty` where there are none; `current` is the model in use.
+
+        `to_top` chooses the first that can be. Else the chosen line stays, on the row where it is.
+        """
+        self._empty = empty
         before = line_key(self._lines[self._place]) if self._lines else None
+        if (drawn_at := self._row_of_chosen()) is not None:
+            self._kept_at = drawn_at - self._first
         self._current = (current.provider, current.id) if current else None
         self._lines = list(lines)
         keys = [line_key(line) for line in self._lines]
         wanted = self._current if before is None else before
         if to_top or wanted not in keys:
             self._place = next((place for place in range(len(keys)) if self._can(place)), 0)
+            self._kept_at = None
         else:
             self._place = keys.index(wanted)
         self.changed()
@@ -61,20 +74,39 @@ class OfferList(Rows):
         if places:
             now = places.index(self._place) if self._place in places else 0
             self._place = places[min(max(now + step, 0), len(places) - 1)]
+            self._kept_at = None
             self.changed()
 
     def rows(self, width: int, height: int) -> list[Text]:
         self._rows = [row for place in range(len(self._lines)) for row in self._drawn_line(place, width)]
         if not self._rows:
-            return [Text()] * 2 + [indented(Text("No model has that name.", self.look("soft")), 4)]
-        chosen = self._lines[self._place]
-        at = next((number for number, (line, _) in enumerate(self._rows) if line is chosen), 0)
-        margin = 2 if height > 6 else 0
-        self._first = min(self._first, max(at - margin, 0))
+            return [Text()] * 2 + [indented(Text(self._empty, self.look("soft")), 4)]
         room = height - 1
-        self._first = max(self._first, at - room + 1 + margin, 0)
-        self._first = min(self._first, max(len(self._rows) - room, 0))
-        return [self._head(width), *(row for _, row in self._rows[self._first : self._first + room])]
+        self._first = self._first_in_view(room)
+        view = [row for _, row in self._rows[self._first : self._first + room]]
+        above, below = self._models_in(0, self._first), self._models_in(self._first + room)
+        if below and height > _LOW:
+            mark = Text(f"{self.glyphs.down} {below} below", self.look("soft"))
+            view[-1] = spread(view[-1], mark, width - 2, self.glyphs.more)
+        return [self._head(width, above), *view]
+
+    def _first_in_view(self, room: int) -> int:
+        """The row to begin with: the chosen one is in view, and where it was when lines came or went."""
+        at = self._row_of_chosen() or 0
+        margin = 2 if room >= _LOW else 0
+        first = min(self._first, max(at - margin, 0))
+        first = max(first, at - room + 1 + margin)
+        if self._kept_at is not None:
+            first, self._kept_at = at - min(self._kept_at, room - 1), None
+        return max(min(first, len(self._rows) - room), 0)
+
+    def _row_of_chosen(self) -> int | None:
+        """The row of the chosen line; None when these lines have not been drawn yet."""
+        chosen = self._lines[self._place] if self._lines else None
+        return next((row for row, (line, _) in enumerate(self._rows) if line and line is chosen), None)
+
+    def _models_in(self, first: int, last: int | None = None) -> int:
+        return sum(isinstance(line, Offer | KeyWanted) for line, _ in self._rows[first:last])
 
     def on_click(self, event: events.Click) -> None:
         row = self._first + event.y - 1
@@ -102,16 +134,20 @@ class OfferList(Rows):
                 return [*above, (line, self._heading(line))]
             case Offer():
                 row = self._offer(line, width)
+                if line.typed and place and not _is_typed(self._lines[place - 1]):
+                    return [(None, Text()), (line, self._marked_if_chosen(row, place, width))]
             case KeyWanted(source=source):
                 variables = " or ".join(source.provider.key_variables)
                 words = f"no key in {variables}; enter one" if variables else "enter a key"
                 row = indented(Text(words, self.look("dim")), 4)
-        return [(line, self._marked(row, width) if place == self._place else row)]
+        return [(line, self._marked_if_chosen(row, place, width))]
 
-    def _head(self, width: int) -> Text:
-        """What the numbers are."""
+    def _head(self, width: int, above: int) -> Text:
+        """What the numbers are, and how many models are out of view above."""
         before = 4 + _TITLE_CELLS + (_ID_CELLS if width >= _WIDE else 0) + _WINDOW_CELLS - 2
-        return Text("context".rjust(before) + "  a million tokens", self.look("dim"))
+        names = Text("context".rjust(before) + "  a million tokens", self.look("dim"))
+        mark = Text(f"{self.glyphs.up} {above} above", self.look("soft")) if above else Text()
+        return spread(names, mark, width - 2, self.glyphs.more)
 
     def _heading(self, line: Heading) -> Text:
         source, look = line.source, self.look
@@ -139,6 +175,9 @@ class OfferList(Rows):
         row.append(price.ljust(_PRICE_CELLS), look("soft" if model.price else "dim"))
         return row.append("reasons" if model.reasons else "", look("dim"))
 
+    def _marked_if_chosen(self, row: Text, place: int, width: int) -> Text:
+        return self._marked(row, width) if place == self._place else row
+
     def _marked(self, row: Text, width: int) -> Text:
         text = row.copy()
         text.truncate(width - 2)
@@ -146,6 +185,10 @@ class OfferList(Rows):
         plain = text.plain
         bar = (self.glyphs.bar, self.look("accent", on="raised"))
         return Text.assemble(bar, (plain[1:], self.look("text", on="raised", bold=True)))
+
+
+def _is_typed(line: Line) -> bool:
+    return isinstance(line, Offer) and line.typed
 
 
 def _price(price: Price | None) -> str:

@@ -15,6 +15,7 @@ from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
+from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.offer_list import OfferList, effort_words
 from keen_tui.ui.models.offers import KeyWanted, Offer, Source, lines_of, next_effort, sources_of
 from keen_tui.ui.models.values import Picked, WantsKey
@@ -24,14 +25,16 @@ from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
 
 _LOW = 16
 """Rows below which nothing is left blank."""
+_LOOKING = "looking for servers on this machine"
 
 
 class PickerHead(Rows):
-    """Title, and the model in use."""
+    """Title, the provider whose models alone are listed, and the model in use."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, only: str) -> None:
         super().__init__(styles, glyphs, id="picker-head")
         self._models = models
+        self._only = next((each.name for each in models.providers if each.id == only), "")
 
     def rows(self, width: int, height: int) -> list[Text]:
         current, effort = self._models.current, self._models.effort
@@ -41,15 +44,17 @@ class PickerHead(Rows):
             else "none is chosen yet"
         )
         title = Text("Choose a model", self.look("text", bold=True))
+        title.append(f"   {clean(self._only)}" if self._only else "", self.look("soft"))
         return [indented(spread(title, Text(now, self.look("dim")), width - 6, self.glyphs.more), 2)]
 
 
 class PickerFoot(Rows):
-    """The effort of the chosen model, one sentence, and the keys."""
+    """One sentence or, dim, what is being asked; the effort of the chosen model; the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="picker-foot")
         self.sentence = ""
+        self.asking = ""
         self.offer: Offer | None = None
         self.effort = ""
 
@@ -60,7 +65,8 @@ class PickerFoot(Rows):
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
         keys += [("ctrl+t", "test connection"), ("ctrl+k", "key"), ("esc", "back")]
         hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
-        rows = (Text(clean(self.sentence), look("soft")), effort, hints)
+        said = Text(clean(self.sentence), look("soft")) if self.sentence else Text(self.asking, look("dim"))
+        rows = (said, effort, hints)
         return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
 
 
@@ -89,7 +95,7 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         self._effort = models.effort
         self._live: dict[str, tuple[ModelInfo, ...]] = {}
         self._notes: dict[str, str] = {}
-        self._head = PickerHead(styles, glyphs, models)
+        self._head = PickerHead(styles, glyphs, models, only)
         self._search = Input(
             id="picker-search", compact=True, placeholder="type to find a model, or its name"
         )
@@ -97,6 +103,7 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         self._list = OfferList(styles, glyphs)
         self._foot = PickerFoot(styles, glyphs)
         self._foot.sentence = sentence
+        self._foot.asking = _LOOKING
 
     def compose(self) -> ComposeResult:
         yield self._head
@@ -147,19 +154,14 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
 
     def action_check(self) -> None:
         """Ask the server of the model in use for a sign of life."""
-        self._say("asking the server …")
-        self.run_worker(self._check(), name="check", exclusive=True, group="check")
-
-    async def _check(self) -> None:
-        try:
-            self._say(await self._models.check())
-        except KeenError as error:
-            self._say(str(error))
+        self.run_worker(tell_check(self._models, self._say), name="check", exclusive=True, group="check")
 
     async def _find_servers(self) -> None:
         for server in await self._models.find_servers():
             self._live[server.provider.id] = server.models
-            self._notes.pop(server.provider.id, None)
+            if not server.models:
+                self._notes[server.provider.id] = "it runs, but it has no model yet"
+        self._foot.asking = ""
         self._show()
 
     async def _ask(self, provider: ProviderInfo) -> None:
@@ -186,7 +188,10 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         return sources_of(providers, keys, self._live, self._notes)
 
     def _show(self, *, to_top: bool = False) -> None:
-        self._list.show(lines_of(self._sources(), self._search.value), self._models.current, to_top=to_top)
+        query = self._search.value
+        empty = "No model has that name." if query.strip() else self._foot.asking or "There is no model here."
+        lines = lines_of(self._sources(), query)
+        self._list.show(lines, self._models.current, to_top=to_top, empty=empty)
         self._tell()
 
     def _say(self, sentence: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
+from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.values import Beginning, FromProvider, KeyKept, Picked, WantsKey
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.widgets.confirm import switch_question
@@ -42,8 +43,7 @@ class ModelActions(Stage):
         if self.models is None:
             self.say(_ONE_MODEL)
             return
-        self.say("asking the server …")
-        self.run_worker(self._check(), name="check", exclusive=True, group="check")
+        self.run_worker(tell_check(self.models, self.say), name="check", exclusive=True, group="check")
 
     def answer_switch(self, choice: str) -> None:
         """The answer to whether the incomplete turn shall be abandoned for another model."""
@@ -53,13 +53,6 @@ class ModelActions(Stage):
             self._choose(wanted, abandon=True)
         elif choice == "retry":
             self.retry()
-
-    async def _check(self) -> None:
-        if self.models is not None:
-            try:
-                self.say(await self.models.check())
-            except KeenError as error:
-                self.say(str(error))
 
     def _begun(self, beginning: Beginning | None) -> None:
         match beginning:
