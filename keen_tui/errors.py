@@ -4,6 +4,8 @@ KeenError
 ├── ConfigError            a setting, flag or file is wrong: says what, where and what to do
 ├── ModelMissing           no model, or no key for it: says what to do
 ├── SessionRefused         the session can't do that now: says why
+│   └── SessionInUse       another program has that session open: fork it
+├── StorageFailed          a session can't be read or written: says which and why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
 └── ProviderError          a model call failed; `reason` is the reason of the turn's end event
     ├── AuthFailed         401, 403                                  (auth)
@@ -49,6 +51,14 @@ class ModelMissing(KeenError):
 
 class SessionRefused(KeenError):
     """The session can't do that now, for example a retry while a turn runs."""
+
+
+class SessionInUse(SessionRefused):
+    """Another program has the session open."""
+
+
+class StorageFailed(KeenError):
+    """A saved session, or what belongs to it, can't be read or written. The text says which and why."""
 
 
 class ToolFailure(KeenError):

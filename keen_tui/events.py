@@ -18,6 +18,9 @@ from keen_tui.messages import StopReason, TokenUsage, ToolResult, TurnMemory
 Mode = Literal["ask", "auto-edit", "plan", "auto"]
 """Permission mode: what runs without asking."""
 
+PolicyName = Literal["summary", "in-band", "full-trace"]
+"""Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
@@ -62,6 +65,7 @@ class ToolStarted:
     """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
 
     turn: int
+    step: int = 0
     id: str
     name: str
     arguments: Mapping[str, Any]
@@ -87,6 +91,7 @@ class ToolFinished:
     """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
 
     turn: int
+    step: int = 0
     id: str
     name: str
     arguments: Mapping[str, Any]
@@ -160,7 +165,8 @@ class Notice:
 class TurnDone:
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
-    `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was.
+    `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
+    is the text as the model wrote it, where that differs from the visible `text` (policy `in-band`).
     """
 
     turn: int
@@ -172,6 +178,7 @@ class TurnDone:
     seconds: float
     carried_bytes: int
     trace_bytes: int
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +251,95 @@ class ModelChanged:
     context_window: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOpened:
+    """From here on everything belongs to this session: the screen begins empty.
+
+    `restoring`: what follows until `SessionRestored` happened earlier, and is drawn at once.
+    """
+
+    id: str
+    title: str = ""
+    restoring: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRestored:
+    """All of the session's past was published. `skipped` says in a sentence what could not be read."""
+
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRenamed:
+    """The session has a title of the user's own."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionStarted:
+    """The model is asked to summarise the `turns` oldest turns. `focus` are the user's words about it."""
+
+    turns: int
+    focus: str = ""
+    automatic: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionDelta:
+    """A piece of the summary."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """The summary with `turn_memory`, the union of theirs, stands in the place of all messages up to turn
+    `turn`. The byte counts are those of the messages as requests carry them."""
+
+    turn: int
+    turns: int
+    summary: str
+    turn_memory: TurnMemory
+    bytes_before: int
+    bytes_after: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionFailed:
+    """The compaction changed nothing. `detail` is a sentence for the user."""
+
+    reason: EndReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnUndone:
+    """The files that turn `undone` changed are as they were before it. `turn` is the newest turn."""
+
+    turn: int
+    undone: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEdited:
+    """The user forgot or noted something: this is the TurnMemory of the turn from now on."""
+
+    turn: int
+    turn_memory: TurnMemory
+    carried_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChanged:
+    """The memory policy from the next turn on."""
+
+    policy: PolicyName
+
+
 EndEvent = TurnDone | TurnIncomplete | TurnError
 TurnEvent = (
     TurnStarted
@@ -260,7 +356,21 @@ TurnEvent = (
     | Notice
     | EndEvent
 )
-SessionEvent = TurnAbandoned | MessageTakenBack | QueueChanged | ModeChanged | ModelChanged
+CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed
+SessionEvent = (
+    TurnAbandoned
+    | TurnUndone
+    | MessageTakenBack
+    | MemoryEdited
+    | QueueChanged
+    | ModeChanged
+    | ModelChanged
+    | PolicyChanged
+    | SessionOpened
+    | SessionRestored
+    | SessionRenamed
+    | CompactionEvent
+)
 Event = TurnEvent | SessionEvent
 
 

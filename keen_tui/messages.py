@@ -38,26 +38,32 @@ Fact = FileChanged | CommandFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnMemory:
-    """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order)."""
+    """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order),
+    and the notes that the user added by hand."""
 
     files_changed: tuple[str, ...] = ()
     failed_bash: tuple[CommandFailed, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.files_changed or self.failed_bash)
+        return bool(self.files_changed or self.failed_bash or self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
-    `memory` is only ever set on assistant messages; None when the turn left nothing to remember.
+    `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
+    the text as the model wrote it, where the `in-band` policy took a block out of it. `by_program` marks
+    what no model said: abandoned, undone and compacted turns. Their memory is rendered under every policy.
     """
 
     role: Literal["user", "assistant"]
     text: str
     turn: int
     memory: TurnMemory | None = None
+    raw: str | None = None
+    by_program: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +107,14 @@ class ToolResult:
     interrupted: bool = False
     ran: bool = True
     sandboxed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStep:
+    """A step of a turn in words of no API: what the model said, and its calls with their results."""
+
+    text: str
+    calls: tuple[tuple[ToolCall, ToolResult], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ class Action:
 
     `id` names the method `action_<id>` of the workspace (or, for `composer`, of the prompt) and the key
     in settings. `label` is what the palette shows, `hint` the verb after its key on the screen, `slash` the
-    commands that run it from the composer. Actions that are not `bound` only tell of keys which a pane
-    handles itself.
+    commands that run it from the composer. `takes` names what may be written behind them, "[focus]", and
+    its method gets that; "" for actions that take nothing. Actions that are not `bound` only tell of keys
+    which a pane handles itself.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Action:
     where: Where = "anywhere"
     hint: str = ""
     slash: tuple[str, ...] = ()
+    takes: str = ""
     listed: bool = True
     bound: bool = True
 
@@ -247,11 +249,17 @@ BY_ID = {action.id: action for action in ACTIONS}
 _BY_COMMAND = {command: action for action in ACTIONS for command in action.slash}
 
 
-def as_command(text: str) -> str | None:
-    """The command that a message is: its one word behind a slash, in lower case; None for other messages."""
-    word = text.strip()
-    is_command = word[:1] == "/" and word[1:].replace("-", "").replace("_", "").isalnum()
-    return word[1:].lower() if is_command else None
+def as_command(text: str) -> tuple[str, str] | None:
+    """The command that a message is, in lower case, and the words behind it; None for other messages.
+
+    A message of several words is a command only if that command takes words: paths begin with a slash too.
+    """
+    word, _, words = text.strip().partition(" ")
+    command = word[1:].lower()
+    if word[:1] != "/" or not command.replace("-", "").replace("_", "").isalnum():
+        return None
+    action = by_command(command)
+    return (command, words.strip()) if not words or (action and action.takes) else None
 
 
 def by_command(command: str) -> Action | None:

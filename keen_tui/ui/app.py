@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 from keen_tui.ui.bridge import follow
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
-from keen_tui.ui.port import ModelsPort, SessionPort
+from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from keen_tui.ui.themes import DEFAULT_THEME, Styles, load_themes
 
@@ -48,6 +48,7 @@ class KeenApp(App[str | None]):
 
     Args:
         models: the choice among models, None where there is none, as in the tour.
+        history: the saved sessions, None where none are kept.
         intro: lines of greeting for as long as nothing has been said.
         companion: runs beside the screen from the moment it is live, for example a guided tour.
     """
@@ -64,6 +65,7 @@ class KeenApp(App[str | None]):
         *,
         settings: UiSettings | None = None,
         models: ModelsPort | None = None,
+        history: HistoryPort | None = None,
         intro: tuple[str, ...] = (),
         companion: Callable[[KeenApp], Awaitable[None]] | None = None,
     ) -> None:
@@ -89,6 +91,7 @@ class KeenApp(App[str | None]):
             Styles(self._themes[name], colour=self._colour),
             self._glyphs,
             models=models,
+            history=history,
             intro=intro,
             reduced_motion=self.settings.reduced_motion,
         )
@@ -178,11 +181,14 @@ async def run_workspace(
     *,
     settings: UiSettings | None = None,
     models: ModelsPort | None = None,
+    history: HistoryPort | None = None,
     intro: tuple[str, ...] = (),
     companion: Callable[[KeenApp], Awaitable[None]] | None = None,
 ) -> str | None:
     """Show the session until the user leaves; then stop its turn and close it. Returns the app's result."""
-    app = KeenApp(session, settings=settings, models=models, intro=intro, companion=companion)
+    app = KeenApp(
+        session, settings=settings, models=models, history=history, intro=intro, companion=companion
+    )
     try:
         return await app.run_async(mouse=app.settings.mouse)
     finally:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from keen_tui.bus import EventBus
-from keen_tui.events import Mode
+from keen_tui.events import Mode, PolicyName
+from keen_tui.history import Changes, ContextReport, ExportFormat, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
+from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 
 
@@ -78,8 +80,69 @@ class SessionPort(Protocol):
     def withdraw_queued(self) -> str | None:
         """Take the newest queued message back."""
 
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+
+    def set_policy(self, policy: PolicyName) -> None:
+        """Change the memory policy, from the next turn on."""
+
+    def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now."""
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Set what is remembered of a turn. Raises SessionRefused: a turn runs, or it has no message."""
+
+    def compact(self, focus: str = "") -> None:
+        """Have the model summarise the conversation; `stop` cancels. Raises SessionRefused."""
+
     async def close(self) -> None:
         """Stop the turn, wait for its end, let go of the provider."""
+
+
+class HistoryPort(Protocol):
+    """Saved sessions, and the changes that this one's turns made.
+
+    What replaces the session (`new`, `open`, `fork`) stops its turn and abandons pending state: ask first
+    where there is any. All raise KeenError with a sentence.
+    """
+
+    @property
+    def session_id(self) -> str:
+        """The session on the screen."""
+
+    async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
+        """The sessions of this workspace, or of all, newest first."""
+
+    async def search(self, words: str) -> tuple[SearchHit, ...]:
+        """Where the words stand in any session, newest session first, at most 200 places."""
+
+    async def new(self) -> None:
+        """Begin an empty session."""
+
+    async def open(self, session_id: str) -> None:
+        """Go on with that session. Raises SessionInUse when another program has it: offer a fork."""
+
+    async def fork(self, session_id: str = "", turn: int = 0) -> None:
+        """Go on with a copy of that session (""): this one), up to and with that turn (0: whole)."""
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session a title."""
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session with all that belongs to it. Not the one on the screen."""
+
+    async def export(self, format: ExportFormat, path: str = "") -> Path:
+        """Write this session to a file; "" names one in the workspace. Gives the file."""
+
+    async def changes(self, turn: int) -> Changes:
+        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
+
+    async def undo(self, turn: int) -> str:
+        """Take the files of a turn back to what they were before it; gives a sentence about that.
+
+        Raises SessionRefused: a turn runs, or pending state would be lost.
+        """
 
 
 class ModelsPort(Protocol):

@@ -9,16 +9,26 @@ from typing import Literal, assert_never
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
+    Compacted,
+    CompactionDelta,
+    CompactionEvent,
+    CompactionFailed,
+    CompactionStarted,
     EndEvent,
     Event,
+    MemoryEdited,
     MessageTakenBack,
     ModeChanged,
     ModelChanged,
     Notice,
+    PolicyChanged,
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
     SessionEvent,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -29,13 +39,16 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
     TurnStarted,
+    TurnUndone,
     Usage,
 )
 from keen_tui.messages import Fact, FileChanged, ToolResult, TurnMemory
 from keen_tui.ui.state import (
     Block,
+    CompactionBlock,
     EndBlock,
     NoticeBlock,
+    Phase,
     ReasoningBlock,
     RetryBlock,
     TextBlock,
@@ -111,8 +124,84 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, mode=event.mode)
         case ModelChanged():
             return replace(state, model=event)
+        case PolicyChanged():
+            return replace(state, policy=event.policy)
+        case SessionOpened() | SessionRestored() | SessionRenamed():
+            return _session_changed(state, event)
+        case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
+            return _compaction(state, event)
+        case MemoryEdited():
+            return _memory_edited(state, event)
+        case TurnUndone():
+            return _turn_undone(state, event)
         case _:
             assert_never(event)
+
+
+def _session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
+    match event:
+        case SessionOpened():
+            return UiState(
+                mode=state.mode,
+                policy=state.policy,
+                model=state.model,
+                session_id=event.id,
+                title=event.title,
+                restoring=event.restoring,
+            )
+        case SessionRestored():
+            return replace(state, restoring=False, taken_back="", notice=event.skipped)
+        case SessionRenamed():
+            return replace(state, title=event.title)
+
+
+def _compaction(state: UiState, event: CompactionEvent) -> UiState:
+    match event:
+        case CompactionStarted():
+            turn = state.turns[-1].turn if state.turns else 0
+            begun = CompactionBlock(turn=turn, start=event)
+            return replace(state, live=(*state.live, begun), phase="compacting")
+        case CompactionDelta(text=text):
+            return _with_compaction(state, lambda block: replace(block, text=block.text + text))
+        case Compacted():
+            done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
+            return replace(done, phase=_phase_between(state))
+        case CompactionFailed():
+            failed = _with_compaction(state, lambda block: replace(block, end=event))
+            return replace(failed, phase=_phase_between(state))
+
+
+def _phase_between(state: UiState) -> Phase:
+    """What goes on when a compaction has ended: the turn that it came before, or nothing."""
+    return "waiting" if any(row.status == "running" for row in state.turns[-1:]) else "idle"
+
+
+def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
+    """Change the compaction that is under way."""
+    live = tuple(
+        change(block) if isinstance(block, CompactionBlock) and block.end is None else block
+        for block in state.live
+    )
+    return replace(state, live=live)
+
+
+def _memory_edited(state: UiState, event: MemoryEdited) -> UiState:
+    return _with_row(
+        state,
+        event.turn,
+        lambda row: replace(
+            row,
+            facts=_facts(event.turn_memory),
+            notes=event.turn_memory.notes,
+            carried_bytes=event.carried_bytes,
+        ),
+    )
+
+
+def _turn_undone(state: UiState, event: TurnUndone) -> UiState:
+    files = f"{len(event.files)} file{'s' if len(event.files) != 1 else ''}"
+    text = f"Changes of turn {event.undone} undone: {files}."
+    return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=text)))
 
 
 def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:

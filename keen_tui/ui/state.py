@@ -6,14 +6,18 @@ same in the first turn and in the thousandth. Folding, scrolling and focus are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from keen_tui.events import (
     ApprovalRequested,
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
     EndEvent,
     Mode,
     ModelChanged,
+    PolicyName,
     RetryScheduled,
     TurnError,
     TurnIncomplete,
@@ -23,7 +27,7 @@ from keen_tui.messages import Fact, ToolResult, TurnMemory
 from keen_tui.ui.usage import NOTHING, Spent
 
 ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
-Phase = Literal["idle", "waiting", "thinking", "answering", "tool", "asking", "retrying"]
+Phase = Literal["idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,19 @@ class EndBlock:
         return self.end.turn
 
 
-Block = UserBlock | TextBlock | ReasoningBlock | ToolBlock | RetryBlock | NoticeBlock | EndBlock
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionBlock:
+    """The conversation is being summarised, or was. `text` is the summary so far, `end` how it ended."""
+
+    turn: int
+    start: CompactionStarted
+    text: str = ""
+    end: Compacted | CompactionFailed | None = None
+
+
+Block = (
+    UserBlock | TextBlock | ReasoningBlock | ToolBlock | RetryBlock | NoticeBlock | CompactionBlock | EndBlock
+)
 TurnStatus = Literal["running", "done", "pending", "failed", "abandoned"]
 
 
@@ -119,20 +135,26 @@ class TurnRow:
     attempt: int = 1
     carried_bytes: int | None = None
     trace_bytes: int | None = None
+    notes: tuple[str, ...] = ()
     spent: Spent = NOTHING
 
     @property
     def memory(self) -> TurnMemory:
-        return turn_memory(self.facts)
+        return replace(turn_memory(self.facts), notes=self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UiState:
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
-    `model` is the one that answers, None while that is not known."""
+    `model` is the one that answers, None while that is not known. `title` is the user's own title of the
+    session. While `restoring`, the past of a session is being read, and nothing of it is drawn yet."""
 
     mode: Mode = "ask"
+    policy: PolicyName = "summary"
     model: ModelChanged | None = None
+    session_id: str = ""
+    title: str = ""
+    restoring: bool = False
     past: tuple[Block, ...] = ()
     live: tuple[Block, ...] = ()
     turns: tuple[TurnRow, ...] = ()

@@ -16,7 +16,7 @@ from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
 from keen_tui.ui.actions import Where
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.port import ModelsPort, SessionPort
+from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -64,6 +64,7 @@ class Stage(Screen[None]):
         glyphs: Glyphs,
         *,
         models: ModelsPort | None = None,
+        history: HistoryPort | None = None,
         intro: tuple[str, ...] = (),
         reduced_motion: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -71,6 +72,7 @@ class Stage(Screen[None]):
         super().__init__()
         self.session = session
         self.models = models
+        self.history = history
         self.state = UiState(mode=session.mode, model=_model_of(session))
         self.clock = clock
         self._reduced_motion = reduced_motion
@@ -130,12 +132,14 @@ class Stage(Screen[None]):
     def show(self, state: UiState) -> None:
         """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
         old, self.state = self.state, state
+        if state.restoring:
+            return
         empty = not state.past and not state.live
         self.welcome.display = empty
         self.transcript.display = not empty
         self.transcript.show(state.past, state.live)
         self.header.show_model(state.model)
-        self.header.title = state.turns[0].title if state.turns else ""
+        self.header.title = state.title or (state.turns[0].title if state.turns else "")
         self.sidebar.show(state)
         self.strip.show(state)
         self.composer.show(state)

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import Mode
-from keen_tui.ui.actions import as_command, bindings, by_command, nearest_command
+from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
@@ -35,9 +35,13 @@ class WorkspaceScreen(ModelActions, Stage):
     _last_interrupt = float("-inf")
     _last_escape = float("-inf")
 
-    def run(self, action_id: str) -> None:
-        """Run the action of that id."""
-        getattr(self, f"action_{action_id}")()
+    def run(self, action_id: str, words: str = "") -> None:
+        """Run the action of that id, with the words that it may take."""
+        method = getattr(self, f"action_{action_id}")
+        if BY_ID[action_id].takes:
+            method(words)
+        else:
+            method()
 
     def show(self, state: UiState) -> None:
         taken_back = self.state.taken_back
@@ -169,7 +173,7 @@ class WorkspaceScreen(ModelActions, Stage):
     def _send(self, message: Prompt.Sent) -> None:
         command = as_command(message.text)
         if command:
-            self._run_command(command, message.text)
+            self._run_command(*command, message.text)
         elif self.lacks_model:
             self.prompt.write(message.text)
             self.begin("Your message waits in the composer until you have chosen.")
@@ -177,10 +181,10 @@ class WorkspaceScreen(ModelActions, Stage):
             self.transcript.action_scroll_end()
             self._ask_session(lambda: self.session.submit(message.text))
 
-    def _run_command(self, command: str, text: str) -> None:
+    def _run_command(self, command: str, words: str, text: str) -> None:
         action = by_command(command)
         if action:
-            self.run(action.id)
+            self.run(action.id, words)
             return
         self.prompt.write(text)
         self.say(f"There is no command /{command}. Did you mean /{nearest_command(command)}?")

@@ -11,6 +11,7 @@ from keen_tui.plain import clean
 from keen_tui.ui.measures import duration
 from keen_tui.ui.state import (
     Block,
+    CompactionBlock,
     EndBlock,
     NoticeBlock,
     ReasoningBlock,
@@ -19,6 +20,7 @@ from keen_tui.ui.state import (
     ToolBlock,
     UserBlock,
 )
+from keen_tui.ui.transcript.compaction import draw_compaction
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
 from keen_tui.ui.transcript.lines import Line, sliced, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
@@ -46,6 +48,8 @@ def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None)
             return draw_retry(block, scene)
         case NoticeBlock():
             return _prose(block.text, scene, "soft")
+        case CompactionBlock():
+            return draw_compaction(block, scene)
         case EndBlock():
             return draw_end(block, scene)
         case _:
@@ -59,6 +63,8 @@ def fold_key(block: Block) -> FoldKey | None:
             return ("tool", block.turn, block.id)
         case ReasoningBlock():
             return ("reasoning", block.turn, block.step)
+        case CompactionBlock() if block.end is not None:
+            return ("compaction", block.turn, 0)
     return None
 
 
@@ -85,7 +91,7 @@ def ticks(block: Block, *, last: bool) -> bool:
 def source(block: Block) -> str:
     """The block's text as it is copied: Markdown as it came, code without line numbers."""
     match block:
-        case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock():
+        case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock() | CompactionBlock():
             return clean(block.text, newlines=True, tabs=True)
         case ToolBlock():
             return _tool_source(block)
@@ -101,7 +107,7 @@ def estimated_rows(block: Block, width: int, *, unfolded: bool) -> int:
     match block:
         case UserBlock() | TextBlock() | NoticeBlock():
             return block.text.count("\n") + len(block.text) // cells + 1
-        case ReasoningBlock() if unfolded:
+        case ReasoningBlock() | CompactionBlock() if unfolded:
             return block.text.count("\n") + len(block.text) // cells + 2
         case ToolBlock() if unfolded and block.result is not None:
             return 1 + _display_rows(block)

@@ -22,6 +22,7 @@ DOING: dict[Phase, str] = {
     "tool": "working",
     "asking": "waits for you",
     "retrying": "trying again",
+    "compacting": "summarising",
 }
 
 QUIET_SECONDS = 5.0

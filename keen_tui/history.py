@@ -1,0 +1,115 @@
+"""Saved sessions, the changes of their turns, and the context of the next request, as plain values.
+
+They travel between the storage, the session and the screen, which know nothing of each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from keen_tui.events import PolicyName
+
+ExportFormat = Literal["markdown", "json", "html"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSession:
+    """One session in a list. Times are seconds since the epoch, `size` is in bytes.
+
+    `title` is the user's own or the first line of the first message, "" while there is none. `in_use`:
+    some program has it open now. `problem` says why it can't be opened, "" when it can.
+    """
+
+    id: str
+    title: str
+    workspace: Path
+    began: float
+    last_used: float
+    turns: int
+    size: int
+    in_use: bool = False
+    forked_from: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A place in a session where the words were found. `before`, `words` and `after` are the text around
+    it on one line."""
+
+    session: SavedSession
+    turn: int
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileVersions:
+    """A file before and after a turn, or a session, changed it; None: it was not there.
+
+    `changed_since`: somebody else has changed it after that. `unkept` says why its content was not kept,
+    so that it can be neither shown nor undone; "" when it was.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    changed_since: bool = False
+    unkept: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
+
+    `commands` counts the bash calls of these turns, whose changes are not among the files.
+    """
+
+    turn: int
+    title: str
+    files: tuple[FileVersions, ...]
+    commands: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSize:
+    """What one policy sends of a part. `text` can be read whole; `tokens` are estimated."""
+
+    text: str
+    bytes: int
+    tokens: int
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPart:
+    """One row of the context view; `sizes` has one entry a policy, in the order of `POLICIES`.
+
+    `label` says a little more: "9 tools", the first words of a turn. `frame` is what holds the parts
+    together: field names, brackets, the model's name.
+    """
+
+    kind: Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
+    title: str
+    label: str
+    sizes: tuple[PartSize, PartSize, PartSize]
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextReport:
+    """What the next request holds under each policy. `window` is in tokens, None when not known.
+
+    `totals` are the bytes of the whole request body, one a policy, in the order of `POLICIES`.
+    """
+
+    policy: PolicyName
+    window: int | None
+    parts: tuple[ContextPart, ...]
+    totals: tuple[PartSize, PartSize, PartSize]
+
+
+POLICIES: tuple[PolicyName, PolicyName, PolicyName] = ("summary", "in-band", "full-trace")
