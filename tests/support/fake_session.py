@@ -6,12 +6,29 @@ from pathlib import Path
 
 from keen_tui.bus import EventBus
 from keen_tui.errors import SessionRefused
-from keen_tui.events import ApprovalAnswered, Event, MessageTakenBack, Mode, ModeChanged, QueueChanged
+from keen_tui.events import (
+    ApprovalAnswered,
+    Event,
+    MemoryEdited,
+    MessageTakenBack,
+    Mode,
+    ModeChanged,
+    PolicyChanged,
+    PolicyName,
+    QueueChanged,
+)
+from keen_tui.history import ContextReport, PartSize
 from keen_tui.memory.pending import PendingState
+from keen_tui.messages import TurnMemory
+
+_NOTHING = PartSize(text="", bytes=0, tokens=0)
 
 
 class FakeSession:
-    """Every call on it becomes a row in `calls`, for example `("submit", "hello")`."""
+    """Every call on it becomes a row in `calls`, for example `("submit", "hello")`.
+
+    `report` is the context it tells of; with a `refusal` it refuses all that a session may refuse.
+    """
 
     def __init__(self, workspace: Path, *, context_window: int | None = 200_000) -> None:
         self.bus = EventBus()
@@ -20,6 +37,7 @@ class FakeSession:
         self.server = "ollama"
         self.effort = ""
         self.mode: Mode = "ask"
+        self.policy: PolicyName = "summary"
         self.running = False
         self.pending: PendingState | None = None
         self.context_window = context_window
@@ -27,6 +45,9 @@ class FakeSession:
         self.calls: list[tuple[object, ...]] = []
         self.refusal = ""
         self.failed_message = ""
+        self.report = ContextReport(
+            policy="summary", window=context_window, parts=(), totals=(_NOTHING, _NOTHING, _NOTHING)
+        )
 
     def publish(self, *events: Event) -> None:
         """Let the screen see these events."""
@@ -73,6 +94,22 @@ class FakeSession:
         self.queue = tuple(rest)
         self.publish(QueueChanged(texts=self.queue))
         return newest
+
+    def set_policy(self, policy: PolicyName) -> None:
+        self._note("set_policy", policy)
+        self.policy = policy
+        self.publish(PolicyChanged(policy=policy))
+
+    def context(self, draft: str = "") -> ContextReport:
+        self.calls.append(("context", draft))
+        return self.report
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        self._note("edit_memory", turn, memory)
+        self.publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=100))
+
+    def compact(self, focus: str = "") -> None:
+        self._note("compact", focus)
 
     async def close(self) -> None:
         self.calls.append(("close",))

@@ -11,7 +11,7 @@ from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.panel import Entry, Panel
 from keen_tui.ui.widgets.phrases import memory_counts
-from keen_tui.ui.widgets.rows import GAP, spread, wrapped
+from keen_tui.ui.widgets.rows import GAP, cut_row, spread, wrapped
 
 _METER = 8
 _EMPTY = (
@@ -41,11 +41,7 @@ class TurnMemoryPanel(Panel):
     def show(self, state: UiState) -> None:
         """Draw this state."""
         old, self._state = self._state, state
-        if (old.turns, old.pending, old.phase == "idle") != (
-            state.turns,
-            state.pending,
-            state.phase == "idle",
-        ):
+        if _drawn_of(old) != _drawn_of(state):
             self.changed()
 
     def tick(self, beat: bool) -> None:
@@ -55,10 +51,13 @@ class TurnMemoryPanel(Panel):
     def title_row(self, width: int) -> Text:
         look, glyphs = self.look, self.glyphs
         if not self.folded:
-            return self.title_spread("TurnMemory", self.key_hint("ctrl+t", "fold"), width)
+            title = self.fact(Text("TurnMemory", look("text", bold=True)), self._policy())
+            return spread(title, self.key_hint("ctrl+t", "fold"), width, glyphs.more)
         carried = sum(turn.carried_bytes or 0 for turn in self._state.turns)
         newest = self._state.turns[-1].memory if self._state.turns else Memory()
-        facts = self.fact(memory_counts(newest, look, glyphs), Text(size(carried), look("dim")))
+        counts = memory_counts(newest, look, glyphs)
+        policy = self._policy()
+        facts = self.fact(policy, counts) if policy else self.fact(counts, Text(size(carried), look("dim")))
         title = Text.assemble((f"{glyphs.folded} ", look("dim")), ("TurnMemory", look("text", bold=True)))
         if self._state.pending:
             title = Text.assemble((f"{glyphs.look} ", look("wait")), ("TurnMemory", look("wait", bold=True)))
@@ -79,6 +78,11 @@ class TurnMemoryPanel(Panel):
         carried = sum(turn.carried_bytes or 0 for turn in settled)
         trace = sum(turn.trace_bytes or 0 for turn in settled)
         return self._carries("all turns", carried, trace, width)
+
+    def _policy(self) -> Text:
+        """The memory policy, where it is not the usual one."""
+        policy = self._state.policy
+        return Text() if policy == "summary" else Text(policy, self.look("soft"))
 
     def _entry(self, turn: TurnRow, width: int) -> Entry:
         pending = turn.status == "pending"
@@ -118,6 +122,9 @@ class TurnMemoryPanel(Panel):
                 "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
             )
             rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), width, glyphs.more))
+        for note in memory.notes:
+            row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
+            rows.append(cut_row(row, width, glyphs.more))
         if not rows and turn.status != "failed":
             nothing = "nothing yet" if turn.status == "running" else "nothing changed, nothing failed"
             rows.append(Text(f"  {nothing}", look("dim")))
@@ -144,3 +151,8 @@ class TurnMemoryPanel(Panel):
         return spread(
             left, Text.assemble((filled, look("accent")), (track, look("track"))), width, self.glyphs.more
         )
+
+
+def _drawn_of(state: UiState) -> tuple[object, ...]:
+    """What of the state is drawn here."""
+    return state.turns, state.pending, state.phase == "idle", state.policy
