@@ -12,6 +12,7 @@ from typing import Literal
 from keen_tui.events import PolicyName
 
 ExportFormat = Literal["markdown", "json", "html"]
+ContextKind = Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,7 @@ class ContextPart:
     together: field names, brackets, the model's name.
     """
 
-    kind: Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
+    kind: ContextKind
     title: str
     label: str
     sizes: tuple[PartSize, PartSize, PartSize]

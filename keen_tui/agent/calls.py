@@ -27,9 +27,18 @@ NOT_RUN = ToolResult(
 )
 
 
-async def run_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+DIED = ToolResult(
+    text="interrupted: the program ended while this ran, effects unknown",
+    summary="stopped",
+    is_error=True,
+    interrupted=True,
+)
+"""The result of a call whose process did not live to see one."""
+
+
+async def run_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
     """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
-    running = _RunningCall(turn, call, agent)
+    running = _RunningCall(turn, step, call, agent)
     running.start()
     try:
         await running.run()
@@ -38,9 +47,9 @@ async def run_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult)
         running.finish()
 
 
-def skip_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+def skip_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
     """Report a call that an interrupt left unrun."""
-    skipped = _RunningCall(turn, call, agent)
+    skipped = _RunningCall(turn, step, call, agent)
     skipped.start()
     on_result(call, skipped.result)
     skipped.finish()
@@ -49,9 +58,10 @@ def skip_call(turn: int, call: ToolCall, agent: Agent, on_result: OnResult) -> N
 class _RunningCall:
     """A call and what became of it so far."""
 
-    def __init__(self, turn: int, call: ToolCall, agent: Agent) -> None:
+    def __init__(self, turn: int, step: int, call: ToolCall, agent: Agent) -> None:
         self.result = NOT_RUN
         self._turn = turn
+        self._step = step
         self._call = call
         self._agent = agent
         self._target = agent.toolbox.target(call)
@@ -62,7 +72,12 @@ class _RunningCall:
         call = self._call
         self._agent.publish(
             ToolStarted(
-                turn=self._turn, id=call.id, name=call.name, arguments=call.arguments, target=self._target
+                turn=self._turn,
+                step=self._step,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=self._target,
             )
         )
 
@@ -71,6 +86,7 @@ class _RunningCall:
         self._agent.publish(
             ToolFinished(
                 turn=self._turn,
+                step=self._step,
                 id=call.id,
                 name=call.name,
                 arguments=call.arguments,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 
-from keen_tui.agent.calls import run_call, skip_call
+from keen_tui.agent.calls import DIED, NOT_RUN, run_call, skip_call
 from keen_tui.agent.parts import Agent
-from keen_tui.agent.repeats import RepeatWatch
-from keen_tui.agent.settle import Broken, Ending, Finished, TurnRecord
+from keen_tui.agent.request import step_request
+from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
+from keen_tui.agent.working import WorkingTurn
 from keen_tui.errors import ContextExceeded, ProviderError
 from keen_tui.events import (
     Notice,
@@ -25,88 +25,11 @@ from keen_tui.events import (
     TextDelta,
     Usage,
 )
-from keen_tui.memory.pending import PendingState, with_trace
-from keen_tui.memory.recorder import Recorder
-from keen_tui.memory.shortening import shorten_oldest
-from keen_tui.messages import Message, NativeMessage, StepReply, TokenUsage, ToolCall, ToolResult
+from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult
 from keen_tui.models import cost_of
-from keen_tui.providers.base import Provider, StepReasoning, StepRequest, StepText
+from keen_tui.providers.base import StepReasoning, StepText
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class WorkingTurn:
-    """What a turn has gathered so far in this attempt. `conversation` ends with its user message."""
-
-    turn: int
-    attempt: int
-    conversation: Sequence[Message]
-    injected: PendingState | None
-    started_at: float
-    step: int = 0
-    trace: list[NativeMessage] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    calls: int = 0
-    recorder: Recorder = field(init=False)
-    repeats: RepeatWatch = field(default_factory=RepeatWatch)
-
-    def __post_init__(self) -> None:
-        self.recorder = Recorder(self.injected.facts if self.injected else ())
-
-    @property
-    def has_work(self) -> bool:
-        """Whether anything would be lost if the turn just vanished."""
-        return bool(self.calls or self.injected)
-
-    def add_step(self, reply: StepReply, results: Sequence[NativeMessage] = ()) -> None:
-        """Keep a whole step: the reply with the results of all its calls."""
-        self.trace.extend((*reply.native, *results))
-        if reply.text.strip():
-            self.texts.append(reply.text)
-
-    def add_result(self, result: ToolResult) -> None:
-        """Count a call that began to run or was answered, and keep its facts."""
-        if result.ran or not result.interrupted:
-            self.calls += 1
-            self.recorder.record(result.facts)
-
-    def shorten(self, provider: Provider) -> int:
-        """Shorten the oldest tool results, those of the pending state included, here and in what will be
-        saved (turn.md rule 11). Gives the number of characters left out, 0 when nothing could be."""
-        texts: list[str] = []
-
-        def collected(text: str) -> str:
-            texts.append(text)
-            return text
-
-        self._rewrite_results(provider, collected)
-        shortened = shorten_oldest(texts)
-        replacements = iter(shortened)
-        self._rewrite_results(provider, lambda _: next(replacements))
-        return sum(map(len, texts)) - sum(map(len, shortened))
-
-    def _rewrite_results(self, provider: Provider, rewrite: Callable[[str], str]) -> None:
-        if self.injected:
-            traces = (
-                replace(trace, messages=provider.rewrite_results(trace.messages, rewrite))
-                for trace in self.injected.traces
-            )
-            self.injected = replace(self.injected, traces=tuple(traces))
-        self.trace[:] = provider.rewrite_results(self.trace, rewrite)
-
-    def record(self, now: float) -> TurnRecord:
-        """All of it as a value, for `settle`."""
-        return TurnRecord(
-            turn=self.turn,
-            attempt=self.attempt,
-            injected=self.injected,
-            trace=tuple(self.trace),
-            texts=tuple(self.texts),
-            facts=self.recorder.facts,
-            calls=self.calls,
-            seconds=now - self.started_at,
-        )
 
 
 async def run_turn(turn: WorkingTurn, agent: Agent) -> Ending:
@@ -199,24 +122,26 @@ def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
 
 
 async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
-    request = StepRequest(
-        system=agent.system,
-        conversation=turn.conversation,
-        traces=with_trace(turn.injected, turn.turn, turn.trace),
-        tools=agent.toolbox.specs,
-    )
+    request = step_request(turn.past, turn.traces, turn.policy, agent.workspace, agent.toolbox.specs)
+    words = turn.policy.filter()
     reasoning_since: float | None = None
+
+    def say(text: str) -> None:
+        if text:
+            agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
+
     async with aclosing(agent.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
                 case StepText(text):
-                    agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
+                    say(words.feed(text))
                 case StepReasoning(text):
                     now = agent.clock()
                     reasoning_since = now if reasoning_since is None else reasoning_since
                     seconds = now - reasoning_since
                     agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
                 case StepReply():
+                    say(words.finish())
                     if part.usage != TokenUsage():
                         cost = cost_of(part.usage, agent.price)
                         agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
@@ -234,10 +159,28 @@ async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
 
     try:
         for call in reply.tool_calls:
+            await _keep_before(turn, agent, reply, batch)
             if note := turn.repeats.note(call):
                 agent.publish(Notice(turn=turn.turn, text=note))
-            await run_call(turn.turn, call, agent, finished)
+            await run_call(turn.turn, turn.step, call, agent, finished)
     finally:
         for call in reply.tool_calls[len(batch) :]:
-            skip_call(turn.turn, call, agent, finished)
+            skip_call(turn.turn, turn.step, call, agent, finished)
         turn.add_step(reply, agent.provider.tool_results(batch))
+        if agent.keeper:
+            agent.keeper.keep(agent.provider.identity, pending_of(turn.record(agent.clock())))
+
+
+async def _keep_before(
+    turn: WorkingTurn, agent: Agent, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
+) -> None:
+    """Before a call begins: keep what will be true if the process dies while it runs (turn.md rule 9)."""
+    if agent.keeper is None:
+        return
+    begun, *later = reply.tool_calls[len(batch) :]
+    results = (*batch, (begun, DIED), *((call, NOT_RUN) for call in later))
+    agent.keeper.keep(
+        agent.provider.identity,
+        pending_of(turn.with_step(reply, agent.provider.tool_results(results)).record(agent.clock())),
+    )
+    await agent.keeper.kept()

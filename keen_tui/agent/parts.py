@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.events import Event
+from keen_tui.memory.pending import PendingState
 from keen_tui.models import Price
-from keen_tui.providers.base import Provider
+from keen_tui.providers.base import Identity, Provider
 from keen_tui.tools.toolbox import Toolbox
+
+
+class PendingKeeper(Protocol):
+    """Keeps pending state outside this process, for users who want that (turn.md rule 9)."""
+
+    def keep(self, identity: Identity, pending: PendingState | None) -> None:
+        """Keep this in the place of what was kept before; None: nothing is pending any more."""
+
+    async def kept(self) -> None:
+        """Wait until all of that has reached the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
-    seconds and never goes back."""
+    seconds and never goes back; `keeper` is there when pending state shall outlive the process."""
 
     provider: Provider
     price: Price | None
     toolbox: Toolbox
     approvals: Approvals
-    system: str
+    workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]
     max_steps: int
     retries: RetryPolicy
+    keeper: PendingKeeper | None = None

@@ -19,9 +19,10 @@ changed, what you checked and what is left. Use Markdown; no headings for short 
 - If something is unclear and a wrong guess would be costly, ask.
 
 What you remember:
-- Within a turn you see every tool call and its result. Of earlier turns you see the messages only, and \
-behind an assistant message a block that begins with "Tool memory:". It lists the files that turn changed \
-and the commands that failed. The program adds this block; never write one yourself.
+- Within a turn you see every tool call and its result. {memory}
+- Behind some assistant messages stands a block that begins with "Tool memory:". It lists the files that \
+were changed there, the commands that failed and notes of the user. The program adds this block; never \
+write one yourself.
 - Everything else can be read again: files may have changed since, so read them before you rely on them.
 
 Workspace: {workspace}
@@ -29,6 +30,6 @@ Platform: {system}, shell: bash
 """
 
 
-def system_prompt(workspace: Path) -> str:
-    """The system prompt for a session in `workspace`."""
-    return _PROMPT.format(workspace=workspace, system=platform.system())
+def system_prompt(workspace: Path, memory: str) -> str:
+    """The system prompt for a session in `workspace`; `memory` is what the memory policy says of itself."""
+    return _PROMPT.format(workspace=workspace, system=platform.system(), memory=memory)

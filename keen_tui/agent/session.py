@@ -6,31 +6,47 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from keen_tui.agent.approvals import Approvals
-from keen_tui.agent.loop import WorkingTurn, run_turn
-from keen_tui.agent.parts import Agent
-from keen_tui.agent.prompt import system_prompt
+from keen_tui.agent.compaction import compact
+from keen_tui.agent.context import RequestSize, report
+from keen_tui.agent.loop import run_turn
+from keen_tui.agent.parts import Agent, PendingKeeper
+from keen_tui.agent.request import step_request
 from keen_tui.agent.retries import RetryPolicy
-from keen_tui.agent.settle import Commit, Discard, Save, Settlement, settle
+from keen_tui.agent.settle import Broken, Commit, Discard, Save, Settlement, settle
+from keen_tui.agent.working import WorkingTurn
 from keen_tui.bus import EventBus
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
+    CompactionFailed,
+    Event,
+    MemoryEdited,
     MessageTakenBack,
     Mode,
     ModeChanged,
     ModelChanged,
+    PolicyChanged,
+    PolicyName,
     QueueChanged,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
     TurnAbandoned,
     TurnStarted,
+    TurnUndone,
+    Usage,
 )
+from keen_tui.history import ContextReport
+from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import turn_memory
-from keen_tui.memory.rendering import ABANDONED, render_assistant
-from keen_tui.messages import Message
+from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.messages import Message, TurnMemory
 from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Identity, Provider
 from keen_tui.tools.toolbox import Toolbox
@@ -43,6 +59,8 @@ class Session:
         attended: whether somebody can answer approvals.
         max_steps: model calls a turn may make before it ends as incomplete.
         info: what is known of the model: its context window and its price.
+        policy: how much of a finished turn later turns get.
+        compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
     """
 
     def __init__(
@@ -56,34 +74,40 @@ class Session:
         max_steps: int = 100,
         retries: RetryPolicy | None = None,
         info: ModelInfo | None = None,
+        policy: PolicyName = "summary",
+        compact_at: int = 85,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.info = info
         self.bus = EventBus()
-        self._approvals = Approvals(self.bus.publish, mode=mode, attended=attended)
+        self._approvals = Approvals(self._publish, mode=mode, attended=attended)
         self._agent = Agent(
             provider=provider,
             price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
-            system=system_prompt(workspace),
-            publish=self.bus.publish,
+            workspace=workspace,
+            publish=self._publish,
             clock=clock,
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
         )
-        self._conversation: list[Message] = []
+        self._policy = policy_of(policy)
+        self._compact_at = compact_at
+        self._size = RequestSize()
+        self._conversation = Conversation()
         self._queue: deque[str] = deque()
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._compacting = False
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def conversation(self) -> tuple[Message, ...]:
         """What later turns are built from."""
-        return tuple(self._conversation)
+        return self._conversation.messages
 
     @property
     def pending(self) -> PendingState | None:
@@ -92,7 +116,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn or a compaction runs."""
         return self._task is not None
 
     @property
@@ -104,6 +128,11 @@ class Session:
     def mode(self) -> Mode:
         """The permission mode."""
         return self._approvals.mode
+
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+        return self._policy.name
 
     @property
     def model(self) -> str:
@@ -153,7 +182,7 @@ class Session:
         self._require_idle("retry")
         if not self._unanswered:
             raise SessionRefused("There is nothing to retry: the last turn is done.")
-        self._start(self._conversation[-1].turn, None)
+        self._start(self._conversation.last_turn, None)
 
     def discard(self) -> None:
         """Give up the incomplete turns, or take the message of a failed turn back.
@@ -167,8 +196,8 @@ class Session:
         if self.pending:
             self._abandon(self.pending)
         elif self._unanswered:
-            message = self._conversation.pop()
-            self.bus.publish(MessageTakenBack(turn=message.turn, text=message.text))
+            message = self._conversation.messages[-1]
+            self._publish(MessageTakenBack(turn=message.turn, text=message.text))
         else:
             raise SessionRefused("There is nothing to discard: the last turn is done.")
 
@@ -190,7 +219,97 @@ class Session:
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""
         self._approvals.mode = mode
-        self.bus.publish(ModeChanged(mode=mode))
+        self._publish(ModeChanged(mode=mode))
+
+    def set_policy(self, policy: PolicyName) -> None:
+        """Change the memory policy, from the next turn on."""
+        self._policy = policy_of(policy)
+        self._publish(PolicyChanged(policy=policy))
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Set what is remembered of a turn.
+
+        Raises:
+            SessionRefused: a turn runs, or no message stands for that one.
+        """
+        self._require_idle("change what is remembered")
+        if self._conversation.memory_of(turn) is None:
+            raise SessionRefused(f"Turn {turn} has no message that could remember anything.")
+        text = self._conversation.text_of(turn)
+        carried = rendered_bytes(text, memory)
+        self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
+
+    def compact(self, focus: str = "") -> None:
+        """Have the model summarise the conversation; `stop` cancels it. Pending work stays as it is.
+
+        Raises:
+            SessionRefused: a turn runs, or nothing has been answered yet.
+        """
+        self._require_idle("summarise")
+        if not self._conversation.answered:
+            raise SessionRefused("There is nothing to summarise yet.")
+        self._begin_task(self._run_compaction(focus), "compaction")
+
+    def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now."""
+        return report(
+            self._conversation.past,
+            self.pending,
+            draft,
+            agent=self._agent,
+            policy=self.policy,
+            window=self.context_window,
+            bytes_per_token=self._size.bytes_per_token,
+        )
+
+    def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
+        """The files that the turn changed were taken back: later turns are told (turn.md rule 16)."""
+        self.require_settled("undo")
+        self._publish(TurnUndone(turn=self._conversation.last_turn, undone=turn, files=files))
+
+    def require_settled(self, action: str) -> None:
+        """Raises SessionRefused while a turn runs or waits for retry or discard."""
+        self._require_idle(action)
+        if self._unanswered:
+            raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
+
+    def rename(self, title: str) -> None:
+        """Give the session a title of the user's own."""
+        self._publish(SessionRenamed(title=title))
+
+    def open(
+        self,
+        session_id: str,
+        title: str,
+        past: Iterable[Event],
+        *,
+        skipped: str,
+        keeper: PendingKeeper | None,
+    ) -> None:
+        """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
+
+        Raises:
+            SessionRefused: a turn runs, or pending state would be lost unasked.
+        """
+        self._require_idle("open another session")
+        if self.pending:
+            raise SessionRefused("An incomplete turn waits: retry or discard it first.")
+        events = tuple(past)
+        self._agent = replace(self._agent, keeper=keeper)
+        self._conversation = Conversation()
+        self._attempt = 0
+        self._queue.clear()
+        self._publish(SessionOpened(id=session_id, title=title, restoring=bool(events)))
+        for event in events:
+            self._publish(event)
+        if events:
+            self._publish(SessionRestored(skipped=skipped))
+
+    def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
+        """End the turns that the session's last program left unfinished; `pending` was kept of them."""
+        for event in endings:
+            self._publish(event)
+        self._agent.provider.pending = pending
 
     def would_abandon(self, provider: Provider) -> bool:
         """Whether a switch to this provider would lose the pending state (turn.md rule 8)."""
@@ -214,10 +333,12 @@ class Session:
                 if not abandon:
                     raise SessionRefused("The incomplete turn can't go on with another model: retry it.")
                 self._abandon(pending)
+            elif self._agent.keeper:
+                self._agent.keeper.keep(provider.identity, provider.pending)
         self._agent = replace(self._agent, provider=provider, price=info.price)
         self.info = info
         self._close_soon(old)
-        self.bus.publish(
+        self._publish(
             ModelChanged(
                 model=provider.model,
                 server=provider.server,
@@ -255,65 +376,107 @@ class Session:
 
     @property
     def _unanswered(self) -> bool:
-        return bool(self._conversation) and self._conversation[-1].role == "user"
+        return bool(self._conversation.unanswered)
 
     def _require_idle(self, action: str) -> None:
         if self.running:
-            raise SessionRefused(f"A turn is running: stop it first (esc), then {action}.")
+            what = "A summary is being written" if self._compacting else "A turn is running"
+            raise SessionRefused(f"{what}: stop it first (esc), then {action}.")
+
+    def _publish(self, event: Event) -> None:
+        """The conversation goes on by the event first; then everybody is told."""
+        self._conversation.take(event)
+        if isinstance(event, Usage):
+            self._size.note(event)
+        self.bus.publish(event)
 
     def _begin(self, text: str) -> None:
-        turn = self._conversation[-1].turn + 1 if self._conversation else 1
-        self._conversation.append(Message(role="user", text=text, turn=turn))
         self._attempt = 0
-        self._start(turn, text)
+        self._start(self._conversation.last_turn + 1, text)
 
     def _start(self, turn: int, text: str | None) -> None:
         self._attempt += 1
-        self._stopping = False
+        pending = self.pending
+        calls = pending.calls if pending else 0
+        self._publish(TurnStarted(turn=turn, attempt=self._attempt, text=text, recovering=calls))
         working = WorkingTurn(
             turn=turn,
             attempt=self._attempt,
-            conversation=self.conversation,
-            injected=self.pending,
+            past=self._conversation.past,
+            policy=self._policy,
+            injected=pending,
             started_at=self._agent.clock(),
         )
-        calls = self.pending.calls if self.pending else 0
-        self.bus.publish(TurnStarted(turn=turn, attempt=self._attempt, text=text, recovering=calls))
-        self._task = asyncio.create_task(self._run(working), name=f"turn {turn}")
+        self._begin_task(self._run(working), f"turn {turn}")
+
+    def _begin_task(self, deed: Coroutine[None, None, None], name: str) -> None:
+        self._stopping = False
+        self._task = asyncio.create_task(deed, name=name)
 
     async def _run(self, working: WorkingTurn) -> None:
-        ending = await run_turn(working, self._agent)
+        ending = await self._make_room(working) or await run_turn(working, self._agent)
         settlement = settle(working.record(self._agent.clock()), ending)
         self._apply(settlement)
         self._task = None
-        self.bus.publish(settlement.event)
-        if isinstance(settlement, Commit) and self._queue:
+        self._publish(settlement.event)
+        if isinstance(settlement, Commit):
+            self._send_queued()
+
+    async def _run_compaction(self, focus: str) -> None:
+        self._compacting = True
+        await compact(self._conversation.past, self._conversation.answered, self._policy, self._agent, focus)
+        self._compacting = False
+        self._task = None
+        if not self._unanswered:
+            self._send_queued()
+
+    async def _make_room(self, working: WorkingTurn) -> Broken | None:
+        """Summarise before the turn's first request, where that would nearly fill the context window."""
+        request = step_request(
+            working.past, working.traces, working.policy, self.workspace, self._agent.toolbox.specs
+        )
+        size = self._size.measure(self._agent.provider.body(request))
+        limit = (self.context_window or 0) * self._compact_at / 100
+        answered = self._conversation.answered
+        if not (limit and answered and self._size.tokens(size) > limit):
+            return None
+        end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
+        working.past = self._conversation.past
+        if isinstance(end, CompactionFailed) and end.reason == "interrupted":
+            return Broken(reason="interrupted", detail="You stopped it.")
+        return None
+
+    def _send_queued(self) -> None:
+        if self._queue:
             self._begin(self._queue.popleft())
             self._publish_queue()
 
     def _apply(self, settlement: Settlement) -> None:
         match settlement:
-            case Commit(message=message):
-                self._conversation.append(message)
-                self._agent.provider.pending = None
+            case Commit():
+                self._keep(None)
             case Save(pending=pending):
-                self._agent.provider.pending = pending
+                self._keep(pending)
             case Discard():
                 pass
 
+    def _keep(self, pending: PendingState | None) -> None:
+        provider = self._agent.provider
+        provider.pending = pending
+        if self._agent.keeper:
+            self._agent.keeper.keep(provider.identity, pending)
+
     def _abandon(self, pending: PendingState) -> None:
         memory = turn_memory(pending.facts)
-        turn = self._conversation[-1].turn
-        self._conversation.append(Message(role="assistant", text=ABANDONED, turn=turn, memory=memory or None))
-        self._agent.provider.pending = None
-        self.bus.publish(
+        self._keep(None)
+        self._publish(
             TurnAbandoned(
-                turn=turn,
+                turn=self._conversation.last_turn,
                 turn_memory=memory,
-                carried_bytes=len(render_assistant(ABANDONED, memory).encode("utf-8", "replace")),
+                carried_bytes=rendered_bytes(ABANDONED, memory),
                 trace_bytes=pending.trace_bytes,
             )
         )
 
     def _publish_queue(self) -> None:
-        self.bus.publish(QueueChanged(texts=self.queue))
+        self._publish(QueueChanged(texts=self.queue))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from keen_tui.errors import EndReason
 from keen_tui.events import TurnDone, TurnError, TurnIncomplete
 from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
+from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.recorder import turn_memory
-from keen_tui.memory.rendering import render_assistant
 from keen_tui.messages import Fact, Message, NativeMessage, StopReason
 
 
@@ -47,16 +47,17 @@ class TurnRecord:
     injected: PendingState | None
     trace: tuple[NativeMessage, ...]
     texts: tuple[str, ...]
+    raw_texts: tuple[str, ...]
     facts: tuple[Fact, ...]
     calls: int
     seconds: float
+    policy: MemoryPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Append the assistant message; pending state is cleared."""
+    """Append the assistant message that the event holds; pending state is cleared."""
 
-    message: Message
     event: TurnDone
 
 
@@ -96,10 +97,16 @@ def settle(record: TurnRecord, ending: Ending) -> Settlement:
 
 
 def _commit(record: TurnRecord, ending: Finished) -> Commit:
-    text = _joined(record)
+    text, raw = "\n\n".join(_all_texts(record)), "\n\n".join(_all_raw_texts(record))
     memory = turn_memory(record.facts)
+    message = Message(
+        role="assistant",
+        text=text,
+        turn=record.turn,
+        memory=memory or None,
+        raw=raw if raw != text else None,
+    )
     return Commit(
-        Message(role="assistant", text=text, turn=record.turn, memory=memory or None),
         TurnDone(
             turn=record.turn,
             attempt=record.attempt,
@@ -108,16 +115,15 @@ def _commit(record: TurnRecord, ending: Finished) -> Commit:
             turn_memory=memory,
             calls=_all_calls(record),
             seconds=record.seconds,
-            carried_bytes=len(render_assistant(text, memory).encode("utf-8", "replace")),
+            carried_bytes=len(record.policy.reply(message, ()).encode("utf-8", "replace")),
             trace_bytes=_trace_bytes(_all_traces(record)),
+            raw=message.raw,
         ),
     )
 
 
 def _save(record: TurnRecord, ending: Broken) -> Save:
-    pending = PendingState(
-        traces=_all_traces(record), texts=_all_texts(record), facts=record.facts, calls=_all_calls(record)
-    )
+    pending = pending_of(record)
     return Save(
         pending,
         TurnIncomplete(
@@ -125,12 +131,23 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             attempt=record.attempt,
             reason=ending.reason,
             detail=ending.detail,
-            text=_joined(record),
+            text="\n\n".join(pending.texts),
             turn_memory=turn_memory(record.facts),
             calls=pending.calls,
             seconds=record.seconds,
             trace_bytes=pending.trace_bytes,
         ),
+    )
+
+
+def pending_of(record: TurnRecord) -> PendingState:
+    """What is kept of the turn if it ends now, and what it went on from."""
+    return PendingState(
+        traces=_all_traces(record),
+        texts=_all_texts(record),
+        raw_texts=_all_raw_texts(record),
+        facts=record.facts,
+        calls=_all_calls(record),
     )
 
 
@@ -143,12 +160,13 @@ def _all_texts(record: TurnRecord) -> tuple[str, ...]:
     return earlier + record.texts
 
 
+def _all_raw_texts(record: TurnRecord) -> tuple[str, ...]:
+    earlier = record.injected.raw_texts if record.injected else ()
+    return earlier + record.raw_texts
+
+
 def _all_calls(record: TurnRecord) -> int:
     return record.calls + (record.injected.calls if record.injected else 0)
-
-
-def _joined(record: TurnRecord) -> str:
-    return "\n\n".join(_all_texts(record))
 
 
 def _trace_bytes(traces: tuple[PendingTrace, ...]) -> int:

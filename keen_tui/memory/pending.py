@@ -25,11 +25,13 @@ class PendingTrace:
 class PendingState:
     """The traces of turns that ended abnormally, oldest first, with what they did so far.
 
-    `texts` are the assistant texts of the whole steps, `calls` the number of tool calls with a result.
+    `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,
+    `calls` the number of tool calls with a result.
     """
 
     traces: tuple[PendingTrace, ...] = ()
     texts: tuple[str, ...] = ()
+    raw_texts: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     calls: int = 0
 

@@ -34,3 +34,14 @@ def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
             case CommandFailed():
                 failed.append(fact)
     return TurnMemory(files_changed=tuple(files), failed_bash=tuple(failed))
+
+
+def merged_memory(memories: Iterable[TurnMemory]) -> TurnMemory:
+    """Several memories as one, oldest first: the union of the files, all failed commands, all notes."""
+    all_of = list(memories)
+    files = {path: None for memory in all_of for path in memory.files_changed}
+    return TurnMemory(
+        files_changed=tuple(files),
+        failed_bash=tuple(failed for memory in all_of for failed in memory.failed_bash),
+        notes=tuple(note for memory in all_of for note in memory.notes),
+    )

@@ -1,43 +1,21 @@
-"""How the conversation looks at the provider boundary: the one place where TurnMemory becomes text.
+"""How TurnMemory becomes text: the one place, used for the requests of every provider.
 
-Every provider builds its requests from `project`, so all send the same words. Same input, same bytes.
+Same input, same bytes.
 """
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from keen_tui.memory.pending import PendingTrace
-from keen_tui.messages import CommandFailed, Message, NativeMessage, TurnMemory
+from keen_tui.messages import CommandFailed, TurnMemory
 
 ABANDONED = "(turn abandoned)"
 """Text of the assistant message that stands for discarded work (turn.md rule 8)."""
 
 COMMAND_LIMIT = 200
 """Characters of a command that are rendered; the rest becomes an ellipsis."""
-
-
-@dataclass(frozen=True, slots=True)
-class UserText:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AssistantText:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class NativeTrace:
-    """Provider-native messages, to be sent as they are."""
-
-    messages: tuple[NativeMessage, ...]
-
-
-Part = UserText | AssistantText | NativeTrace
 
 
 def render_assistant(text: str, memory: TurnMemory | None) -> str:
@@ -47,32 +25,14 @@ def render_assistant(text: str, memory: TurnMemory | None) -> str:
     return f"{text}\n\n{_memory_block(memory)}" if text else _memory_block(memory)
 
 
-def project(conversation: Sequence[Message], traces: Iterable[PendingTrace] = ()) -> list[Part]:
-    """What a request holds behind the system prompt, in order.
-
-    Each trace stands behind the user message of its turn (turn.md rule 1). Adjacent user texts become
-    one; an assistant message that is blank after rendering is left out.
-    """
-    behind = {trace.turn: trace for trace in traces}
-    parts: list[Part] = []
-    for message in conversation:
-        if message.role == "user":
-            _add_user_text(parts, message.text)
-            trace = behind.get(message.turn)
-            if trace and trace.messages:
-                parts.append(NativeTrace(trace.messages))
-        else:
-            rendered = render_assistant(message.text, message.memory)
-            if rendered.strip():
-                parts.append(AssistantText(rendered))
-    return parts
+def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
+    """Bytes of the rendered message as UTF-8."""
+    return len(render_assistant(text, memory).encode("utf-8", "replace"))
 
 
-def _add_user_text(parts: list[Part], text: str) -> None:
-    if parts and isinstance(parts[-1], UserText):
-        parts[-1] = UserText(f"{parts[-1].text}\n\n{text}")
-    else:
-        parts.append(UserText(text))
+def undone_text(turn: int) -> str:
+    """Text of the assistant message that stands for an undone turn (turn.md rule 16)."""
+    return f"(changes of turn {turn} undone)"
 
 
 def _memory_block(memory: TurnMemory) -> str:
@@ -84,6 +44,8 @@ def _memory_lines(memory: TurnMemory) -> Iterator[str]:
         yield "- Files changed: " + ", ".join(_quoted_path(path) for path in memory.files_changed)
     for failed in memory.failed_bash:
         yield f"- Failed bash: {_quoted_command(failed)} (exit {failed.exit_code})"
+    for note in memory.notes:
+        yield f"- Note: {_quoted_path(note)}"
 
 
 def _quoted_path(path: str) -> str:

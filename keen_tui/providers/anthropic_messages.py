@@ -10,11 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from keen_tui.errors import ReplyUnreadable
-from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
-from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project
-from keen_tui.messages import NativeMessage, StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
+from keen_tui.memory.projection import NativeTrace
+from keen_tui.messages import (
+    NativeMessage,
+    StepReply,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    ToolStep,
+)
 from keen_tui.models import Api
 from keen_tui.providers.anthropic_assembly import AnthropicAssembly, PausedReply
+from keen_tui.providers.arguments import sendable_name
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.http_provider import HttpProvider
@@ -121,7 +129,7 @@ class AnthropicMessages(HttpProvider):
             await sdk.close()
 
     def _assembly(self, request: StepRequest) -> AnthropicAssembly:
-        return AnthropicAssembly(self.server, _ids_in(request.traces))
+        return AnthropicAssembly(self.server, self._taken_ids(request))
 
     def _refused(self, refusal: str) -> set[str]:
         if limit := _LIMIT_NAMED.search(refusal):
@@ -132,19 +140,37 @@ class AnthropicMessages(HttpProvider):
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         create = self._client().messages.with_streaming_response.create
-        messages = anthropic_messages(request)
-        sending = create(
-            model=self.model,
-            max_tokens=self._output_limit,
-            messages=mended_json(_with_breakpoints(messages) if "cache" in self._options else messages),
-            stream=True,
-            **self._wanted(request),
-        )
+        sending = create(**self.body(request), **self._key_options())
         return await self._reader(stack, sending)
+
+    def body(self, request: StepRequest) -> dict[str, Any]:
+        """All of the request as it is sent, with the marks where the prompt cache may break."""
+        messages = _alternating(message for part in request.parts for message in self.native(part))
+        return {
+            "model": self.model,
+            "max_tokens": self._output_limit,
+            "messages": mended_json(_with_breakpoints(messages) if "cache" in self._options else messages),
+            "stream": True,
+            **self._wanted(request),
+        }
+
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
+
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        said = [{"type": "text", "text": step.text}] if step.text.strip() else []
+        calls = [
+            {"type": "tool_use", "id": call.id, "name": sendable_name(call.name), "input": call.arguments}
+            for call, _ in step.calls
+        ]
+        return ({"role": "assistant", "content": [*said, *calls]},)
+
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
         """What is asked for besides."""
-        wanted: dict[str, Any] = self._key_options() | self._thinking()
+        wanted = self._thinking()
         if request.system:
             system = {"type": "text", "text": mended(request.system)}
             wanted["system"] = [_breakpoint(system) if "cache" in self._options else system]
@@ -193,28 +219,17 @@ class AnthropicMessages(HttpProvider):
         return {"extra_headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
 
 
-def anthropic_messages(request: StepRequest) -> list[NativeMessage]:
-    """The messages of the request, roles alternating: what stands together with one role is one message,
-    so that a user's text comes behind the tool results that it follows, in the same message."""
+def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:
+    """Messages whose roles alternate: what stands together with one role is one message, so that a user's
+    text comes behind the tool results that it follows, in the same message."""
     messages: list[NativeMessage] = []
-    for message in _messages(request):
+    for message in separate:
         if messages and messages[-1]["role"] == message["role"]:
             content = [*messages[-1]["content"], *message["content"]]
             messages[-1] = {"role": message["role"], "content": content}
         else:
             messages.append(message)
     return messages
-
-
-def _messages(request: StepRequest) -> Iterator[NativeMessage]:
-    for part in project(request.conversation, request.traces):
-        match part:
-            case UserText(text) if text.strip():
-                yield {"role": "user", "content": [{"type": "text", "text": text}]}
-            case AssistantText(text):
-                yield {"role": "assistant", "content": [{"type": "text", "text": text}]}
-            case NativeTrace(messages):
-                yield from messages
 
 
 def _with_breakpoints(messages: Sequence[NativeMessage]) -> list[NativeMessage]:
@@ -241,17 +256,9 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
 
 
-def _ids_in(traces: Iterable[PendingTrace]) -> Iterator[str]:
-    for trace in traces:
-        for message in trace.messages:
-            yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
-
-
 def _continued(request: StepRequest, native: Sequence[NativeMessage]) -> StepRequest:
     """The request with the paused reply at its end."""
-    turn = request.conversation[-1].turn
-    traces = with_trace(PendingState(traces=tuple(request.traces)), turn, native)
-    return replace(request, traces=traces)
+    return replace(request, parts=(*request.parts, NativeTrace(tuple(native))))
 
 
 def _joined(replies: Sequence[StepReply]) -> StepReply:

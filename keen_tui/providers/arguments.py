@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
+
+from keen_tui.messages import ToolCall, ToolStep
 
 PROBLEM_LIMIT = 200
 """Characters of unusable arguments that are quoted back to the model."""
@@ -61,6 +63,12 @@ def mint_id(taken: Collection[str]) -> str:
 def sendable_name(name: str) -> str:
     """A tool name as every API takes it back, also where a model made one up."""
     return _NO_NAME.sub("_", name)[:NAME_LIMIT] or "unnamed"
+
+
+def sendable_calls(step: ToolStep) -> Iterator[tuple[ToolCall, str, str]]:
+    """The calls of a finished turn's step, each with name and arguments as the APIs of OpenAI take them."""
+    for call, _ in step.calls:
+        yield call, sendable_name(call.name), json.dumps(call.arguments, ensure_ascii=False)
 
 
 def _refuse_constant(name: str) -> None:

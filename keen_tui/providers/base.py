@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
-from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import Message, NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import Part
+from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
 from keen_tui.models import Api
 
 
@@ -44,11 +45,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRequest:
-    """One model call: the conversation with the native traces of unfinished turns in their places."""
+    """One model call: the conversation with the native traces of unfinished turns in their places, as
+    `memory.projection.project` gives it."""
 
     system: str
-    conversation: Sequence[Message]
-    traces: Sequence[PendingTrace]
+    parts: Sequence[Part]
     tools: Sequence[ToolSpec]
 
 
@@ -100,6 +101,14 @@ class Provider(Protocol):
 
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
+        ...
+
+    def native(self, part: Part) -> tuple[NativeMessage, ...]:
+        """A part of the conversation as messages of this API."""
+        ...
+
+    def body(self, request: StepRequest) -> Mapping[str, Any]:
+        """All of the request as it is sent, a JSON object: `stream_step` sends no other."""
         ...
 
     def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:

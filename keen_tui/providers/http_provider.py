@@ -6,14 +6,15 @@ An API adds a file: how a request is sent, how a reply is assembled, what tool r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.config import is_loopback
 from keen_tui.errors import AuthFailed, RequestRefused
 from keen_tui.memory.pending import PendingState
-from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult
+from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
+from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
 from keen_tui.models import Api
 from keen_tui.providers.base import Connection, Identity, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.event_reader import EventReader
@@ -122,6 +123,24 @@ class HttpProvider(ABC):
         """Pending state belongs to API, base URL and model together."""
         return pending if origin == self.identity else None
 
+    def native(self, part: Part) -> tuple[NativeMessage, ...]:
+        """A part of the conversation as messages of this API."""
+        match part:
+            case UserText(text=text):
+                return self._text("user", text)
+            case AssistantText(text=text):
+                return self._text("assistant", text)
+            case PastStep(step=step):
+                return (*self._calls(step), *self.tool_results(step.calls))
+            case NativeTrace(messages=messages):
+                return messages
+            case _:
+                assert_never(part)
+
+    @abstractmethod
+    def body(self, request: StepRequest) -> Mapping[str, Any]:
+        """All of the request as it is sent, a JSON object."""
+
     @abstractmethod
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
@@ -139,6 +158,25 @@ class HttpProvider(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Close connections. A later call opens new ones."""
+
+    @abstractmethod
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        """A text of that role; none where the API takes no empty ones."""
+
+    @abstractmethod
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        """The assistant's side of a step of a finished turn: its text and its calls."""
+
+    @abstractmethod
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        """The ids of the tool calls in a message."""
+
+    def _taken_ids(self, request: StepRequest) -> Iterator[str]:
+        """The ids of all tool calls in the request: a reply may use none of them again."""
+        for part in request.parts:
+            if isinstance(part, PastStep | NativeTrace):
+                for message in self.native(part):
+                    yield from self._ids_in(message)
 
     @abstractmethod
     def _assembly(self, request: StepRequest) -> Assembly:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from keen_tui.errors import RequestRefused
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import Part
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult
 from keen_tui.providers.base import Identity, StepPart, StepRequest
 
@@ -29,6 +31,14 @@ class NotConfigured:
         """Refuse. Raises RequestRefused."""
         raise RequestRefused(self._missing)
         yield  # makes this a generator, as the contract wants it
+
+    def native(self, part: Part) -> tuple[NativeMessage, ...]:
+        """There is no API to speak."""
+        return ()
+
+    def body(self, request: StepRequest) -> Mapping[str, Any]:
+        """Nothing is sent."""
+        return {}
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """No reply ever asks for a tool."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project
-from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec
+from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.models import Api
+from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, Identity, StepRequest
 from keen_tui.providers.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.event_reader import EventReader
@@ -56,18 +56,36 @@ class OpenAIChat(OpenAIProvider):
         return replace(pending, traces=tuple(_without_vendor_fields(trace) for trace in pending.traces))
 
     def _assembly(self, request: StepRequest) -> ChatAssembly:
-        return ChatAssembly(self.server, _ids_in(request.traces))
+        return ChatAssembly(self.server, self._taken_ids(request))
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         create = self._client().chat.completions.with_streaming_response.create
-        sending = create(
-            model=self.model,
-            messages=mended_json(list(chat_messages(request))),
-            stream=True,
-            **self._without_key(),
-            **self._wanted(request.tools),
-        )
+        sending = create(**self.body(request), **self._without_key())
         return await self._reader(stack, sending)
+
+    def body(self, request: StepRequest) -> dict[str, Any]:
+        """All of the request as it is sent, the system prompt as the first message."""
+        system = ({"role": "system", "content": request.system},) if request.system else ()
+        messages = [*system, *(message for part in request.parts for message in self.native(part))]
+        return {
+            "model": self.model,
+            "messages": mended_json(messages),
+            "stream": True,
+            **self._wanted(request.tools),
+        }
+
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        return ({"role": role, "content": text},)
+
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for call, name, arguments in sendable_calls(step)
+        ]
+        return ({"role": "assistant", "content": step.text or None, "tool_calls": calls},)
+
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        yield from (call["id"] for call in message.get("tool_calls") or ())
 
     def _wanted(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         values = {"stream_options": {"include_usage": True}, "reasoning_effort": self.connection.effort}
@@ -75,29 +93,9 @@ class OpenAIChat(OpenAIProvider):
         return options | ({"tools": [_wire_tool(tool) for tool in tools]} if tools else {})
 
 
-def chat_messages(request: StepRequest) -> Iterator[NativeMessage]:
-    """The messages of the request, in order, the system prompt first."""
-    if request.system:
-        yield {"role": "system", "content": request.system}
-    for part in project(request.conversation, request.traces):
-        match part:
-            case UserText(text):
-                yield {"role": "user", "content": text}
-            case AssistantText(text):
-                yield {"role": "assistant", "content": text}
-            case NativeTrace(messages):
-                yield from messages
-
-
 def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
-
-
-def _ids_in(traces: Iterable[PendingTrace]) -> Iterator[str]:
-    for trace in traces:
-        for message in trace.messages:
-            yield from (call["id"] for call in message.get("tool_calls") or ())
 
 
 def _without_vendor_fields(trace: PendingTrace) -> PendingTrace:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, ClassVar
 
-from keen_tui.memory.pending import PendingTrace
-from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project
-from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec
+from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.models import Api
+from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.openai_client import OpenAIProvider
@@ -64,26 +63,43 @@ class OpenAIResponses(OpenAIProvider):
         )
 
     def _assembly(self, request: StepRequest) -> ResponsesAssembly:
-        return ResponsesAssembly(self.server, _ids_in(request.traces))
+        return ResponsesAssembly(self.server, self._taken_ids(request))
 
     def _refused(self, refusal: str) -> set[str]:
         fitting = (options for words, options in _REFUSALS if words.search(refusal))
         return next(fitting, set())
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        items = list(input_items(request))
+        create = self._client().responses.with_streaming_response.create
+        sending = create(**self.body(request), **self._without_key())
+        return await self._reader(stack, sending)
+
+    def body(self, request: StepRequest) -> dict[str, Any]:
+        """All of the request as it is sent; the system prompt is no part of its input."""
+        items = [item for part in request.parts for item in self.native(part)]
         if "ids" not in self._options:
             items = list(_without_ids(items))
-        create = self._client().responses.with_streaming_response.create
-        sending = create(
-            model=self.model,
-            input=mended_json(items),
-            stream=True,
-            store=False,
-            **self._without_key(),
+        return {
+            "model": self.model,
+            "input": mended_json(items),
+            "stream": True,
+            "store": False,
             **self._wanted(request),
+        }
+
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        return ({"type": "message", "role": role, "content": text},)
+
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        calls = (
+            {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
+            for call, name, arguments in sendable_calls(step)
         )
-        return await self._reader(stack, sending)
+        return (*(self._text("assistant", step.text) if step.text.strip() else ()), *calls)
+
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        if message.get("type") == "function_call":
+            yield message["call_id"]
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
         """What is asked for besides."""
@@ -100,18 +116,6 @@ class OpenAIResponses(OpenAIProvider):
         return wanted
 
 
-def input_items(request: StepRequest) -> Iterator[NativeMessage]:
-    """The input of the request, in order; the system prompt is no part of it."""
-    for part in project(request.conversation, request.traces):
-        match part:
-            case UserText(text):
-                yield {"type": "message", "role": "user", "content": text}
-            case AssistantText(text):
-                yield {"type": "message", "role": "assistant", "content": text}
-            case NativeTrace(items):
-                yield from items
-
-
 def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     return {
         "type": "function",
@@ -120,11 +124,6 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
         "parameters": tool.parameters,
         "strict": False,
     }
-
-
-def _ids_in(traces: Iterable[PendingTrace]) -> Iterator[str]:
-    for trace in traces:
-        yield from (item["call_id"] for item in trace.messages if item.get("type") == "function_call")
 
 
 def _without_ids(items: Iterable[NativeMessage]) -> Iterator[NativeMessage]:

@@ -19,7 +19,7 @@ from keen_tui.messages import Message, NativeMessage, StepReply, TokenUsage, Too
 from keen_tui.providers.anthropic_messages import LONGEST_OUTPUT, OUTPUT_LIMIT, PAUSES
 from keen_tui.providers.base import StepPart, StepText
 from keen_tui.providers.key_headers import key_headers
-from tests.support.client import KEY, client_of, parts_of, reply_of, request, text_of
+from tests.support.client import KEY, client_of, parts_of, reply_of, request, step_request, text_of
 from tests.support.wire import assert_valid
 
 TOOL = ToolSpec(name="bash", description="Run.", parameters={"type": "object", "properties": {}})
@@ -167,7 +167,7 @@ async def step_and_next() -> tuple[StepReply, list[NativeMessage], ModelServer]:
             Message(role="user", text="hi", turn=1),
             Message(role="user", text="second", turn=2),
         ]
-        step = replace(request(tools=[TOOL], traces=[trace]), conversation=conversation)
+        step = step_request(conversation, tools=[TOOL], traces=[trace])
         assert [part async for part in provider.stream_step(step)]
         return reply, list(server.requests[-1].body["messages"]), server
 

@@ -35,7 +35,7 @@ from keen_tui.messages import Message, StepReply, TokenUsage, ToolCall, ToolResu
 from keen_tui.providers.base import Connection, Identity, StepRequest
 from keen_tui.providers.openai_responses import OpenAIResponses
 from tests.support import client
-from tests.support.client import KEY, reasoning_of, request, text_of
+from tests.support.client import KEY, reasoning_of, request, step_request, text_of
 from tests.support.responses import call, completed, done, event, message, reasoning, stream, text
 from tests.support.wire import assert_valid
 
@@ -108,7 +108,7 @@ async def test_a_request_holds_instructions_conversation_and_tools_and_stores_no
 
 async def test_what_there_is_none_of_is_left_out() -> None:
     async with ModelServer([HELLO]) as server, client_of(server, api_key="") as provider:
-        async for _ in provider.stream_step(StepRequest(system="", conversation=[], traces=[], tools=[])):
+        async for _ in provider.stream_step(step_request([], system="")):
             pass
         sent = server.requests[0]
     assert not sent.body.keys() & {"tools", "instructions", "max_output_tokens"}
@@ -125,7 +125,7 @@ async def test_finished_turns_are_plain_messages() -> None:
         Message(role="assistant", text="a1", turn=1),
         Message(role="user", text="u2", turn=2),
     ]
-    body = await sent_by(StepRequest(system="s", conversation=conversation, traces=[], tools=[]))
+    body = await sent_by(step_request(conversation))
     assert [(item["role"], item["content"]) for item in body["input"]] == [
         ("user", "u1"),
         ("assistant", "a1"),

@@ -7,7 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from keen_tui.demo.model_server import ModelServer, Script
+from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
+from keen_tui.memory.policies import policy_of
+from keen_tui.memory.projection import project
 from keen_tui.messages import Message, StepReply, ToolSpec
 from keen_tui.models import Api
 from keen_tui.providers.base import Connection, Provider, StepPart, StepReasoning, StepRequest, StepText
@@ -23,8 +26,19 @@ def request(
     tools: Sequence[ToolSpec] = (),
 ) -> StepRequest:
     """A request with one user message."""
-    conversation = [Message(role="user", text=text, turn=1)]
-    return StepRequest(system="You are a test.", conversation=conversation, traces=traces, tools=tools)
+    return step_request([Message(role="user", text=text, turn=1)], traces=traces, tools=tools)
+
+
+def step_request(
+    conversation: Sequence[Message],
+    *,
+    traces: Sequence[PendingTrace] = (),
+    tools: Sequence[ToolSpec] = (),
+    system: str = "You are a test.",
+) -> StepRequest:
+    """A request with this conversation under the policy `summary`."""
+    parts = project(Past(tuple(conversation)), traces, policy_of("summary"))
+    return StepRequest(system=system, parts=parts, tools=tools)
 
 
 @asynccontextmanager

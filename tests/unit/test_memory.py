@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
+from keen_tui.memory.policies import policy_of
+from keen_tui.memory.projection import AssistantText, NativeTrace, Part, UserText, project
 from keen_tui.memory.recorder import Recorder, turn_memory
-from keen_tui.memory.rendering import AssistantText, NativeTrace, UserText, project, render_assistant
+from keen_tui.memory.rendering import render_assistant
 from keen_tui.messages import CommandFailed, FileChanged, Message, TurnMemory
 
 
@@ -68,28 +72,32 @@ def test_a_long_command_is_cut_with_an_ellipsis() -> None:
     assert rendered.endswith(f"- Failed bash: {'x' * 200}… (exit 1)")
 
 
+def projected(conversation: Sequence[Message], traces: Sequence[PendingTrace] = ()) -> list[Part]:
+    return project(Past(tuple(conversation)), traces, policy_of("summary"))
+
+
 def test_adjacent_user_texts_are_one_and_blank_assistants_are_left_out() -> None:
     conversation = [said("user", "u1"), said("assistant", " ", 1), said("user", "u2", 2)]
-    assert project(conversation) == [UserText("u1\n\nu2")]
+    assert projected(conversation) == [UserText("u1\n\nu2", 2)]
 
 
 def test_each_trace_stands_behind_the_user_message_it_answered() -> None:
     conversation = [said("user", "u1", 1), said("user", "u2", 2), said("user", "u3", 3)]
     p1, p2 = PendingTrace(1, ({"p": 1},)), PendingTrace(2, ({"p": 2},))
-    assert project(conversation, [p1, p2]) == [
-        UserText("u1"),
-        NativeTrace(p1.messages),
-        UserText("u2"),
-        NativeTrace(p2.messages),
-        UserText("u3"),
+    assert projected(conversation, [p1, p2]) == [
+        UserText("u1", 1),
+        NativeTrace(p1.messages, 1),
+        UserText("u2", 2),
+        NativeTrace(p2.messages, 2),
+        UserText("u3", 3),
     ]
 
 
 def test_memory_is_rendered_for_assistant_messages() -> None:
     memory = TurnMemory(files_changed=("a",))
-    assert project([said("user", "u"), said("assistant", "", memory=memory)]) == [
-        UserText("u"),
-        AssistantText("Tool memory:\n- Files changed: a"),
+    assert projected([said("user", "u"), said("assistant", "", memory=memory)]) == [
+        UserText("u", 1),
+        AssistantText("Tool memory:\n- Files changed: a", 1),
     ]
 
 

@@ -7,12 +7,15 @@ import pytest
 from keen_tui.agent.settle import Broken, Commit, Discard, Finished, Save, TurnRecord, settle
 from keen_tui.errors import EndReason
 from keen_tui.events import TurnDone
+from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingState, PendingTrace
+from keen_tui.memory.policies import policy_of
 from keen_tui.messages import CommandFailed, Fact, FileChanged, Message, NativeMessage, TurnMemory
 
 EARLIER = PendingState(
     traces=(PendingTrace(1, ({"role": "assistant", "content": "p1"},)),),
     texts=("earlier",),
+    raw_texts=("earlier",),
     facts=(FileChanged(path="a.py"),),
     calls=2,
 )
@@ -34,10 +37,19 @@ def record(
         injected=injected,
         trace=trace,
         texts=texts,
+        raw_texts=texts,
         facts=facts,
         calls=calls,
         seconds=1.5,
+        policy=policy_of("summary"),
     )
+
+
+def committed(settlement: Commit) -> Message:
+    """The assistant message that the commit appends."""
+    conversation = Conversation()
+    conversation.take(settlement.event)
+    return conversation.messages[-1]
 
 
 @pytest.mark.parametrize(
@@ -80,14 +92,14 @@ def test_the_commit_covers_the_pending_part_too() -> None:
     settlement = settle(gathered, Finished(reason="stop"))
     assert isinstance(settlement, Commit)
     memory = TurnMemory(files_changed=("a.py",), failed_bash=(CommandFailed(command="make", exit_code=2),))
-    assert settlement.message == Message(role="assistant", text="earlier\n\nnow", turn=2, memory=memory)
+    assert committed(settlement) == Message(role="assistant", text="earlier\n\nnow", turn=2, memory=memory)
     assert settlement.event.calls == 3
 
 
 def test_nothing_to_remember_is_no_memory() -> None:
     settlement = settle(record(texts=("hi",)), Finished(reason="stop"))
     assert isinstance(settlement, Commit)
-    assert settlement.message.memory is None
+    assert committed(settlement).memory is None
 
 
 def test_a_save_of_a_new_turn_keeps_both_traces_behind_their_own_turns() -> None:

@@ -1,0 +1,166 @@
+"""Compaction: the model summarises the conversation, TurnMemory is carried over as it is.
+
+A one-shot call: it neither injects nor saves pending state. Nothing changes unless a whole summary came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from keen_tui.agent.parts import Agent
+from keen_tui.agent.request import step_request
+from keen_tui.errors import ContextExceeded, ProviderError, ReplyUnreadable
+from keen_tui.events import Compacted, CompactionDelta, CompactionFailed, CompactionStarted, Usage
+from keen_tui.memory.conversation import COMPACTED, Past, union_memory
+from keen_tui.memory.pending import native_bytes
+from keen_tui.memory.policies import MemoryPolicy, visible
+from keen_tui.memory.projection import PastStep, UserText
+from keen_tui.memory.rendering import rendered_bytes
+from keen_tui.messages import Message, StepReply, TokenUsage
+from keen_tui.models import cost_of
+from keen_tui.providers.base import StepRequest, StepText
+
+log = logging.getLogger(__name__)
+
+TEXT_LIMITS = (None, 8_000, 2_000, 500)
+"""Characters that each message may have, from try to try, when the whole is too long for the window."""
+
+_PROMPT = """\
+Write a summary of our conversation until here. It will take the place of all messages above, so that you \
+can go on with nothing else at hand. Say, in this order and only where there is something to say: what I \
+want and the wishes and decisions that still hold; what has been done and found out, with the names of \
+files, functions and commands; what is unfinished or known to be broken; what comes next. At most 600 words, \
+plain Markdown, no headings above level 3. Do not list every file changed or command failed: the program \
+keeps those lists. Call no tools."""
+
+
+async def compact(
+    past: Past,
+    answered: Sequence[Message],
+    policy: MemoryPolicy,
+    agent: Agent,
+    focus: str,
+    *,
+    automatic: bool = False,
+) -> Compacted | CompactionFailed:
+    """Summarise the `answered` messages, which `past` begins with, and publish what became of it.
+
+    Never raises: cancelling the task ends it as interrupted.
+    """
+    started_at = agent.clock()
+    turns = len({message.turn for message in answered if message.role == "user" and not message.by_program})
+    start = CompactionStarted(turns=turns, focus=focus, automatic=automatic)
+    old = Past(tuple(answered), past.steps)
+    end: Compacted | CompactionFailed
+    try:
+        summary = await _summary(old, policy, agent, start)
+        memory = union_memory(answered)
+        end = Compacted(
+            turn=answered[-1].turn,
+            turns=turns,
+            summary=summary,
+            turn_memory=memory,
+            bytes_before=_size(old, policy, agent),
+            bytes_after=len(COMPACTED) + rendered_bytes(summary, memory),
+            seconds=agent.clock() - started_at,
+        )
+    except asyncio.CancelledError:
+        end = CompactionFailed(reason="interrupted", detail="You stopped it.")
+    except ProviderError as error:
+        end = CompactionFailed(reason=error.reason, detail=agent.retries.explain(error))
+    except Exception as error:
+        log.exception("a compaction failed by a bug")
+        end = CompactionFailed(
+            reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error})."
+        )
+    agent.publish(end)
+    return end
+
+
+async def _summary(old: Past, policy: MemoryPolicy, agent: Agent, start: CompactionStarted) -> str:
+    """The summary; shorter messages are sent where all of them are too long for the model.
+
+    Raises:
+        ProviderError: no whole summary came.
+    """
+    for limit in TEXT_LIMITS:
+        try:
+            reply = await _reply(_request(_cut(old, limit), policy, agent, start.focus), agent, start)
+        except ContextExceeded:
+            if limit == TEXT_LIMITS[-1]:
+                raise
+            continue
+        return _checked(reply, policy)
+    raise AssertionError("the last limit either raises or returns")
+
+
+def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
+    text = visible(policy, reply.text).strip()
+    if not text:
+        raise ReplyUnreadable("The model sent no summary.")
+    if reply.stop_reason == "length":
+        raise ReplyUnreadable("The summary was cut off at the model's output limit.")
+    return text
+
+
+def _request(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> StepRequest:
+    """The conversation as requests carry it, the question behind it, tools only where calls are replayed."""
+    request = step_request(old, (), policy, agent.workspace, agent.toolbox.specs)
+    prompt = f"{_PROMPT}\n\nGive special weight to this: {focus}" if focus else _PROMPT
+    replays = any(isinstance(part, PastStep) for part in request.parts)
+    parts = (*request.parts, UserText(prompt))
+    return replace(request, parts=parts, tools=request.tools if replays else ())
+
+
+async def _reply(request: StepRequest, agent: Agent, start: CompactionStarted) -> StepReply:
+    """The reply to the request, tried again as often as the policy of retries allows."""
+    attempt = 1
+    while True:
+        agent.publish(start)
+        try:
+            return await _streamed(request, agent)
+        except ProviderError as error:
+            delay = agent.retries.delay(attempt, error)
+            if delay is None:
+                raise
+        attempt += 1
+        await asyncio.sleep(delay)
+
+
+async def _streamed(request: StepRequest, agent: Agent) -> StepReply:
+    async with aclosing(agent.provider.stream_step(request)) as parts:
+        async for part in parts:
+            match part:
+                case StepText(text):
+                    agent.publish(CompactionDelta(text=text))
+                case StepReply():
+                    if part.usage != TokenUsage():
+                        cost = cost_of(part.usage, agent.price)
+                        agent.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
+                    return part
+    raise AssertionError("a provider ended a step without a reply and without an error")
+
+
+def _cut(old: Past, limit: int | None) -> Past:
+    """The messages with their texts cut, their TurnMemory whole, and without any steps."""
+    if limit is None:
+        return old
+    return Past(tuple(_shortened(message, limit) for message in old.messages))
+
+
+def _shortened(message: Message, limit: int) -> Message:
+    if len(message.text) <= limit:
+        return replace(message, raw=None)
+    half = limit // 2
+    left_out = len(message.text) - limit
+    text = f"{message.text[:half]}\n[{left_out:,} characters left out]\n{message.text[-half:]}"
+    return replace(message, text=text, raw=None)
+
+
+def _size(old: Past, policy: MemoryPolicy, agent: Agent) -> int:
+    request = step_request(old, (), policy, agent.workspace, ())
+    return sum(native_bytes(agent.provider.native(part)) for part in request.parts)

@@ -1,0 +1,211 @@
+"""What the next request holds, part by part, under each policy: made by what builds the requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from keen_tui.agent.parts import Agent
+from keen_tui.agent.request import step_request
+from keen_tui.events import PolicyName, Usage
+from keen_tui.history import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingState, native_bytes
+from keen_tui.memory.policies import policy_of
+from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
+from keen_tui.messages import Message, ToolResult, ToolStep
+from keen_tui.providers.base import StepRequest
+
+BYTES_PER_TOKEN = 4.0
+"""How many bytes of a request make a token, until a provider has told how many tokens one was."""
+
+DRAFT_TURN = -1
+"""The turn number that stands for what has not been sent yet."""
+
+
+class RequestSize:
+    """How large requests are in tokens, learned from what the provider reports."""
+
+    def __init__(self) -> None:
+        self.bytes_per_token = BYTES_PER_TOKEN
+        self._measured = 0
+
+    def measure(self, body: Mapping[str, Any]) -> int:
+        """Bytes of the body; it is the next one that is sent."""
+        self._measured = native_bytes((body,))
+        return self._measured
+
+    def note(self, usage: Usage) -> None:
+        """Learn from the first step of a turn, whose request was measured."""
+        tokens = usage.tokens.input_tokens
+        if usage.step == 1 and tokens and self._measured:
+            self.bytes_per_token = min(max(self._measured / tokens, 1.0), 8.0)
+            self._measured = 0
+
+    def tokens(self, size: int) -> int:
+        """About how many tokens that many bytes are."""
+        return round(size / self.bytes_per_token)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the view as one policy fills it; rows of the same key stand beside each other."""
+
+    kind: ContextKind
+    turn: int
+    text: str
+    bytes: int
+    left_out: str = ""
+
+
+def report(
+    past: Past,
+    pending: PendingState | None,
+    draft: str,
+    *,
+    agent: Agent,
+    policy: PolicyName,
+    window: int | None,
+    bytes_per_token: float,
+) -> ContextReport:
+    """The next request under each policy. `draft` is the message that would be sent, "" for none yet."""
+    going = past if not draft.strip() else _with_draft(past, draft)
+    traces = pending.traces if pending else ()
+    requests = [
+        step_request(going, traces, policy_of(name), agent.workspace, agent.toolbox.specs)
+        for name in POLICIES
+    ]
+
+    def sized(text: str, size: int, left_out: str = "") -> PartSize:
+        return PartSize(text=text, bytes=size, tokens=round(size / bytes_per_token), left_out=left_out)
+
+    columns = [_Column(request, agent, past) for request in requests]
+    totals = [sized("", column.total) for column in columns]
+    keys = list(dict.fromkeys(key for column in columns for key in column.rows))
+    parts = []
+    for key in sorted(keys, key=_place):
+        kind, turn = key
+        rows = [column.rows.get(key) or _Row(kind, turn, "", 0) for column in columns]
+        sizes = [sized(row.text, row.bytes, row.left_out) for row in rows]
+        title, label = _named(kind, turn, past, pending, agent)
+        parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
+    return ContextReport(policy=policy, window=window, parts=tuple(parts), totals=_three(totals))
+
+
+def _three(sizes: Sequence[PartSize]) -> tuple[PartSize, PartSize, PartSize]:
+    summary, in_band, full_trace = sizes
+    return summary, in_band, full_trace
+
+
+_Key = tuple[ContextKind, int]
+_ORDER: tuple[ContextKind, ...] = ("system", "tools", "compacted", "turn", "pending", "draft", "frame")
+
+
+def _place(key: _Key) -> tuple[int, int]:
+    """System and tools first, then turn by turn with its pending trace behind it, draft and frame last."""
+    kind, turn = key
+    if kind in ("compacted", "turn", "pending"):
+        return 2 * turn + (kind == "pending"), _ORDER.index(kind)
+    return (-1 if kind in ("system", "tools") else 2**62), _ORDER.index(kind)
+
+
+class _Column:
+    """One policy's request, taken apart."""
+
+    def __init__(self, request: StepRequest, agent: Agent, past: Past) -> None:
+        body = agent.provider.body(request)
+        self.total = native_bytes((body,)) if body else 0
+        self.rows: dict[_Key, _Row] = {}
+        compacted = {message.turn for message in past.messages[:1] if message.by_program}
+        tools = body.get("tools") or ()
+        self._add("system", 0, request.system, _json_bytes(request.system))
+        self._add("tools", 0, json.dumps(tools, ensure_ascii=False, indent=2), native_bytes(tools))
+        for turn, group in groupby(request.parts, key=lambda part: part.turn):
+            for kind, parts in _kinds(turn, tuple(group), compacted):
+                size = sum(native_bytes(agent.provider.native(part)) for part in parts)
+                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, _left_out(kind, parts, past))
+        self._add("frame", 0, "", self.total - sum(row.bytes for row in self.rows.values()))
+
+    def _add(self, kind: ContextKind, turn: int, text: str, size: int, left_out: str = "") -> None:
+        before = self.rows.get((kind, turn))
+        if before:
+            text, size = f"{before.text}\n\n{text}", before.bytes + size
+        self.rows[kind, turn] = _Row(kind, turn, text, size, left_out)
+
+
+def _kinds(
+    turn: int, parts: Sequence[Part], compacted: set[int]
+) -> Iterator[tuple[ContextKind, Sequence[Part]]]:
+    kind: ContextKind = "draft" if turn == DRAFT_TURN else "compacted" if turn in compacted else "turn"
+    if said := [part for part in parts if not isinstance(part, NativeTrace)]:
+        yield kind, said
+    if pending := [part for part in parts if isinstance(part, NativeTrace)]:
+        yield "pending", pending
+
+
+def _readable(part: Part) -> str:
+    match part:
+        case UserText(text=text):
+            return f"› {text}"
+        case AssistantText(text=text):
+            return text
+        case PastStep(step=step):
+            return _readable_step(step)
+        case NativeTrace(messages=messages):
+            return "\n".join(json.dumps(message, ensure_ascii=False, indent=2) for message in messages)
+
+
+def _readable_step(step: ToolStep) -> str:
+    calls = (
+        f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}\n{result.text}"
+        for call, result in step.calls
+    )
+    return "\n\n".join(filter(None, (step.text, *calls)))
+
+
+def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past) -> str:
+    """What of the turn is not sent: its calls, where the policy does not replay them."""
+    steps = past.steps.get(parts[0].turn, ()) if kind == "turn" else ()
+    calls = [result for step in steps for _, result in step.calls]
+    if not calls or any(isinstance(part, PastStep) for part in parts):
+        return ""
+    size = sum(_result_bytes(result) for result in calls)
+    plural = "s and their results" if len(calls) > 1 else " and its result"
+    return f"{len(calls)} call{plural}, {size / 1000:.1f} kB"
+
+
+def _result_bytes(result: ToolResult) -> int:
+    return len(result.text.encode("utf-8", "replace"))
+
+
+def _json_bytes(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _with_draft(past: Past, draft: str) -> Past:
+    return Past((*past.messages, Message(role="user", text=draft, turn=DRAFT_TURN)), past.steps)
+
+
+def _named(
+    kind: ContextKind, turn: int, past: Past, pending: PendingState | None, agent: Agent
+) -> tuple[str, str]:
+    """Title and label of a row."""
+    match kind:
+        case "system":
+            return "system prompt", ""
+        case "tools":
+            return "tool definitions", f"{len(agent.toolbox.specs)} tools"
+        case "compacted":
+            return "summary", f"of the turns up to {turn}"
+        case "pending":
+            calls = pending.calls if pending else 0
+            return "pending", f"{calls} call{'' if calls == 1 else 's'}, kept"
+        case "draft":
+            return "your draft", ""
+        case "frame":
+            return "frame", "names and brackets"
+    words = (message.text for message in past.messages if message.turn == turn and message.role == "user")
+    return f"turn {turn}", next(words, "").strip().split("\n", 1)[0]

@@ -1,0 +1,29 @@
+"""The one function that builds requests: for turns, for compaction, and for the context view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from keen_tui.agent.prompt import system_prompt
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingTrace
+from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.projection import project
+from keen_tui.messages import ToolSpec
+from keen_tui.providers.base import StepRequest
+
+
+def step_request(
+    past: Past,
+    traces: Iterable[PendingTrace],
+    policy: MemoryPolicy,
+    workspace: Path,
+    tools: Sequence[ToolSpec],
+) -> StepRequest:
+    """A model call that goes on from `past`, whose last message is the user's, and from the traces."""
+    return StepRequest(
+        system=system_prompt(workspace, policy.instructions),
+        parts=project(past, traces, policy),
+        tools=tools,
+    )

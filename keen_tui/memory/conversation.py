@@ -1,0 +1,196 @@
+"""The conversation as a fold over the session's events: the same function builds it live and on resume.
+
+`messages` are what later turns are built from. `steps` are what each turn did, in words of no API: the
+`full-trace` policy replays them, and nobody else needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from keen_tui.events import (
+    Compacted,
+    Event,
+    MemoryEdited,
+    MessageTakenBack,
+    StepRestarted,
+    TextDelta,
+    ToolFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+    TurnUndone,
+)
+from keen_tui.memory.recorder import merged_memory
+from keen_tui.memory.rendering import ABANDONED, undone_text
+from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep, TurnMemory
+
+COMPACTED = "(the conversation until here, summarised)"
+"""Text of the user message that a summary answers: every API wants a user's words first."""
+
+Steps = Mapping[int, Sequence[ToolStep]]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a request is built from: the messages, and the steps of each turn, oldest first."""
+
+    messages: tuple[Message, ...] = ()
+    steps: Steps = field(default_factory=dict)
+
+
+class Conversation:
+    """Messages and steps. Only `take` changes them."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._steps: dict[int, list[ToolStep]] = {}
+        self._open: _OpenStep | None = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, oldest first."""
+        return tuple(self._messages)
+
+    @property
+    def past(self) -> Past:
+        """Messages and steps as they are now, safe from what comes later."""
+        return Past(self.messages, {turn: tuple(steps) for turn, steps in self._steps.items()})
+
+    @property
+    def last_turn(self) -> int:
+        """Number of the newest turn, 0 when there is none."""
+        return self._messages[-1].turn if self._messages else 0
+
+    @property
+    def unanswered(self) -> tuple[Message, ...]:
+        """The messages of the user that no reply follows: all behind the last assistant message."""
+        answered = self._answered
+        return tuple(self._messages[answered:])
+
+    @property
+    def answered(self) -> tuple[Message, ...]:
+        """The messages that a compaction may summarise: all up to the last assistant message."""
+        return tuple(self._messages[: self._answered])
+
+    def memory_of(self, turn: int) -> TurnMemory | None:
+        """What is remembered of a turn; None when no assistant message stands for it."""
+        place = self._place_of(turn)
+        return None if place is None else self._messages[place].memory or TurnMemory()
+
+    def text_of(self, turn: int) -> str:
+        """The visible text of the assistant message that stands for a turn, "" when none does."""
+        place = self._place_of(turn)
+        return "" if place is None else self._messages[place].text
+
+    def take(self, event: Event) -> None:
+        """Go on by one event. Those that say nothing about the conversation are ignored."""
+        match event:
+            case TurnStarted(text=text):
+                self._open = None
+                if text is not None:
+                    self._messages.append(Message(role="user", text=text, turn=event.turn))
+            case TextDelta():
+                self._step(event.turn, event.step).texts.append(event.text)
+            case StepRestarted():
+                self._open = None
+            case ToolFinished():
+                self._finished(event)
+            case TurnDone():
+                self._open = None
+                self._append(event.turn, event.text, event.turn_memory, raw=event.raw)
+            case TurnIncomplete():
+                self._open = None
+            case TurnError():
+                self._open = None
+                self._steps.pop(event.turn, None)
+            case TurnAbandoned():
+                self._append(event.turn, ABANDONED, event.turn_memory, by_program=True)
+            case TurnUndone():
+                memory = TurnMemory(files_changed=event.files)
+                self._append(event.turn, undone_text(event.undone), memory, by_program=True)
+            case MessageTakenBack():
+                if self._messages:
+                    self._messages.pop()
+            case MemoryEdited():
+                self._edit(event.turn, event.turn_memory)
+            case Compacted():
+                self._compact(event)
+
+    @property
+    def _answered(self) -> int:
+        """The number of messages up to and with the last one of the assistant."""
+        places = range(len(self._messages), 0, -1)
+        return next((place for place in places if self._messages[place - 1].role == "assistant"), 0)
+
+    def _append(
+        self, turn: int, text: str, memory: TurnMemory, *, raw: str | None = None, by_program: bool = False
+    ) -> None:
+        self._messages.append(
+            Message(
+                role="assistant", text=text, turn=turn, memory=memory or None, raw=raw, by_program=by_program
+            )
+        )
+
+    def _step(self, turn: int, step: int) -> _OpenStep:
+        if self._open is None or (self._open.turn, self._open.step) != (turn, step):
+            self._open = _OpenStep(turn, step)
+        return self._open
+
+    def _finished(self, event: ToolFinished) -> None:
+        """Calls of one step stand together; the first closes what the step said."""
+        step = self._step(event.turn, event.step)
+        call = ToolCall(id=event.id, name=event.name, arguments=event.arguments)
+        steps = self._steps.setdefault(event.turn, [])
+        if step.calls:
+            steps.pop()
+        step.calls.append((call, event.result))
+        steps.append(ToolStep(text="".join(step.texts), calls=tuple(step.calls)))
+
+    def _edit(self, turn: int, memory: TurnMemory) -> None:
+        place = self._place_of(turn)
+        if place is not None:
+            self._messages[place] = replace(self._messages[place], memory=memory or None)
+
+    def _place_of(self, turn: int) -> int | None:
+        """Where the assistant message stands that remembers the turn."""
+        places = range(len(self._messages))
+        found = (
+            place
+            for place in places
+            if self._messages[place].turn == turn and self._messages[place].role == "assistant"
+        )
+        return next(found, None)
+
+    def _compact(self, event: Compacted) -> None:
+        kept = [message for message in self._messages if message.turn > event.turn]
+        self._messages = [
+            Message(role="user", text=COMPACTED, turn=event.turn, by_program=True),
+            Message(
+                role="assistant",
+                text=event.summary,
+                turn=event.turn,
+                memory=event.turn_memory or None,
+                by_program=True,
+            ),
+            *kept,
+        ]
+        self._steps = {turn: steps for turn, steps in self._steps.items() if turn > event.turn}
+
+
+@dataclass(slots=True)
+class _OpenStep:
+    """A step as far as it has come."""
+
+    turn: int
+    step: int
+    texts: list[str] = field(default_factory=list)
+    calls: list[tuple[ToolCall, ToolResult]] = field(default_factory=list)
+
+
+def union_memory(messages: Sequence[Message]) -> TurnMemory:
+    """The TurnMemory of all messages together, for the summary that takes their place."""
+    return merged_memory(message.memory for message in messages if message.memory)

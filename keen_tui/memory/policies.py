@@ -1,0 +1,151 @@
+"""Memory policies: how much of a finished turn later turns get. Everything else is blind to them.
+
+`summary` sends the visible text with the rendered TurnMemory, `in-band` the text as the model wrote it with
+its own block, `full-trace` the tool calls and results too. What the program itself wrote (abandoned,
+undone, compacted) carries its TurnMemory under all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from keen_tui.events import PolicyName
+from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter
+from keen_tui.memory.rendering import render_assistant
+from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep
+
+RESULT_LIMIT = 16_384
+"""Bytes of a tool result that are replayed under `full-trace`."""
+
+
+class TextFilter(Protocol):
+    """Stands between the model and the bus: gives the part of the text that is for the eye."""
+
+    def feed(self, text: str) -> str:
+        """The visible part of what is known so far and was not given yet."""
+
+    def finish(self) -> str:
+        """The rest, when no more text comes."""
+
+
+class MemoryPolicy(Protocol):
+    """What later turns get of a finished one."""
+
+    @property
+    def name(self) -> PolicyName:
+        """As the setting names it."""
+
+    @property
+    def instructions(self) -> str:
+        """What the system prompt says of it, in whole sentences."""
+
+    def filter(self) -> TextFilter:
+        """A filter for the text of one step."""
+
+    def reply(self, message: Message, steps: Sequence[ToolStep]) -> str:
+        """An assistant message as text; `steps` are those of its turns that `replayed` sends."""
+
+    def replayed(self, steps: Sequence[ToolStep], turn: int) -> Sequence[ToolStep]:
+        """The steps of a finished turn that are sent behind its user message."""
+
+
+class Summary:
+    """Visible text and rendered TurnMemory."""
+
+    name: PolicyName = "summary"
+    instructions = "Of earlier turns you see the messages only."
+
+    def filter(self) -> TextFilter:
+        return _Unfiltered()
+
+    def reply(self, message: Message, steps: Sequence[ToolStep]) -> str:
+        return render_assistant(message.text, message.memory)
+
+    def replayed(self, steps: Sequence[ToolStep], turn: int) -> Sequence[ToolStep]:
+        return ()
+
+
+class InBand:
+    """The text as the model wrote it, with the block that it was asked for."""
+
+    name: PolicyName = "in-band"
+    instructions = IN_BAND_PROMPT
+
+    def filter(self) -> TextFilter:
+        return InBandFilter()
+
+    def reply(self, message: Message, steps: Sequence[ToolStep]) -> str:
+        if message.by_program:
+            return render_assistant(message.text, message.memory)
+        return message.text if message.raw is None else message.raw
+
+    def replayed(self, steps: Sequence[ToolStep], turn: int) -> Sequence[ToolStep]:
+        return ()
+
+
+class FullTrace:
+    """Every call and result, results bounded, ids minted anew; what stands there is not rendered again."""
+
+    name: PolicyName = "full-trace"
+    instructions = "Of earlier turns you see them as they were then, long results cut."
+
+    def filter(self) -> TextFilter:
+        return _Unfiltered()
+
+    def reply(self, message: Message, steps: Sequence[ToolStep]) -> str:
+        if message.by_program:
+            return render_assistant(message.text, message.memory)
+        said = "\n\n".join(step.text for step in steps if step.text.strip())
+        rest = message.text[len(said) :] if message.text.startswith(said) else message.text
+        return rest.lstrip("\n")
+
+    def replayed(self, steps: Sequence[ToolStep], turn: int) -> Sequence[ToolStep]:
+        numbers = iter(range(1, sum(len(step.calls) for step in steps) + 1))
+        return tuple(
+            replace(step, calls=tuple(_bounded(*pair, _id(turn, next(numbers))) for pair in step.calls))
+            for step in steps
+        )
+
+
+class _Unfiltered:
+    def feed(self, text: str) -> str:
+        return text
+
+    def finish(self) -> str:
+        return ""
+
+
+def policy_of(name: PolicyName) -> MemoryPolicy:
+    """The policy of that name."""
+    return _POLICIES[name]
+
+
+_POLICIES: dict[PolicyName, MemoryPolicy] = {
+    policy.name: policy for policy in (Summary(), InBand(), FullTrace())
+}
+
+
+def _id(turn: int, number: int) -> str:
+    """The same for the same call in every request, and nine letters and digits, as every server takes it."""
+    return f"p{turn % 16**5:05x}{number % 16**3:03x}"
+
+
+def _bounded(call: ToolCall, result: ToolResult, call_id: str) -> tuple[ToolCall, ToolResult]:
+    return replace(call, id=call_id), replace(result, text=_cut(result.text))
+
+
+def _cut(text: str) -> str:
+    data = text.encode("utf-8", "replace")
+    if len(data) <= RESULT_LIMIT:
+        return text
+    half = RESULT_LIMIT // 2
+    head, tail = (piece.decode("utf-8", "ignore") for piece in (data[:half], data[-half:]))
+    return f"{head}\n[{len(data) - RESULT_LIMIT:,} bytes left out]\n{tail}"
+
+
+def visible(policy: MemoryPolicy, text: str) -> str:
+    """The part of a whole text that is for the eye."""
+    passing = policy.filter()
+    return passing.feed(text) + passing.finish()
