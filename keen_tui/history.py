@@ -51,8 +51,8 @@ class SearchHit:
 class FileVersions:
     """A file before and after a turn, or a session, changed it; None: it was not there.
 
-    `changed_since`: somebody else has changed it after that. `unkept` says why its content was not kept,
-    so that it can be neither shown nor undone; "" when it was.
+    `changed_since`: it has been changed after that, and not just put back. `unkept` says why its content
+    was not kept, so that it can be neither shown nor undone; "" when it was.
     """
 
     path: str
@@ -66,13 +66,15 @@ class FileVersions:
 class Changes:
     """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
 
-    `commands` counts the bash calls of these turns, whose changes are not among the files.
+    `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: they
+    are taken back already.
     """
 
     turn: int
     title: str
     files: tuple[FileVersions, ...]
     commands: int = 0
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from keen_tui.display import Display
@@ -38,6 +39,25 @@ class PreparedCall:
     access: Access
     display: Display | None
     run: Callable[[OutputSink], Awaitable[ToolResult]]
+
+
+class Keeper(Protocol):
+    """Keeps what files held, so that a change can be shown and taken back. Called in a thread.
+
+    Both MUST NOT raise, and a change that can't be kept is made all the same.
+    """
+
+    def keep(
+        self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
+    ) -> None:
+        """The file is about to be changed: returns once its content is on the disk.
+
+        `before` is None, and so is `mode`, its permission bits, when there is no file yet. `name` is how
+        memory calls `path`, whose symlinks are resolved.
+        """
+
+    def withdraw(self, path: Path) -> None:
+        """The change that was kept last for this path was not made after all."""
 
 
 class Tool(Protocol):

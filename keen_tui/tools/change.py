@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from keen_tui.diffing import diff_display
 from keen_tui.display import DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import FileChanged, ToolResult
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
-from keen_tui.tools.diff import diff_display
 from keen_tui.tools.replacing import replace_file
 from keen_tui.tools.workspace import Place, Workspace
 
@@ -23,7 +23,7 @@ async def prepared_change(
         async with workspace.known.changing(place.path):
             if before == after:
                 return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
-            await replace_file(place, before, after)
+            await replace_file(place, before, after, workspace.keeper)
             workspace.known.note(place.path, after)
         return _result(place, diff, created=before is None)
 

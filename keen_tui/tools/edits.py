@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from keen_tui.errors import ToolFailure
-from keen_tui.tools.lines import LINE_END, usual_ending
+from keen_tui.lines import LINE_END, usual_ending
 from keen_tui.tools.nearest import nearest_lines
 
 _ANY_LINE_END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"

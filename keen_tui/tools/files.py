@@ -6,8 +6,8 @@ import errno
 import os
 import stat
 
+from keen_tui.disk.folders import opened_folder
 from keen_tui.errors import ToolFailure
-from keen_tui.tools.folders import opened_folder
 from keen_tui.tools.workspace import Place
 
 LARGEST_FILE = 20_000_000

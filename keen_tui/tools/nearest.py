@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from keen_tui.tools.lines import cut, lines_of
+from keen_tui.lines import cut, lines_of
 
 _MOST_COMPARED = 5_000
 _MOST_SHOWN = 20

@@ -8,11 +8,11 @@ from typing import Any
 
 from keen_tui.display import FileDisplay
 from keen_tui.errors import ToolFailure
+from keen_tui.lines import cut, lines_of
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.files import BOM, read_if_there
-from keen_tui.tools.lines import cut, lines_of
 from keen_tui.tools.workspace import Place, Workspace
 
 MOST_LINES = 2_000

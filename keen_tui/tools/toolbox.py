@@ -8,7 +8,7 @@ from pathlib import Path
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolCall, ToolSpec
 from keen_tui.plain import clean
-from keen_tui.tools.base import PreparedCall, Tool
+from keen_tui.tools.base import Keeper, PreparedCall, Tool
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.edit_file import EditFile
 from keen_tui.tools.environment import find_program
@@ -51,14 +51,17 @@ class Toolbox:
         return await tool.prepare(call.arguments)
 
 
-def build_toolbox(root: Path, *, rg: str | None = None, use_rg: bool = True) -> Toolbox:
+def build_toolbox(
+    root: Path, keeper: Keeper | None = None, *, rg: str | None = None, use_rg: bool = True
+) -> Toolbox:
     """All tools for the workspace `root`.
 
     Args:
+        keeper: keeps what files held before they were changed.
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
     """
-    workspace = Workspace(root)
+    workspace = Workspace(root, keeper)
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
         (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.base import Keeper
 from keen_tui.tools.known import KnownFiles
 
 _LONGEST_PATH = 4_096
@@ -32,11 +33,15 @@ class Place:
 
 
 class Workspace:
-    """The folder that the agent works in, and what the model knows of its files."""
+    """The folder that the agent works in, and what the model knows of its files.
 
-    def __init__(self, root: Path) -> None:
+    `keeper` is told of each change before it is made; None: nothing is kept.
+    """
+
+    def __init__(self, root: Path, keeper: Keeper | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
+        self.keeper = keeper
 
     def place(self, raw: str) -> Place:
         """Where `raw` leads: relative to the root, absolute, or with a leading `~`.

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keen_tui.diffing import diff_display
 from keen_tui.display import DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import FileChanged, ToolCall, ToolResult
-from keen_tui.tools.diff import diff_display
 from keen_tui.tools.edits import replace_text
+from tests.support.disk import largest_file
 from tests.support.tools import ToolBench
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """Files can't grow beyond `size` bytes: a write then fails in its middle, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from keen_tui.display import DiffDisplay, DiffLine
-from keen_tui.tools.lines import cut, lines_with_ends
+from keen_tui.lines import cut, lines_with_ends
 
 CONTEXT = 3
 """Unchanged lines around a change."""

@@ -43,3 +43,10 @@ def _step(part: str, folder: int, *, make: bool) -> int:
         except FileExistsError:
             pass  # somebody else made it just now
         return os.open(part, _STEP, dir_fd=folder)
+
+
+def make_private(path: Path) -> None:
+    """Make a folder, and what is missing above it, for this user alone. Raises OSError."""
+    for folder in reversed([path, *path.parents]):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)

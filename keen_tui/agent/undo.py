@@ -1,0 +1,84 @@
+"""The changes of a session's turns, as they stand against the disk, and taking them back."""
+
+from __future__ import annotations
+
+from keen_tui.disk.reading import content_of
+from keen_tui.errors import SessionRefused
+from keen_tui.history import Changes, FileVersions
+from keen_tui.storage.blobs import hash_of
+from keen_tui.storage.checkpoints import Checkpoints, KeptFile, TakenBack
+
+NEWEST = -1
+"""Stands for the newest turn that changed a file and is not undone."""
+
+WHOLE_SESSION = 0
+
+_LARGEST_COMPARED = 50_000_000
+
+
+class TurnChanges:
+    """What the edits of turns changed. Everything here reads the disk: call it in a thread."""
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self._checkpoints = checkpoints
+
+    def turn_meant(self, turn: int) -> int:
+        """The number of a turn; NEWEST is looked up.
+
+        Raises:
+            SessionRefused: no turn has changed a file. StorageFailed: what was kept can't be read.
+        """
+        if turn != NEWEST:
+            return turn
+        turns = self._checkpoints.turns()
+        if not turns:
+            raise SessionRefused("No turn has changed a file that could be taken back.")
+        return turns[-1]
+
+    def changes(self, turn: int, *, title: str = "", commands: int = 0) -> Changes:
+        """The files that a turn, or the WHOLE_SESSION, changed. Raises as `turn_meant` does.
+
+        `title` and `commands`, the number of its bash calls, are not known here.
+        """
+        number = self.turn_meant(turn)
+        files = self._checkpoints.changes(number)
+        return Changes(
+            turn=number,
+            title=title,
+            files=tuple(_versions(file) for file in files),
+            commands=commands,
+            undone=number != WHOLE_SESSION and self._checkpoints.is_undone(number),
+        )
+
+    def undo(self, turn: int) -> TakenBack:
+        """Put the files of one turn back to what they were before it, whoever changed them since.
+
+        Raises:
+            SessionRefused: it is undone already, or changed no file. StorageFailed: what was kept can't
+                be read. What goes wrong with a single file is in `problems` instead.
+        """
+        number = self.turn_meant(turn)
+        if self._checkpoints.is_undone(number):
+            raise SessionRefused(f"The changes of turn {number} are undone already.")
+        if number == WHOLE_SESSION or not self._checkpoints.changes(number):
+            raise SessionRefused(f"Turn {number} changed no file that could be taken back.")
+        return self._checkpoints.undo(number)
+
+
+def _versions(file: KeptFile) -> FileVersions:
+    return FileVersions(
+        path=file.name,
+        before=file.before,
+        after=file.after,
+        changed_since=_changed_since(file),
+        unkept=file.unkept,
+    )
+
+
+def _changed_since(file: KeptFile) -> bool:
+    """Whether the file is neither what the change made of it nor what it was before."""
+    try:
+        now = hash_of(content_of(file.path, most=_LARGEST_COMPARED))
+    except OSError:
+        return True
+    return now not in (file.after_hash, file.before_hash)

@@ -1,0 +1,1 @@
+"""Files on the disk, read and replaced without surprises: what tools and storage share."""

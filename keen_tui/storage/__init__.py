@@ -1,0 +1,1 @@
+"""What outlives the program: sessions, and the files that their turns changed."""

@@ -1,0 +1,80 @@
+"""Old checkpoints go: those of sessions long unused, and the oldest where all hold too much."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+DAYS = 30
+"""Days after which the checkpoints of a session are forgotten."""
+
+LIMIT_BYTES = 2_000_000_000
+"""Bytes that the checkpoints of all sessions may hold."""
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What one session keeps: when that last changed (seconds since the epoch), and how much it is."""
+
+    folder: Path
+    used: float
+    bytes: int
+
+
+def forget_old(
+    root: Path, *, days: int = DAYS, limit_bytes: int = LIMIT_BYTES, spare: Collection[Path] = ()
+) -> tuple[Path, ...]:
+    """Remove checkpoints of old sessions; gives the folders that went.
+
+    Each folder in `root` holds the checkpoints of one session; those in `spare` are in use and stay. What
+    can't be removed stays too: MUST NOT raise.
+    """
+    held = sorted(_all_held(root, set(spare)), key=lambda each: each.used)
+    oldest = time.time() - days * _DAY
+    total = sum(each.bytes for each in held)
+    gone: list[Path] = []
+    for each in held:
+        if each.used >= oldest and total <= limit_bytes:
+            break
+        total -= each.bytes
+        if _removed(each.folder):
+            gone.append(each.folder)
+    return tuple(gone)
+
+
+def _all_held(root: Path, spare: set[Path]) -> list[_Held]:
+    try:
+        folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.is_symlink()]
+    except OSError:
+        return []
+    return [_held(folder) for folder in folders if folder not in spare]
+
+
+def _held(folder: Path) -> _Held:
+    used, size = 0.0, 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - called for thousands of files
+            except OSError:
+                continue
+            used, size = max(used, status.st_mtime), size + status.st_size
+    return _Held(folder, used, size)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        log.warning("old checkpoints can't be removed: %s", error)
+        return False
+    return True
