@@ -81,6 +81,7 @@ class Stage(Screen[None]):
         self._sidebar_wanted = True
         self._overlay_wanted = False
         self._shape: Layout | None = None
+        self._drawn_session = ""
 
         self.header = Header(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
@@ -134,6 +135,8 @@ class Stage(Screen[None]):
         old, self.state = self.state, state
         if state.restoring:
             return
+        if state.session_id != self._drawn_session:
+            self._begin_session(state.session_id)
         empty = not state.past and not state.live
         self.welcome.display = empty
         self.transcript.display = not empty
@@ -224,6 +227,13 @@ class Stage(Screen[None]):
             else:
                 self.prompt.focus()
         self._show_status()
+
+    def _begin_session(self, session_id: str) -> None:
+        """What is drawn next is no continuation. The draft in the composer stays."""
+        self._drawn_session = session_id
+        self.transcript.begin()
+        if isinstance(self.focused, Transcript):
+            self.prompt.focus()
 
     def _show_approval(self, old: UiState) -> None:
         approval = self.state.approval

@@ -11,13 +11,22 @@ from textual.binding import BindingType
 from keen_tui.errors import SessionRefused
 from keen_tui.events import Mode
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
+from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.approval import APPROVAL
 from keen_tui.ui.widgets.composer import Prompt
-from keen_tui.ui.widgets.confirm import DISCARD, LEAVE, SWITCH, discard_question, leave_question
+from keen_tui.ui.widgets.confirm import (
+    DISCARD,
+    IN_USE,
+    LEAVE,
+    REPLACE,
+    SWITCH,
+    discard_question,
+    leave_question,
+)
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.question import QuestionPane
 
@@ -27,7 +36,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(ModelActions, Stage):
+class WorkspaceScreen(HistoryActions, ModelActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
@@ -46,7 +55,7 @@ class WorkspaceScreen(ModelActions, Stage):
     def show(self, state: UiState) -> None:
         taken_back = self.state.taken_back
         super().show(state)
-        if state.taken_back and state.taken_back != taken_back:
+        if state.taken_back and state.taken_back != taken_back and not state.restoring:
             self._put_back(state.taken_back)
 
     def set_mode(self, mode: Mode) -> None:
@@ -230,6 +239,10 @@ class WorkspaceScreen(ModelActions, Stage):
             self._answer_leave(choice)
         elif asked == SWITCH:
             self.answer_switch(choice)
+        elif asked == REPLACE:
+            self.answer_replace(choice)
+        elif asked == IN_USE:
+            self.answer_in_use(choice)
 
     def _answer_approval(self, choice: str, words: str) -> None:
         approval = self.state.approval

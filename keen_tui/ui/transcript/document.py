@@ -115,6 +115,12 @@ class Document:
             self._estimate_all()
         return self._last_changed(before_last, first_changed)
 
+    def clear(self) -> None:
+        """Forget all blocks, and which of them were unfolded by themselves."""
+        self._truncate(0)
+        self._past = ()
+        self._turned.clear()
+
     def lines(self, index: int) -> list[Line]:
         """The rows of a block without the blank ones above it."""
         entry = self.entries[index]

@@ -136,6 +136,16 @@ class Transcript(ScrollView, can_focus=True):
         rows = (top + row for row, line in enumerate(self._document.lines(last)) if line.chip)
         return any(0 <= row < self._viewport for row in rows)
 
+    def begin(self) -> None:
+        """The blocks shown next are another conversation: nothing is unfolded, and it stands at its end."""
+        self._document.clear()
+        self._painter.forget()
+        self._cursor = None
+        self._anchor = Place(0, 0)
+        self.following = True
+        if self.text_selection is not None:
+            self.screen.clear_selection()
+
     def show(self, past: tuple[Block, ...], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen; equal tuples cost nothing."""
         bottom = self.scroll_offset.y + self._viewport

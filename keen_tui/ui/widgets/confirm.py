@@ -17,6 +17,8 @@ from keen_tui.ui.widgets.rows import wrapped
 DISCARD = "discard"
 LEAVE = "leave"
 SWITCH = "switch"
+REPLACE = "replace"
+IN_USE = "in use"
 
 _RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
 _STAY = Choice(id="stay", label="stay")
@@ -68,6 +70,40 @@ def switch_question(pending: PendingState, model: str) -> Question:
             _STAY,
         ),
         preselected=None,
+    )
+
+
+def replace_question(pending: PendingState, title: str, *, running: bool) -> Question:
+    """Whether another session shall take the place of this one, whose incomplete turn that would end.
+
+    `title` asks for it: "Begin a new session?". While a turn runs there is nothing to retry.
+    """
+    go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    retry = Choice(id="retry", label="no, retry it first", consequence="goes on from the last result")
+    return Question(
+        id=REPLACE,
+        title=clean(title),
+        body=_words(
+            _kept(pending),
+            "It is kept for this session only. The conversation stays saved, and files stay as they are.",
+        ),
+        choices=(go_on, _STAY) if running else (retry, go_on, _STAY),
+        preselected=None,
+    )
+
+
+def in_use_question(title: str) -> Question:
+    """What to do about a session that another program has open."""
+    return Question(
+        id=IN_USE,
+        title="Another program has this session open.",
+        body=_words(
+            clean(title), "Two programs can't write to one session. A copy of it can be gone on with."
+        ),
+        choices=(
+            Choice(id="fork", label="fork it", consequence="goes on with a copy of all that is saved"),
+            Choice(id="stay", label="back"),
+        ),
     )
 
 

@@ -1,0 +1,1 @@
+"""The screen of saved sessions: list, search, rename, delete, open, fork."""

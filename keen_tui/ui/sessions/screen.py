@@ -1,0 +1,372 @@
+"""The screen of saved sessions: find one by its title or by words in it, open, fork, rename, delete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from keen_tui.errors import KeenError
+from keen_tui.history import SavedSession, SearchHit
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.measures import counted
+from keen_tui.ui.port import HistoryPort
+from keen_tui.ui.sessions.bars import Keys, SessionsFoot, SessionsHead
+from keen_tui.ui.sessions.field import Field
+from keen_tui.ui.sessions.lines import Line, count_words, session_of, shown_title, under_headings, with_title
+from keen_tui.ui.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
+from keen_tui.ui.sessions.values import Chosen
+from keen_tui.ui.themes import Styles
+
+_LOW = 16
+"""Rows below which nothing is left blank."""
+_KEYS = {
+    "escape": "back",
+    "f3": "back",
+    "enter": "take",
+    "up": "move(-1)",
+    "down": "move(1)",
+    "pageup": "move(-10)",
+    "pagedown": "move(10)",
+    "tab": "folders",
+    "ctrl+f": "words",
+    "ctrl+k": "fork",
+    "ctrl+e": "rename",
+    "ctrl+d": "delete",
+}
+_TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
+_READING = "reading the sessions"
+
+
+class SessionsScreen(Screen[Chosen | None]):
+    """Dismissed with the session to go on with. `query` is what is looked for at first."""
+
+    AUTO_FOCUS = "#sessions-search"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, action, show=False) for key, action in _KEYS.items()
+    ]
+
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        history: HistoryPort,
+        *,
+        query: str = "",
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__()
+        self._history = history
+        self._sessions: tuple[SavedSession, ...] | None = None
+        self._hits: tuple[SearchHit, ...] = ()
+        self._everywhere = False
+        self._in_words = False
+        self._shown_query = query
+        self._searched = ""
+        self._searching = False
+        self._doomed: SavedSession | None = None
+        self._renamed: SavedSession | None = None
+        self._sentence = ""
+        self._head = SessionsHead(styles, glyphs)
+        self._search = Field(id="sessions-search", keys=_KEYS, value=query)
+        self._title = Field(id="sessions-title", keys=_TITLE_KEYS)
+        self._list = SessionList(styles, glyphs, now=now)
+        self._foot = SessionsFoot(styles, glyphs)
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._search
+        yield self._list
+        yield self._title
+        yield self._foot
+
+    def on_mount(self) -> None:
+        self._title.display = False
+        self._show()
+        self._load()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.height < _LOW, "-low")
+        self.call_after_refresh(self._place_title)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a title is written, only its own keys do something."""
+        return self._renamed is None or action not in {name.split("(")[0] for name in _KEYS.values()}
+
+    # What is shown
+
+    @on(Input.Changed, "#sessions-search")
+    def _follow_query(self) -> None:
+        """The query may have changed: show what it finds."""
+        query = self._search.value
+        if query == self._shown_query:
+            return
+        self._shown_query = query
+        self._sentence, self._doomed = "", None
+        if self._in_words:
+            self._look_for_words()
+        self._show(to_top=True)
+
+    def _show(self, *, to_top: bool = False, choose: Line = None) -> None:
+        lines = self._lines()
+        self._list.show(
+            lines,
+            on_screen=self._history.session_id,
+            folders=self._everywhere,
+            empty=self._empty(),
+            choose=choose,
+            to_top=to_top,
+        )
+        self._search.placeholder = (
+            "words that were said in any session" if self._in_words else "type to find a session by its title"
+        )
+        self._tell()
+
+    def _lines(self) -> list[Line]:
+        if self._in_words:
+            return under_headings(self._hits)
+        return [*with_title(self._sessions or (), self._shown_query)]
+
+    def _empty(self) -> str:
+        if self._in_words:
+            if not self._shown_query.strip():
+                return "Type words that were said, by you or by the model, in any session."
+            return "searching" if self._searching else "These words stand in no session."
+        if self._sessions is None:
+            return _READING
+        if self._sessions:
+            return "No session has that title. ctrl+f looks for the words in all sessions."
+        return (
+            "There is no saved session yet."
+            if self._everywhere
+            else "No session was saved in this folder yet."
+        )
+
+    def _tell(self) -> None:
+        """Say what the head and the foot say now."""
+        chosen = session_of(self._list.chosen)
+        sentence = self._sentence or (chosen.problem if chosen else "")
+        question = ""
+        if self._doomed:
+            turns = counted(self._doomed.turns, "turn")
+            question = f"Delete {shown_title(self._doomed)} with its {turns}? It can't be brought back."
+        self._foot.show(sentence, question, self._keys_now())
+        self._head.show(*self._head_words())
+
+    def _head_words(self) -> tuple[str, str, str]:
+        if self._in_words:
+            return (
+                "Sessions",
+                "words in all sessions",
+                counted(len(self._hits), "place") if self._hits else "",
+            )
+        where = "all folders" if self._everywhere else "this folder"
+        if self._sessions is None:
+            return "Sessions", where, ""
+        return "Sessions", where, count_words(self._list.count, len(self._sessions))
+
+    def _keys_now(self) -> tuple[Keys, ...]:
+        if self._renamed:
+            return ((("enter", "keep the title"), ("esc", "leave it as it was")),)
+        if self._doomed:
+            return ((("enter", "delete"), ("esc", "keep")),)
+        about: Keys = ()
+        if (chosen := session_of(self._list.chosen)) is not None:
+            hit = self._list.chosen if isinstance(self._list.chosen, SearchHit) else None
+            fork = f"fork up to turn {hit.turn}" if hit else "fork"
+            about = (("enter", "open"), ("ctrl+k", fork), ("ctrl+e", "rename"), ("ctrl+d", "delete"))
+            about = (("ctrl+d", "delete"),) if chosen.problem else about
+        if self._in_words:
+            return about, (("ctrl+f", "titles"), ("esc", "back"))
+        folders = "this folder" if self._everywhere else "all folders"
+        return about, (("tab", folders), ("ctrl+f", "search words"), ("esc", "back"))
+
+    def _say(self, sentence: str) -> None:
+        self._sentence = sentence
+        self._tell()
+
+    # What is read
+
+    def _load(self) -> None:
+        self.run_worker(self._read(), name="sessions", group="sessions", exclusive=True)
+
+    async def _read(self) -> None:
+        first = self._sessions is None
+        try:
+            self._sessions = await self._history.sessions(everywhere=self._everywhere)
+        except KeenError as error:
+            self._sessions = self._sessions or ()
+            self._say(str(error))
+        others = (each for each in self._lines() if (one := session_of(each)) and not self._is_open(one))
+        self._show(choose=next(others, None) if first and not self._shown_query else None)
+
+    def _look_for_words(self) -> None:
+        """Search for what is typed now: one search at a time, and always for the newest words."""
+        if not self._searching:
+            self.run_worker(self._find(), name="search", group="search", exclusive=True)
+
+    async def _find(self) -> None:
+        self._searching = True
+        try:
+            while (query := self._shown_query.strip()) != self._searched:
+                hits = await self._history.search(query) if query else ()
+                self._searched = query
+                if query == self._shown_query.strip():
+                    self._hits = hits
+        except KeenError as error:
+            self._searched, self._hits = self._shown_query.strip(), ()
+            self._say(str(error))
+        finally:
+            self._searching = False
+        self._show(to_top=True)
+
+    # What keys do
+
+    @on(SessionList.Clicked)
+    def _open_clicked(self) -> None:
+        self._choose(fork=False)
+
+    def action_take(self) -> None:
+        """Open the chosen session; where it was asked whether to delete one, delete it."""
+        self._follow_query()
+        if self._doomed:
+            self._delete(self._doomed)
+        else:
+            self._choose(fork=False)
+
+    def action_fork(self) -> None:
+        """Go on with a copy of the chosen session."""
+        self._follow_query()
+        self._choose(fork=True)
+
+    def action_back(self) -> None:
+        """One step back: from the question, from the search for words, from the screen."""
+        if self._doomed:
+            self._keep()
+        elif self._in_words:
+            self.action_words()
+        else:
+            self.dismiss(None)
+
+    def action_move(self, step: int) -> None:
+        """Choose another line."""
+        self._keep()
+        self._list.move(step)
+        self._tell()
+
+    def action_folders(self) -> None:
+        """The sessions of this folder, or of all."""
+        if not self._in_words:
+            self._keep()
+            self._everywhere = not self._everywhere
+            self._load()
+            self._show()
+
+    def action_words(self) -> None:
+        """Look for words in all sessions, or for titles again."""
+        self._keep()
+        self._in_words = not self._in_words
+        if self._in_words:
+            self._look_for_words()
+        self._show(to_top=True)
+
+    def action_rename(self) -> None:
+        """Write another title in the place of the chosen one."""
+        self._follow_query()
+        self._keep()
+        session = session_of(self._list.chosen)
+        if session and not session.problem:
+            self._renamed = session
+            self._title.value = session.title
+            self._search.can_focus = False
+            self._place_title()
+            self._title.display = True
+            self._title.focus()
+            self._title.cursor_position = len(session.title)
+            self._tell()
+
+    def action_delete(self) -> None:
+        """Ask whether to delete the chosen session."""
+        self._follow_query()
+        session = session_of(self._list.chosen)
+        if session and self._is_open(session):
+            self._say("This is the session on the screen. Open another one, then delete it.")
+        elif session:
+            self._doomed = session
+            self._tell()
+
+    def action_keep_title(self) -> None:
+        """Give the session the title that is written."""
+        title = self._title.value.strip()
+        if not title:
+            self._say("A title has at least one word.")
+        elif session := self._renamed:
+            self.action_leave_title()
+            if title != session.title:
+                self._do(self._history.rename(session.id, title), lambda: self._retitle(session, title))
+
+    def action_leave_title(self) -> None:
+        """Leave the title as it was."""
+        self._renamed, self._sentence = None, ""
+        self._search.can_focus = True
+        self._search.focus()
+        self._title.display = False
+        self._tell()
+
+    def _choose(self, *, fork: bool) -> None:
+        self._keep()
+        match self._list.chosen:
+            case SavedSession(problem="") as session:
+                self.dismiss(Chosen(session, fork=fork))
+            case SearchHit(session=session) as hit if not session.problem:
+                self.dismiss(Chosen(session, hit.turn, fork))
+
+    def _keep(self) -> None:
+        """Nothing is deleted, and what was said has been read."""
+        self._doomed, self._sentence = None, ""
+        self._tell()
+
+    def _delete(self, session: SavedSession) -> None:
+        self._keep()
+        self._do(self._history.delete(session.id), lambda: self._forget(session))
+
+    def _do(self, deed: Awaitable[None], then: Callable[[], None]) -> None:
+        """Do it, even if the screen is left meanwhile; what goes wrong is said."""
+
+        async def done() -> None:
+            try:
+                await deed
+            except KeenError as error:
+                self._say(str(error))
+            else:
+                then()
+
+        self.app.run_worker(done(), name="change-session", group="change-session")
+
+    def _retitle(self, session: SavedSession, title: str) -> None:
+        renamed = replace(session, title=title)
+        self._sessions = tuple(renamed if one.id == session.id else one for one in self._sessions or ())
+        self._hits = tuple(
+            replace(hit, session=renamed) if hit.session.id == session.id else hit for hit in self._hits
+        )
+        self._show()
+
+    def _forget(self, session: SavedSession) -> None:
+        self._sessions = tuple(one for one in self._sessions or () if one.id != session.id)
+        self._hits = tuple(hit for hit in self._hits if hit.session.id != session.id)
+        self._show()
+
+    def _is_open(self, session: SavedSession) -> bool:
+        return session.id == self._history.session_id
+
+    def _place_title(self) -> None:
+        """Lay the line for a title over the row of its session."""
+        self._title.styles.offset = (TEXT_EDGE, self._list.region.y + self._list.row_of_chosen)
+        self._title.styles.width = max(self.size.width - TEXT_EDGE - MARGIN, 10)

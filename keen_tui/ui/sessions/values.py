@@ -1,0 +1,19 @@
+"""What the screen of saved sessions gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keen_tui.history import SavedSession
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The session to go on with, and the turn that was found in it, 0 for none.
+
+    `fork`: go on with a copy of it, up to and with that turn (0: of all).
+    """
+
+    session: SavedSession
+    turn: int = 0
+    fork: bool = False

@@ -1,0 +1,108 @@
+"""Saved sessions for tests of the screen: what they are told to be, and notes of what is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from keen_tui.errors import KeenError, SessionInUse
+from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
+
+NOW = 1_800_000_000.0
+HERE = Path("/home/me/shop")
+ELSEWHERE = Path("/home/me/parser")
+
+
+def saved(id: str, title: str, *, hours: float = 1, **known: object) -> SavedSession:
+    """A session that was used last so many hours before NOW."""
+    fields: dict[str, object] = {
+        "workspace": HERE,
+        "began": NOW - hours * 3600 - 60,
+        "last_used": NOW - hours * 3600,
+        "turns": 4,
+        "size": 18_200,
+    }
+    return SavedSession(id=id, title=title, **(fields | known))  # type: ignore[arg-type]
+
+
+def sessions() -> tuple[SavedSession, ...]:
+    return (
+        saved("s5", "Fix the cart total", hours=0, turns=1, size=920, in_use=True),
+        saved("s4", "Add a discount to the cart", hours=2, turns=12, size=182_000),
+        saved("s3", "Why is the import slow", hours=30, in_use=True),
+        saved("s2", "", hours=80, turns=0, size=340, forked_from="s1"),
+        saved("s1", "Release notes", hours=24 * 40, problem="Its file was written by a newer Keen TUI."),
+        saved("p1", "Parse dates", hours=5, turns=7, workspace=ELSEWHERE),
+    )
+
+
+class FakeHistory:
+    """Every call becomes a row in `calls`. `refusal` is raised by whatever changes something; a session
+    in `elsewhere` is open in another program. Lists, searches and changes wait for their event."""
+
+    def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
+        self.session_id = "s5"
+        self.kept = kept or sessions()
+        self.here = here
+        self.hits: dict[str, tuple[SearchHit, ...]] = {}
+        self.elsewhere: set[str] = set()
+        self.refusal = ""
+        self.calls: list[tuple[object, ...]] = []
+        self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
+
+    async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
+        await self.listed.wait()
+        self._refuse()
+        return tuple(each for each in self.kept if everywhere or each.workspace == self.here)
+
+    async def search(self, words: str) -> tuple[SearchHit, ...]:
+        self.calls.append(("search", words))
+        await self.searched.wait()
+        self._refuse()
+        return self.hits.get(words, ())
+
+    async def new(self) -> None:
+        await self._change("new")
+
+    async def open(self, session_id: str) -> None:
+        if session_id in self.elsewhere:
+            raise SessionInUse("Another program has this session open.")
+        await self._change("open", session_id)
+
+    async def fork(self, session_id: str = "", turn: int = 0) -> None:
+        await self._change("fork", session_id, turn)
+
+    async def rename(self, session_id: str, title: str) -> None:
+        await self._change("rename", session_id, title)
+        self.kept = tuple(replace(each, title=title) if each.id == session_id else each for each in self.kept)
+
+    async def delete(self, session_id: str) -> None:
+        await self._change("delete", session_id)
+        self.kept = tuple(each for each in self.kept if each.id != session_id)
+
+    async def export(self, format: ExportFormat, path: str = "") -> Path:
+        await self._change("export", format, path)
+        return self.here / (path or f"session.{format}")
+
+    async def changes(self, turn: int) -> Changes:
+        return Changes(turn=turn, title="", files=())
+
+    async def undo(self, turn: int) -> str:
+        await self._change("undo", turn)
+        return "Nothing to undo."
+
+    async def _change(self, *call: object) -> None:
+        self.calls.append(call)
+        await self.changed.wait()
+        self._refuse()
+
+    def _refuse(self) -> None:
+        if self.refusal:
+            raise KeenError(self.refusal)
+
+
+def _set_event() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
