@@ -171,6 +171,20 @@ ACTIONS: tuple[Action, ...] = (
         takes="[focus]",
         help="summarises the conversation to make room; words say what matters most",
     ),
+    Action(
+        id="context",
+        keys=(),
+        label="Next request",
+        slash=("context",),
+        help="what the model gets if you send now, part by part, under each memory policy",
+    ),
+    Action(
+        id="memory",
+        keys=(),
+        label="Memory policy",
+        slash=("memory",),
+        help="how much of a finished turn later turns get; forgets and notes by hand",
+    ),
     Action(id="help", keys=("f1",), label="Help", hint="help", slash=("help",), help="this page"),
     Action(
         id="next_pane",

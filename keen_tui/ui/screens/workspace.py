@@ -12,6 +12,7 @@ from keen_tui.errors import SessionRefused
 from keen_tui.events import Mode
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.history_actions import HistoryActions
+from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
@@ -22,6 +23,7 @@ from keen_tui.ui.widgets.confirm import (
     DISCARD,
     IN_USE,
     LEAVE,
+    MEMORY,
     REPLACE,
     SWITCH,
     discard_question,
@@ -36,7 +38,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(HistoryActions, ModelActions, Stage):
+class WorkspaceScreen(HistoryActions, ModelActions, MemoryActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
@@ -243,6 +245,8 @@ class WorkspaceScreen(HistoryActions, ModelActions, Stage):
             self.answer_replace(choice)
         elif asked == IN_USE:
             self.answer_in_use(choice)
+        elif asked == MEMORY:
+            self.answer_memory(choice)
 
     def _answer_approval(self, choice: str, words: str) -> None:
         approval = self.state.approval

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from rich.text import Text
 
+from keen_tui.events import PolicyName
+from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.ui.glyphs import Glyphs
@@ -19,9 +21,17 @@ LEAVE = "leave"
 SWITCH = "switch"
 REPLACE = "replace"
 IN_USE = "in use"
+MEMORY = "memory"
 
 _RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
 _STAY = Choice(id="stay", label="stay")
+
+_POLICY_CELLS = max(map(len, POLICIES))
+_CARRIED: dict[PolicyName, str] = {
+    "summary": "what was said, files changed, commands failed",
+    "in-band": "what was said, and notes the model makes itself",
+    "full-trace": "what was said, every call and its output",
+}
 
 
 def discard_question(pending: PendingState) -> Question:
@@ -104,6 +114,27 @@ def in_use_question(title: str) -> Question:
             Choice(id="fork", label="fork it", consequence="goes on with a copy of all that is saved"),
             Choice(id="stay", label="back"),
         ),
+    )
+
+
+def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
+    """How much of a finished turn later turns shall get; `policy` is the one in use."""
+    choices = [
+        Choice(
+            id=name,
+            label=f"{glyphs.running if name == policy else ' '} {name.ljust(_POLICY_CELLS)}",
+            consequence=_CARRIED[name],
+        )
+        for name in POLICIES
+    ]
+    edit = Choice(id="edit", label="  edit what is remembered", consequence="turn by turn, by hand")
+    return Question(
+        id=MEMORY,
+        title="What shall later turns get of a finished turn?",
+        facts=f"now {policy}",
+        why="A change takes effect from the next turn on.",
+        choices=(*choices, edit),
+        preselected=POLICIES.index(policy),
     )
 
 
