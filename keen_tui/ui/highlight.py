@@ -1,82 +1,9 @@
-"""Syntax colours: code as runs of our code roles. Pygments is loaded with the first line of code."""
+"""Syntax colours, for the screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
-
-LONGEST: Final = 100_000
-"""Code with more characters than this stays plain."""
-
-Coloured: TypeAlias = list[tuple[str, str]]
-"""One line of code: pieces of text, each with its role ("text" where it has no colour)."""
-
-
-_ROLES: Final = {
-    "Token.Keyword": "keyword",
-    "Token.Operator.Word": "keyword",
-    "Token.Name.Tag": "keyword",
-    "Token.Literal.String": "string",
-    "Token.Literal.String.Interpol": "text",
-    "Token.Literal.Number": "number",
-    "Token.Literal.Date": "number",
-    "Token.Comment": "comment",
-    "Token.Name.Function": "name",
-    "Token.Name.Class": "name",
-    "Token.Name.Decorator": "name",
-    "Token.Name.Attribute": "name",
-    "Token.Generic.Heading": "name",
-    "Token.Generic.Subheading": "name",
-    "Token.Generic.Inserted": "add",
-    "Token.Generic.Deleted": "del",
-}
-
-
-def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
-    """The lines of `code`, coloured as `language` (a fence's word) or as the name in `path` says."""
-    lexer = _lexer(language.lower(), path.rsplit("/", 1)[-1])
-    if lexer is None or len(code) > LONGEST:
-        return [[(line, "text")] if line else [] for line in code.split("\n")]
-    lines: list[Coloured] = [[]]
-    for kind, text in lexer.get_tokens(code):
-        role = _role(kind)
-        for number, piece in enumerate(text.split("\n")):
-            if number:
-                lines.append([])
-            if piece and lines[-1] and lines[-1][-1][1] == role:
-                lines[-1][-1] = (lines[-1][-1][0] + piece, role)
-            elif piece:
-                lines[-1].append((piece, role))
-    return lines
-
-
-@lru_cache(maxsize=64)
-def _lexer(language: str, file_name: str) -> Lexer | None:
-    from pygments import lexers  # noqa: PLC0415 - 20 ms that the first paint must not pay
-    from pygments.util import ClassNotFound  # noqa: PLC0415
-
-    options: dict[str, Any] = {"stripnl": False, "ensurenl": False}
-    try:
-        if language:
-            return lexers.get_lexer_by_name(language, **options)
-        if file_name:
-            return lexers.get_lexer_for_filename(file_name, **options)
-    except ClassNotFound:
-        pass
-    return None
-
-
-@lru_cache(maxsize=512)
-def _role(kind: Any) -> str:
-    """The role of a pygments token type: that of its nearest ancestor that has one."""
-    return next((_ROLES[name] for name in _ancestors(str(kind)) if name in _ROLES), "text")
-
-
-def _ancestors(name: str) -> Iterator[str]:
-    while name:
-        yield name
-        name = name.rpartition(".")[0]
+from keen_tui.highlighting import LONGEST as LONGEST
+from keen_tui.highlighting import Coloured as Coloured
+from keen_tui.highlighting import highlight as highlight
+from keen_tui.highlighting import highlight_hunk as highlight_hunk
+from keen_tui.highlighting import safe_code as safe_code

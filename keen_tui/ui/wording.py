@@ -1,44 +1,7 @@
-"""Words that several panes share: names of tools, and why turns end."""
+"""Words that several panes share with what is written outside the screen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from keen_tui.errors import EndReason
-
-TOOL_NAMES: Mapping[str, str] = {
-    "read_file": "read",
-    "write_file": "write",
-    "edit_file": "edit",
-    "glob_files": "glob",
-    "grep_files": "grep",
-}
-"""Names of tools as rows show them; others keep theirs."""
-
-REASONS: Mapping[EndReason, str] = {
-    "provider": "the model server failed",
-    "auth": "the key was refused",
-    "network": "the connection was lost",
-    "cut": "the reply was cut off",
-    "stalled": "the model server went silent",
-    "empty": "the model sent an empty reply",
-    "step_limit": "the step limit was reached",
-    "context": "the context window is full",
-    "interrupted": "you stopped it",
-    "internal": "Keen TUI made a mistake",
-}
-"""Why a turn ended, as a sentence for its block."""
-
-SHORT_REASONS: Mapping[EndReason, str] = {
-    "provider": "server failed",
-    "auth": "key refused",
-    "network": "connection lost",
-    "cut": "reply cut",
-    "stalled": "server silent",
-    "empty": "empty reply",
-    "step_limit": "step limit",
-    "context": "context full",
-    "interrupted": "stopped",
-    "internal": "internal error",
-}
-"""The same in two words, for rows."""
+from keen_tui.wording import REASONS as REASONS
+from keen_tui.wording import SHORT_REASONS as SHORT_REASONS
+from keen_tui.wording import TOOL_NAMES as TOOL_NAMES

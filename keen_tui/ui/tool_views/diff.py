@@ -9,10 +9,10 @@ from rich.segment import Segment
 
 from keen_tui.display import DiffDisplay, DiffLine
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.highlight import Coloured, highlight
+from keen_tui.ui.highlight import highlight_hunk
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.code import code_runs, safe_code
+from keen_tui.ui.transcript.code import code_runs
 from keen_tui.ui.transcript.lines import Line, wrap_code
 
 NUMBER_CELLS: Final = 5
@@ -37,7 +37,7 @@ def draw_diff(display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, 
 def _draw_hunk(
     hunk: Sequence[DiffLine], path: str, width: int, styles: Styles, ground: str
 ) -> Iterator[Line]:
-    for row, coloured in zip(hunk, _coloured(hunk, path), strict=True):
+    for row, coloured in zip(hunk, highlight_hunk(hunk, path), strict=True):
         on = _GROUNDS.get(row.sign, ground)
         plain = styles("text", on=on)
         sign = styles(_ROLES[row.sign], on=on, bold=True)
@@ -52,25 +52,6 @@ def _draw_hunk(
             # The sign is no decoration: a diff is copied with its signs.
             first = line.behind(signs)._replace(skip=0).behind(number)
             yield (line.behind(blank) if part else first).filled(width, plain)
-
-
-def _coloured(hunk: Sequence[DiffLine], path: str) -> list[Coloured]:
-    """The hunk's rows with syntax colours: the old and the new text are each read as a whole."""
-    sides = {
-        sign: iter(
-            highlight(
-                "\n".join(safe_code(row.text).replace("\n", " ") for row in hunk if row.sign != other),
-                path=path,
-            )
-        )
-        for sign, other in (("+", "-"), ("-", "+"))
-    }
-    rows: list[Coloured] = []
-    for row in hunk:
-        new = next(sides["+"]) if row.sign != "-" else []
-        old = next(sides["-"]) if row.sign != "+" else []
-        rows.append(old if row.sign == "-" else new)
-    return rows
 
 
 def _left_out(count: int, width: int, styles: Styles, glyphs: Glyphs, ground: str) -> Line:

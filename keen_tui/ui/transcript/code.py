@@ -6,8 +6,8 @@ from typing import Final
 
 from rich.segment import Segment
 
-from keen_tui.plain import TAB_CELLS, clean
 from keen_tui.ui.highlight import Coloured, highlight
+from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.lines import Line, wrap_code
 
@@ -31,8 +31,3 @@ def code_lines(
 def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
     """One coloured line on `ground`; comments are italic."""
     return [Segment(text, styles(role, on=ground, italic=role == "comment")) for text, role in coloured]
-
-
-def safe_code(code: str) -> str:
-    """Code from outside without what would act on the terminal, tabs filled with blanks."""
-    return clean(code, newlines=True, tabs=True).expandtabs(TAB_CELLS)

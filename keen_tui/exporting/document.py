@@ -1,0 +1,117 @@
+"""A session as all three formats see it: turns, what happened in them, and what happened between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from keen_tui.events import (
+    Compacted,
+    EndEvent,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnAbandoned,
+    TurnUndone,
+)
+from keen_tui.messages import ToolResult, TurnMemory
+
+TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "unfinished"]
+"""`continued`: a later turn went on from its work. `unfinished`: its end is not known."""
+
+CallState = Literal["done", "failed", "denied", "stopped", "not run", "unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The assistant's text of one step, up to a tool call. `lost`: cut, and no later request holds it."""
+
+    step: int
+    text: str
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """The model's reasoning of one step, and how many seconds it took."""
+
+    step: int
+    text: str
+    seconds: float
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call; `finished` is None when no result of it is known."""
+
+    started: ToolStarted
+    finished: ToolFinished | None = None
+
+    @property
+    def result(self) -> ToolResult | None:
+        return self.finished.result if self.finished else None
+
+    @property
+    def state(self) -> CallState:
+        result = self.result
+        if result is None:
+            return "unfinished"
+        if result.denied:
+            return "denied"
+        if result.interrupted:
+            return "stopped" if result.ran else "not run"
+        return "failed" if result.is_error or result.exit_code else "done"
+
+
+Item = (
+    Said
+    | Thought
+    | Call
+    | Notice
+    | Compacted
+    | TurnUndone
+    | ModelChanged
+    | PolicyChanged
+    | EndEvent
+    | TurnAbandoned
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn with all its attempts. `memory` is what it leaves to later turns, as it is by now.
+
+    `cost` is in US dollars; None when that of a step is not known.
+    """
+
+    number: int
+    words: str
+    state: TurnState
+    items: tuple[Item, ...]
+    memory: TurnMemory
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A session to be written. `began` is in seconds since the epoch."""
+
+    title: str
+    session_id: str
+    workspace: str
+    began: float
+    model: str
+    parts: tuple[Turn | Item, ...]
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Turn))
+
+    @property
+    def cost(self) -> float | None:
+        """What all turns cost in US dollars; None when that of one is not known."""
+        costs = [turn.cost for turn in self.turns]
+        return sum(cost for cost in costs if cost is not None) if None not in costs else None

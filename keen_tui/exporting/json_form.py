@@ -1,0 +1,136 @@
+"""A session as JSON, for other programs. One object, its keys always in this order:
+
+- `format`: "keen-tui-session"; `version`: 1. A change that readers must know of raises the version.
+- `session`: `id`, `title`, `workspace`, `began` (ISO 8601, UTC), `model`.
+- `turns`: one object a turn with `turn` (its number), `state` (done, incomplete, continued, failed,
+  abandoned, unfinished) and `cost` (US dollars; null: not known).
+- `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
+  `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`),
+  `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
+  for what no model said).
+- `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
+  `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
+  `tool_started` (a call without a result), `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
+  `turn_abandoned`, `turn_undone`, `compacted`, `model_changed` and `policy_changed` with the fields that
+  `--output stream-json` prints; the two last belong to no turn.
+
+Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from keen_tui.events import TurnAbandoned, TurnDone, TurnUndone, as_record
+from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
+from keen_tui.memory.rendering import ABANDONED
+from keen_tui.messages import Message, TurnMemory
+
+VERSION: Final = 1
+_UNUSUAL = re.compile(r"[^ -~\n]")
+
+
+def write_json(document: Document) -> str:
+    """The document as an indented JSON object."""
+    record = {
+        "format": "keen-tui-session",
+        "version": VERSION,
+        "session": _session(document),
+        "turns": [{"turn": turn.number, "state": turn.state, "cost": turn.cost} for turn in document.turns],
+        "messages": [_message(message) for part in document.parts for message in _messages(part)],
+        "activity": [_activity(item, number) for number, item in _items(document)],
+    }
+    return _UNUSUAL.sub(_escaped, json.dumps(record, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _session(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.session_id,
+        "title": document.title,
+        "workspace": document.workspace,
+        "began": datetime.fromtimestamp(document.began, UTC).isoformat(timespec="seconds"),
+        "model": document.model,
+    }
+
+
+def _messages(part: Turn | Item) -> Iterator[Message]:
+    """What the part says. A turn's memory is what it is by now, edits by hand included."""
+    if isinstance(part, TurnUndone):
+        undone = TurnMemory(files_changed=part.files)
+        text = f"(changes of turn {part.undone} undone)"
+        yield Message(role="assistant", text=text, turn=part.turn, memory=undone, by_program=True)
+    if not isinstance(part, Turn):
+        return
+    if part.words:
+        yield Message(role="user", text=part.words, turn=part.number)
+    memory: TurnMemory | None = part.memory or None
+    for item in part.items:
+        match item:
+            case TurnDone():
+                yield Message(role="assistant", text=item.text, turn=part.number, memory=memory, raw=item.raw)
+            case TurnAbandoned():
+                yield Message(
+                    role="assistant", text=ABANDONED, turn=part.number, memory=memory, by_program=True
+                )
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "text": message.text,
+        "turn": message.turn,
+        "memory": _memory(message.memory) if message.memory else None,
+        "raw": message.raw,
+        "by_program": message.by_program,
+    }
+
+
+def _memory(memory: TurnMemory) -> dict[str, Any]:
+    failed = [{"command": each.command, "exit_code": each.exit_code} for each in memory.failed_bash]
+    return {
+        "files_changed": list(memory.files_changed),
+        "failed_bash": failed,
+        "notes": list(memory.notes),
+    }
+
+
+def _items(document: Document) -> Iterator[tuple[int, Item]]:
+    """All items in order, each with the number of its turn, 0 between turns."""
+    for part in document.parts:
+        if isinstance(part, Turn):
+            yield from ((part.number, item) for item in part.items)
+        else:
+            yield 0, part
+
+
+def _activity(item: Item, turn: int) -> dict[str, Any]:
+    match item:
+        case Said():
+            return {
+                "type": "text",
+                "turn": turn,
+                "step": item.step,
+                "text": item.text,
+                "carried": not item.lost,
+            }
+        case Thought():
+            return {
+                "type": "reasoning",
+                "turn": turn,
+                "step": item.step,
+                "text": item.text,
+                "carried": not item.lost,
+                "seconds": item.seconds,
+            }
+        case Call():
+            return as_record(item.finished or item.started)
+        case _:
+            return as_record(item)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]

@@ -1,0 +1,54 @@
+"""Times, sizes, counts and money in words, the same wherever they are shown."""
+
+from __future__ import annotations
+
+
+def duration(seconds: float, *, running: bool = False) -> str:
+    """`3 ms`, below ten seconds `1.4 s`, then `12 s`, from a minute `1:52`, from an hour `1:02:07`.
+
+    A running clock shows whole seconds only, so that it never jumps in width within one.
+    """
+    seconds = max(seconds, 0.0)
+    whole = int(seconds) if running else round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    if whole >= 60:
+        return f"{whole // 60}:{whole % 60:02}"
+    if running or seconds >= 9.95:
+        return f"{whole} s"
+    if seconds >= 0.9995:
+        return f"{seconds:.1f} s"
+    return f"{round(seconds * 1000)} ms"
+
+
+def size(count: int) -> str:
+    """A number of bytes: `87 B`, from 100 on `0.4 kB`, `18.2 kB`, `1.3 MB`."""
+    if count < 100:
+        return f"{count} B"
+    for unit, factor in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        if count < factor * 999.95:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count / 1e12:.1f} TB"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens: `950`, `10.4k`, `200k`, `1.2M`."""
+    if count < 1_000:
+        return str(count)
+    if count < 99_950:
+        return f"{count / 1e3:.1f}k".replace(".0k", "k")
+    return f"{count / 1e3:.0f}k" if count < 999_500 else f"{count / 1e6:.1f}M".replace(".0M", "M")
+
+
+def dollars(amount: float) -> str:
+    """An amount of US dollars: `$0.04`, below a cent `$0.004`, `<$0.001`, from a hundred on `$123`."""
+    if amount >= 99.995:
+        return f"${amount:.0f}"
+    if amount >= 0.0095 or not amount:
+        return f"${amount:.2f}"
+    return f"${amount:.3f}" if amount >= 0.001 else "<$0.001"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 call`, `4 calls`; `many` where the plural is not formed with s."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,44 @@
+"""Words that all readers of a session share: names of tools, and why turns end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from keen_tui.errors import EndReason
+
+TOOL_NAMES: Mapping[str, str] = {
+    "read_file": "read",
+    "write_file": "write",
+    "edit_file": "edit",
+    "glob_files": "glob",
+    "grep_files": "grep",
+}
+"""Names of tools as rows show them; others keep theirs."""
+
+REASONS: Mapping[EndReason, str] = {
+    "provider": "the model server failed",
+    "auth": "the key was refused",
+    "network": "the connection was lost",
+    "cut": "the reply was cut off",
+    "stalled": "the model server went silent",
+    "empty": "the model sent an empty reply",
+    "step_limit": "the step limit was reached",
+    "context": "the context window is full",
+    "interrupted": "you stopped it",
+    "internal": "Keen TUI made a mistake",
+}
+"""Why a turn ended, as a sentence for its block."""
+
+SHORT_REASONS: Mapping[EndReason, str] = {
+    "provider": "server failed",
+    "auth": "key refused",
+    "network": "connection lost",
+    "cut": "reply cut",
+    "stalled": "server silent",
+    "empty": "empty reply",
+    "step_limit": "step limit",
+    "context": "context full",
+    "interrupted": "stopped",
+    "internal": "internal error",
+}
+"""The same in two words, for rows."""
