@@ -173,7 +173,7 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
 
 def _phase_between(state: UiState) -> Phase:
     """What goes on when a compaction has ended: the turn that it came before, or nothing."""
-    return "waiting" if any(row.status == "running" for row in state.turns[-1:]) else "idle"
+    return "waiting" if state.turn_running else "idle"
 
 
 def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
@@ -408,6 +408,9 @@ def _cost_of(state: UiState, turn: int) -> float | None:
 
 
 def _with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
+    """Change the row of a turn: nearly always the last one, so that a long session costs no more."""
+    if state.turns and state.turns[-1].turn == turn:
+        return replace(state, turns=(*state.turns[:-1], change(state.turns[-1])))
     return replace(state, turns=tuple(change(row) if row.turn == turn else row for row in state.turns))
 
 

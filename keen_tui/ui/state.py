@@ -176,3 +176,8 @@ class UiState:
     @property
     def running(self) -> bool:
         return self.phase != "idle"
+
+    @property
+    def turn_running(self) -> bool:
+        """Whether a turn is at work; between turns a conversation may be summarised."""
+        return self.running and any(row.status == "running" for row in self.turns[-1:])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from pathlib import Path
 
 from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
 
-NOW = 1_800_000_000.0
+NOW = time.time()
 HERE = Path("/home/me/shop")
 ELSEWHERE = Path("/home/me/parser")
 
@@ -54,7 +55,8 @@ class FakeHistory:
     async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
         await self.listed.wait()
         self._refuse()
-        return tuple(each for each in self.kept if everywhere or each.workspace == self.here)
+        shown = (each for each in self.kept if everywhere or each.workspace == self.here)
+        return tuple(sorted(shown, key=lambda each: -each.last_used))
 
     async def search(self, words: str) -> tuple[SearchHit, ...]:
         self.calls.append(("search", words))

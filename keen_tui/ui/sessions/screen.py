@@ -20,8 +20,9 @@ from keen_tui.ui.measures import counted
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.bars import Keys, SessionsFoot, SessionsHead
 from keen_tui.ui.sessions.field import Field
-from keen_tui.ui.sessions.lines import Line, count_words, session_of, shown_title, under_headings, with_title
+from keen_tui.ui.sessions.lines import Line, session_of, shown_title
 from keen_tui.ui.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
+from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.values import Chosen
 from keen_tui.ui.themes import Styles
 
@@ -42,7 +43,6 @@ _KEYS = {
     "ctrl+d": "delete",
 }
 _TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
-_READING = "reading the sessions"
 
 
 class SessionsScreen(Screen[Chosen | None]):
@@ -64,13 +64,8 @@ class SessionsScreen(Screen[Chosen | None]):
     ) -> None:
         super().__init__()
         self._history = history
-        self._sessions: tuple[SavedSession, ...] | None = None
-        self._hits: tuple[SearchHit, ...] = ()
-        self._everywhere = False
-        self._in_words = False
-        self._shown_query = query
+        self._shelf = Shelf(query=query)
         self._searched = ""
-        self._searching = False
         self._doomed: SavedSession | None = None
         self._renamed: SavedSession | None = None
         self._sentence = ""
@@ -105,49 +100,26 @@ class SessionsScreen(Screen[Chosen | None]):
     @on(Input.Changed, "#sessions-search")
     def _follow_query(self) -> None:
         """The query may have changed: show what it finds."""
-        query = self._search.value
-        if query == self._shown_query:
+        if self._search.value == self._shelf.query:
             return
-        self._shown_query = query
         self._sentence, self._doomed = "", None
-        if self._in_words:
+        self._shelf = replace(self._shelf, query=self._search.value)
+        if self._shelf.in_words:
             self._look_for_words()
         self._show(to_top=True)
 
     def _show(self, *, to_top: bool = False, choose: Line = None) -> None:
-        lines = self._lines()
+        shelf = self._shelf
         self._list.show(
-            lines,
+            shelf.lines,
             on_screen=self._history.session_id,
-            folders=self._everywhere,
-            empty=self._empty(),
+            folders=shelf.everywhere,
+            empty=shelf.empty,
             choose=choose,
             to_top=to_top,
         )
-        self._search.placeholder = (
-            "words that were said in any session" if self._in_words else "type to find a session by its title"
-        )
+        self._search.placeholder = shelf.invitation
         self._tell()
-
-    def _lines(self) -> list[Line]:
-        if self._in_words:
-            return under_headings(self._hits)
-        return [*with_title(self._sessions or (), self._shown_query)]
-
-    def _empty(self) -> str:
-        if self._in_words:
-            if not self._shown_query.strip():
-                return "Type words that were said, by you or by the model, in any session."
-            return "searching" if self._searching else "These words stand in no session."
-        if self._sessions is None:
-            return _READING
-        if self._sessions:
-            return "No session has that title. ctrl+f looks for the words in all sessions."
-        return (
-            "There is no saved session yet."
-            if self._everywhere
-            else "No session was saved in this folder yet."
-        )
 
     def _tell(self) -> None:
         """Say what the head and the foot say now."""
@@ -158,35 +130,25 @@ class SessionsScreen(Screen[Chosen | None]):
             turns = counted(self._doomed.turns, "turn")
             question = f"Delete {shown_title(self._doomed)} with its {turns}? It can't be brought back."
         self._foot.show(sentence, question, self._keys_now())
-        self._head.show(*self._head_words())
-
-    def _head_words(self) -> tuple[str, str, str]:
-        if self._in_words:
-            return (
-                "Sessions",
-                "words in all sessions",
-                counted(len(self._hits), "place") if self._hits else "",
-            )
-        where = "all folders" if self._everywhere else "this folder"
-        if self._sessions is None:
-            return "Sessions", where, ""
-        return "Sessions", where, count_words(self._list.count, len(self._sessions))
+        self._head.show("Sessions", *self._shelf.told(self._list.count))
 
     def _keys_now(self) -> tuple[Keys, ...]:
         if self._renamed:
             return ((("enter", "keep the title"), ("esc", "leave it as it was")),)
         if self._doomed:
             return ((("enter", "delete"), ("esc", "keep")),)
-        about: Keys = ()
-        if (chosen := session_of(self._list.chosen)) is not None:
-            hit = self._list.chosen if isinstance(self._list.chosen, SearchHit) else None
-            fork = f"fork up to turn {hit.turn}" if hit else "fork"
-            about = (("enter", "open"), ("ctrl+k", fork), ("ctrl+e", "rename"), ("ctrl+d", "delete"))
-            about = (("ctrl+d", "delete"),) if chosen.problem else about
-        if self._in_words:
-            return about, (("ctrl+f", "titles"), ("esc", "back"))
-        folders = "this folder" if self._everywhere else "all folders"
-        return about, (("tab", folders), ("ctrl+f", "search words"), ("esc", "back"))
+        if self._shelf.in_words:
+            return self._keys_of_chosen(), (("ctrl+f", "titles"), ("esc", "back"))
+        folders = "this folder" if self._shelf.everywhere else "all folders"
+        return self._keys_of_chosen(), (("tab", folders), ("ctrl+f", "search words"), ("esc", "back"))
+
+    def _keys_of_chosen(self) -> Keys:
+        chosen = self._list.chosen
+        session = session_of(chosen)
+        if session is None or session.problem:
+            return (("ctrl+d", "delete"),) if session else ()
+        fork = f"fork up to turn {chosen.turn}" if isinstance(chosen, SearchHit) else "fork"
+        return ("enter", "open"), ("ctrl+k", fork), ("ctrl+e", "rename"), ("ctrl+d", "delete")
 
     def _say(self, sentence: str) -> None:
         self._sentence = sentence
@@ -198,33 +160,34 @@ class SessionsScreen(Screen[Chosen | None]):
         self.run_worker(self._read(), name="sessions", group="sessions", exclusive=True)
 
     async def _read(self) -> None:
-        first = self._sessions is None
+        first = self._shelf.sessions is None
         try:
-            self._sessions = await self._history.sessions(everywhere=self._everywhere)
+            sessions = await self._history.sessions(everywhere=self._shelf.everywhere)
         except KeenError as error:
-            self._sessions = self._sessions or ()
+            sessions = self._shelf.sessions or ()
             self._say(str(error))
-        others = (each for each in self._lines() if (one := session_of(each)) and not self._is_open(one))
-        self._show(choose=next(others, None) if first and not self._shown_query else None)
+        self._shelf = replace(self._shelf, sessions=sessions)
+        others = (each for each in sessions if not self._is_open(each))
+        self._show(choose=next(others, None) if first and not self._shelf.query else None)
 
     def _look_for_words(self) -> None:
         """Search for what is typed now: one search at a time, and always for the newest words."""
-        if not self._searching:
+        if not self._shelf.searching:
+            self._shelf = replace(self._shelf, searching=True)
             self.run_worker(self._find(), name="search", group="search", exclusive=True)
 
     async def _find(self) -> None:
-        self._searching = True
         try:
-            while (query := self._shown_query.strip()) != self._searched:
+            while (query := self._shelf.query.strip()) != self._searched:
                 hits = await self._history.search(query) if query else ()
                 self._searched = query
-                if query == self._shown_query.strip():
-                    self._hits = hits
+                if query == self._shelf.query.strip():
+                    self._shelf = replace(self._shelf, hits=hits)
         except KeenError as error:
-            self._searched, self._hits = self._shown_query.strip(), ()
+            self._searched = self._shelf.query.strip()
+            self._shelf = replace(self._shelf, hits=())
             self._say(str(error))
-        finally:
-            self._searching = False
+        self._shelf = replace(self._shelf, searching=False)
         self._show(to_top=True)
 
     # What keys do
@@ -250,7 +213,7 @@ class SessionsScreen(Screen[Chosen | None]):
         """One step back: from the question, from the search for words, from the screen."""
         if self._doomed:
             self._keep()
-        elif self._in_words:
+        elif self._shelf.in_words:
             self.action_words()
         else:
             self.dismiss(None)
@@ -263,17 +226,17 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def action_folders(self) -> None:
         """The sessions of this folder, or of all."""
-        if not self._in_words:
+        if not self._shelf.in_words:
             self._keep()
-            self._everywhere = not self._everywhere
+            self._shelf = replace(self._shelf, everywhere=not self._shelf.everywhere)
             self._load()
             self._show()
 
     def action_words(self) -> None:
         """Look for words in all sessions, or for titles again."""
         self._keep()
-        self._in_words = not self._in_words
-        if self._in_words:
+        self._shelf = replace(self._shelf, in_words=not self._shelf.in_words)
+        if self._shelf.in_words:
             self._look_for_words()
         self._show(to_top=True)
 
@@ -310,7 +273,10 @@ class SessionsScreen(Screen[Chosen | None]):
         elif session := self._renamed:
             self.action_leave_title()
             if title != session.title:
-                self._do(self._history.rename(session.id, title), lambda: self._retitle(session, title))
+                self._do(
+                    self._history.rename(session.id, title),
+                    lambda: self._put(self._shelf.retitled(session.id, title)),
+                )
 
     def action_leave_title(self) -> None:
         """Leave the title as it was."""
@@ -335,7 +301,7 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def _delete(self, session: SavedSession) -> None:
         self._keep()
-        self._do(self._history.delete(session.id), lambda: self._forget(session))
+        self._do(self._history.delete(session.id), lambda: self._put(self._shelf.without(session.id)))
 
     def _do(self, deed: Awaitable[None], then: Callable[[], None]) -> None:
         """Do it, even if the screen is left meanwhile; what goes wrong is said."""
@@ -350,17 +316,8 @@ class SessionsScreen(Screen[Chosen | None]):
 
         self.app.run_worker(done(), name="change-session", group="change-session")
 
-    def _retitle(self, session: SavedSession, title: str) -> None:
-        renamed = replace(session, title=title)
-        self._sessions = tuple(renamed if one.id == session.id else one for one in self._sessions or ())
-        self._hits = tuple(
-            replace(hit, session=renamed) if hit.session.id == session.id else hit for hit in self._hits
-        )
-        self._show()
-
-    def _forget(self, session: SavedSession) -> None:
-        self._sessions = tuple(one for one in self._sessions or () if one.id != session.id)
-        self._hits = tuple(hit for hit in self._hits if hit.session.id != session.id)
+    def _put(self, shelf: Shelf) -> None:
+        self._shelf = shelf
         self._show()
 
     def _is_open(self, session: SavedSession) -> bool:

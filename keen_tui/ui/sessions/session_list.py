@@ -30,6 +30,7 @@ _FOLDER_CELLS = 26
 _FOLDER_CELLS_WHEN_NARROW = 18
 _TURN_CELLS = 11
 _WIDE = 106
+_NARROW = 70
 _LOW = 6
 """Rows of the list up to which nothing is given to marks and margins."""
 
@@ -118,6 +119,9 @@ class SessionList(Rows):
         mark = Text(f"{self.glyphs.up} {above:,} above" if above else "", self.look("soft"))
         return [spread(Text(), mark, width - _RIGHT_EDGE), *view]
 
+    def on_resize(self) -> None:
+        self._first = 0
+
     def on_click(self, event: events.Click) -> None:
         place = self._first + event.y - 1
         if event.y > 0 and place < len(self._lines) and can_be_chosen(self._lines[place]):
@@ -170,7 +174,7 @@ class SessionList(Rows):
         """`● title   notes        folder   2 h ago   12 turns   18.2 kB`."""
         look, here = self.look, session.id == self._on_screen
         facts = self._facts(session, width, on)
-        notes = GAP.join(self._notes(session, here=here))
+        notes = GAP.join(self._notes(session, here=here)) if width >= _NARROW else ""
         room = width - TEXT_EDGE - _RIGHT_EDGE - facts.cell_len - (len(notes) + len(GAP) if notes else 0) - 1
         title = cut(shown_title(session), max(room, 8), self.glyphs.more)
         said = session.title and not session.problem
@@ -187,13 +191,16 @@ class SessionList(Rows):
         return [*notes, "can't be opened"] if session.problem else notes
 
     def _facts(self, session: SavedSession, width: int, on: str | None) -> Text:
-        """Columns of fixed width. Where folders are shown on a narrow terminal, the size gives way."""
+        """Columns of fixed width. On a narrow terminal the size gives way to the folder, then all but the
+        time to the title."""
         dim, soft = self.look("dim", on=on), self.look("soft", on=on)
         facts = Text()
-        if self._folders:
+        if self._folders and width >= _NARROW:
             cells = _FOLDER_CELLS if width >= _WIDE else _FOLDER_CELLS_WHEN_NARROW
             facts.append(self._folder(session.workspace, cells), soft)
         facts.append(when(session.last_used, self._now()).rjust(_WHEN_CELLS), dim)
+        if width < _NARROW:
+            return facts
         facts.append(counted(session.turns, "turn").rjust(_TURNS_CELLS), dim)
         if not self._folders or width >= _WIDE:
             facts.append(size(session.size).rjust(_SIZE_CELLS), dim)

@@ -17,6 +17,8 @@ from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import REASONS, SHORT_REASONS
 
 MODELS_KEY: Final = "f2"
+COMPACT: Final = ("/compact", "make room")
+"""What to write when the context window is full, and what it does."""
 _GAP: Final = "   "
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
@@ -101,7 +103,13 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
         _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
         _labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
         [],
-        _key_row(scene, scene.keys[0], "retry", "goes on from the last result; no call runs twice", True),
+    ]
+    first = len(rows)
+    full = end.reason == "context"
+    if full:
+        rows.append(_key_row(scene, *COMPACT, "has earlier turns summarised; then retry", True))
+    rows += [
+        _key_row(scene, scene.keys[0], "retry", "goes on from the last result; no call runs twice", not full),
         _key_row(
             scene,
             scene.keys[1],
@@ -111,7 +119,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
         ),
         [],
     ]
-    return [_washed(row, scene, is_chip=number == len(rows) - 3) for number, row in enumerate(rows)]
+    return [_washed(row, scene, is_chip=number == first) for number, row in enumerate(rows)]
 
 
 def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
@@ -132,11 +140,17 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
 def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
     """The chip and the other keys of a failed turn, in as few rows as the width allows."""
     styles = scene.look.styles
-    chip = Segment(f" {scene.keys[0]} ", styles("on-wait", on="wait-fill", bold=True))
-    ways = [[chip, Segment(_GAP), Segment("send again", styles("text", bold=True))]]
+    again = (scene.keys[0], "send again")
     others = [(scene.keys[1], "take it back")]
     if end.reason in ("auth", "provider"):
         others.insert(0, (MODELS_KEY, "choose another model"))
+    if end.reason == "context":
+        others.insert(0, again)
+    key, verb = COMPACT if end.reason == "context" else again
+    chip = Segment(f" {key} ", styles("on-wait", on="wait-fill", bold=True))
+    ways = [[chip, Segment(_GAP), Segment(verb, styles("text", bold=True))]]
+    if end.reason == "context":
+        ways.append([Segment("has earlier turns summarised", styles("soft"))])
     ways += [
         [Segment(key, styles("text", bold=True)), Segment(f" {verb}", styles("dim"))] for key, verb in others
     ]

@@ -49,10 +49,10 @@ class Activity(Panel):
         if not state.turns:
             return self.title_spread("Activity", Text("no turn yet", look("dim")), width)
         turn = state.turns[-1]
-        seconds = self._clock() - state.turn_started_at if state.running else turn.seconds
+        running = state.turn_running
+        seconds = self._clock() - state.turn_started_at if running else turn.seconds
         facts = self.fact(
-            Text(f"turn {turn.turn}", look("soft")),
-            Text(duration(seconds, running=state.running), look("dim")),
+            Text(f"turn {turn.turn}", look("soft")), Text(duration(seconds, running=running), look("dim"))
         )
         return self.title_spread("Activity", facts, width)
 
@@ -154,7 +154,7 @@ class Activity(Panel):
     def _doing(self, width: int) -> Entry | None:
         """A row for the model at work: while no tool call is the newest thing."""
         state = self._state
-        if state.phase not in ("waiting", "thinking", "answering"):
+        if state.phase not in ("waiting", "thinking", "answering", "compacting"):
             return None
         now = doing(state, self._clock())
         words = Text(now.sentence, self.look("soft" if now.silent else "text"))

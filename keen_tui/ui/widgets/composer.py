@@ -221,9 +221,8 @@ class Composer(Rows):
 
 def _hint(state: UiState) -> str:
     if state.running:
-        return (
-            "Type to queue another message" if state.queue else "Type to queue a message for after this turn"
-        )
+        what = "this turn" if state.turn_running else "the summary"
+        return "Type to queue another message" if state.queue else f"Type to queue a message for after {what}"
     if state.pending:
         return "Or type: your message goes after the work that was kept"
     if state.failed:

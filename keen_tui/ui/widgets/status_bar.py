@@ -136,13 +136,14 @@ class StatusBar(Rows):
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs
+        stop = self.key_hint("esc", "stop" if state.turn_running else "cancel")
         if state.recovering:
             dot = glyphs.running if self._beat else glyphs.running_alt
             badge = Text(f"{dot} recovering: {counted(state.recovering, 'call')}", self.look("accent"))
-            return self.fact(badge, self.key_hint("esc", "stop"))
+            return self.fact(badge, stop)
         if self._overlay_open:
-            return self.fact(self.key_hint("ctrl+b", "close"), self.key_hint("esc", "stop"))
-        return self.fact(self.key_hint("esc", "stop"), help_key)
+            return self.fact(self.key_hint("ctrl+b", "close"), stop)
+        return self.fact(stop, help_key)
 
     def _pending_badge(self, room: int) -> Text:
         pending, look = self._state.pending, self.look

@@ -58,12 +58,15 @@ class Strip(Rows):
         if not state.running:
             calls = Text(counted(turn.calls, "call"), look("dim"))
             return Text.assemble("  ", self.fact(number, calls, Text(duration(turn.seconds), look("dim"))))
-        seconds = Text(duration(self._clock() - state.turn_started_at, running=True), look("dim"))
+        began = state.turn_started_at if state.turn_running else state.phase_since
+        seconds = Text(duration(self._clock() - began, running=True), look("dim"))
         if state.phase == "asking":
             mark = Text(glyphs.asks, look("wait", bold=True))
         else:
             mark = Text(glyphs.running if self._beat else glyphs.running_alt, look("accent"))
-        return Text.assemble(mark, " ", self.fact(*self._words(), number, seconds))
+        return Text.assemble(
+            mark, " ", self.fact(*self._words(), number if state.turn_running else Text(), seconds)
+        )
 
     def _words(self) -> tuple[Text, Text]:
         """What runs, and how long the model has been at it where one may begin to wonder."""

@@ -1,0 +1,71 @@
+"""What is known of the saved sessions and what is looked for among them, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from keen_tui.history import SavedSession, SearchHit
+from keen_tui.ui.measures import counted
+from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """`sessions` are those of this folder or, `everywhere`, of all; None until they were read.
+
+    `query` narrows them by title or, `in_words`, is searched for in what was said: `hits` are the places.
+    """
+
+    sessions: tuple[SavedSession, ...] | None = None
+    hits: tuple[SearchHit, ...] = ()
+    query: str = ""
+    everywhere: bool = False
+    in_words: bool = False
+    searching: bool = False
+
+    @property
+    def lines(self) -> list[Line]:
+        """The rows of the list."""
+        return under_headings(self.hits) if self.in_words else [*with_title(self.sessions or (), self.query)]
+
+    @property
+    def invitation(self) -> str:
+        """What to type."""
+        return (
+            "words that were said in any session" if self.in_words else "type to find a session by its title"
+        )
+
+    @property
+    def empty(self) -> str:
+        """Why the list is empty, when it is."""
+        if self.in_words:
+            if not self.query.strip():
+                return "Type words that were said, by you or by the model, in any session."
+            return "searching" if self.searching else "These words stand in no session."
+        if self.sessions is None:
+            return "reading the sessions"
+        if self.sessions:
+            return "No session has that title. ctrl+f looks for the words in all sessions."
+        return "No session is saved yet." if self.everywhere else "No session is saved for this folder yet."
+
+    def told(self, shown: int) -> tuple[str, str]:
+        """Whose sessions these are, and how many of them; `shown` is the number of lines."""
+        if self.in_words:
+            return "words in all sessions", counted(len(self.hits), "place") if self.hits else ""
+        count = "" if self.sessions is None else count_words(shown, len(self.sessions))
+        return "all folders" if self.everywhere else "this folder", count
+
+    def retitled(self, session_id: str, title: str) -> Shelf:
+        """The same with another title for that session."""
+
+        def changed(session: SavedSession) -> SavedSession:
+            return replace(session, title=title) if session.id == session_id else session
+
+        hits = tuple(replace(hit, session=changed(hit.session)) for hit in self.hits)
+        return replace(self, sessions=tuple(map(changed, self.sessions or ())), hits=hits)
+
+    def without(self, session_id: str) -> Shelf:
+        """The same without that session."""
+        sessions = tuple(each for each in self.sessions or () if each.id != session_id)
+        hits = tuple(hit for hit in self.hits if hit.session.id != session_id)
+        return replace(self, sessions=sessions, hits=hits)

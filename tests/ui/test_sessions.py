@@ -1,0 +1,529 @@
+"""Saved sessions: the list, the search, and the commands that put another session on the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.events import (
+    Compacted,
+    CompactionDelta,
+    CompactionStarted,
+    MessageTakenBack,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+)
+from keen_tui.history import SearchHit
+from keen_tui.memory.pending import PendingState, PendingTrace
+from keen_tui.messages import TurnMemory
+from tests.support import story
+from tests.support.fake_history import ELSEWHERE, FakeHistory, saved, sessions
+from tests.support.workspace import Driver, workspace
+
+LAST_ROW = "Release notes"
+PENDING = PendingState(traces=(PendingTrace(1, ({"role": "user"},)),), calls=2)
+
+
+async def opened_list(driver: Driver) -> None:
+    await driver.press("f3")
+    await driver.until_shown(LAST_ROW)
+    await driver.until_shown("esc back")
+
+
+async def command(driver: Driver, text: str) -> None:
+    driver.screen.prompt.write(text)
+    await driver.press("enter")
+
+
+async def answer(driver: Driver, number: str) -> None:
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+    await driver.press(number)
+
+
+def on_workspace(driver: Driver) -> bool:
+    return driver.app.screen is driver.screen
+
+
+def places() -> tuple[SearchHit, ...]:
+    by_id = {each.id: each for each in sessions()}
+    return (
+        SearchHit(session=by_id["s4"], turn=3, before="put the ", words="discount", after=" first"),
+        SearchHit(session=by_id["s4"], turn=11, before="round the ", words="discount", after=" once"),
+        SearchHit(session=by_id["p1"], turn=2, before="no ", words="discount", after=" here"),
+    )
+
+
+# The list
+
+
+async def test_the_list_tells_what_each_session_is(tmp_path: Path) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await opened_list(driver)
+        rows = driver.rows()
+        assert "● Fix the cart total" in rows[driver.row_with("Fix the cart total")]
+        assert "open elsewhere" not in rows[driver.row_with("Fix the cart total")], "this program has it open"
+        assert "open elsewhere" in rows[driver.row_with("import slow")]
+        assert "forked" in rows[driver.row_with("nothing said yet")]
+        assert "can't be opened" in rows[driver.row_with(LAST_ROW)]
+        for fact in ("12 turns", "182.0 kB", "5 sessions", "this folder"):
+            assert driver.shows(fact)
+        assert not driver.shows("Parse dates")
+
+
+async def test_enter_opens_the_session_before_this_one(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("enter")
+        await driver.until(lambda: ("open", "s4") in history.calls)
+        assert on_workspace(driver)
+
+
+async def test_titles_are_found_by_words_in_any_order(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.type("CART dis")
+        await driver.until_shown("1 of 5 sessions")
+        assert driver.shows("Add a discount") and not driver.shows("Fix the cart")
+        await driver.type("zz")
+        await driver.until_shown("No session has that title. ctrl+f looks for the words")
+
+
+async def test_keys_typed_fast_find_before_enter_opens(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press(*"slow", "enter")
+        await driver.until(lambda: ("open", "s3") in history.calls)
+
+
+async def test_resume_takes_words_to_look_for(tmp_path: Path) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await command(driver, "/resume import")
+        await driver.until_shown("1 of 5 sessions")
+        assert driver.shows("Why is the import slow")
+
+
+async def test_tab_shows_the_sessions_of_all_folders(tmp_path: Path) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await opened_list(driver)
+        await driver.press("tab")
+        await driver.until_shown("Parse dates")
+        assert driver.shows(str(ELSEWHERE)) and driver.shows("all folders")
+        assert driver.row_with("Parse dates") < driver.row_with("import slow"), "newest first"
+        await driver.press("tab")
+        await driver.until(lambda: not driver.shows("Parse dates"))
+
+
+async def test_a_session_that_cannot_be_opened_says_why_and_is_not(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("pagedown")
+        await driver.until_shown("Its file was written by a newer Keen TUI.")
+        assert not driver.shows("rename")
+        await driver.press("enter", "ctrl+k", "ctrl+e", "escape")
+        await driver.until(lambda: on_workspace(driver))
+        assert history.calls == []
+
+
+async def test_an_empty_list_says_so_and_a_list_that_comes_late_too(tmp_path: Path) -> None:
+    history = FakeHistory(saved("p1", "Parse dates", workspace=ELSEWHERE))
+    history.listed.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.press("f3")
+        await driver.until_shown("reading the sessions")
+        history.listed.set()
+        await driver.until_shown("No session is saved for this folder yet.")
+        history.refusal = "The folder of sessions can't be read: permission denied."
+        await driver.press("tab")
+        await driver.until_shown("permission denied")
+
+
+async def test_rows_out_of_view_are_counted_and_thousands_can_be_walked(tmp_path: Path) -> None:
+    many = [saved(f"m{number}", f"session {number}", hours=number) for number in range(5_000)]
+    async with workspace(tmp_path, history=FakeHistory(*many), size=(80, 24)) as driver:
+        await driver.press("f3")
+        await driver.until_shown("5000 sessions")
+        await driver.until_shown("below")
+        await driver.press(*["pagedown"] * 4)
+        await driver.until_shown("above")
+        await driver.type("4999")
+        await driver.until_shown("1 of 5000 sessions")
+
+
+async def test_hostile_titles_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    history = FakeHistory(
+        saved("x1", "evil\x1b[2J\nline\u202e two", workspace=Path("/home/me/\x1b]0;x\x07shop")),
+        here=Path("/home/me/\x1b]0;x\x07shop"),
+    )
+    history.hits = {
+        "e": (SearchHit(session=history.kept[0], turn=1, before="\x1b[1m", words="e\u202e", after="\n"),)
+    }
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.press("f3", "tab")
+        await driver.until_shown("evil line<U+202E> two")
+        await driver.until_shown("/home/me/shop")
+        await driver.press("ctrl+d")
+        await driver.until_shown("? Delete evil line<U+202E> two")
+        await driver.press("escape", "ctrl+f", "e")
+        await driver.until_shown("turn 1")
+        assert driver.shows("e<U+202E>")
+
+
+# The search
+
+
+async def test_words_are_found_in_all_sessions_and_open_at_their_turn(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.hits = {"discount": places()}
+    async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f")
+        await driver.until_shown("Type words that were said")
+        await driver.type("discount")
+        await driver.until_shown("no discount here")
+        assert driver.shows("3 places") and driver.shows("round the discount once")
+        assert driver.row_with("Add a discount") + 1 == driver.row_with("turn 3")
+        await driver.press("down", "enter")
+        await driver.until(lambda: ("open", "s4") in history.calls)
+        long_ago = [
+            event
+            for turn in range(1, 20)
+            for event in (story.started(turn, f"message {turn}"), story.done(turn))
+        ]
+        await driver.play(SessionOpened(id="s4", restoring=True), *long_ago, SessionRestored())
+        await driver.until_shown("message 11")
+        assert not driver.shows("message 19"), "the view stands at the turn that was found"
+
+
+async def test_only_the_newest_words_are_searched_for(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.hits = {"discount": places(), "d": places()[:1]}
+    history.searched.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f", "d")
+        await driver.until(lambda: ("search", "d") in history.calls)
+        await driver.type("iscount")
+        await driver.until_shown("searching")
+        history.searched.set()
+        await driver.until_shown("3 places")
+        assert history.calls == [("search", "d"), ("search", "discount")]
+
+
+async def test_words_that_stand_nowhere_and_a_search_that_fails_are_sentences(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f")
+        await driver.type("nowhere")
+        await driver.until_shown("These words stand in no session.")
+        history.refusal = "The sessions can't be searched: too many open files."
+        await driver.type("s")
+        await driver.until_shown("too many open files")
+        await driver.press("escape")
+        await driver.until_shown("No session has that title")
+        await driver.press("escape")
+        await driver.until(lambda: on_workspace(driver))
+
+
+async def test_a_place_that_was_found_is_forked_up_to_its_turn(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.hits = {"discount": places()}
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f")
+        await driver.type("discount")
+        await driver.until_shown("no discount here")
+        await driver.press("down")
+        await driver.until_shown("fork up to turn 11")
+        await driver.press("ctrl+k")
+        await driver.until(lambda: ("fork", "s4", 11) in history.calls)
+
+
+# Rename and delete
+
+
+async def test_a_session_is_renamed_in_its_row(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+e")
+        await driver.until_shown("keep the title")
+        await driver.type(" again")
+        await driver.until_shown("Add a discount to the cart again")
+        await driver.press("enter")
+        await driver.until(lambda: ("rename", "s4", "Add a discount to the cart again") in history.calls)
+        await driver.until_shown("enter open")
+        assert driver.shows("Add a discount to the cart again")
+        await driver.type("again")
+        await driver.until_shown("1 of 5 sessions")
+
+
+async def test_a_title_is_left_as_it_was_by_esc_and_never_emptied(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+e")
+        await driver.until_shown("keep the title")
+        await driver.press("ctrl+u", "enter")
+        await driver.until_shown("A title has at least one word.")
+        await driver.press("down", "tab", "x", "escape")
+        await driver.until_shown("Add a discount to the cart")
+        assert history.calls == [] and not driver.shows("tab this folder")
+
+
+async def test_a_session_is_deleted_only_after_the_question(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+d")
+        await driver.until_shown("? Delete Add a discount to the cart with its 12 turns?")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.shows("Delete Add"))
+        await driver.press("ctrl+d", "down", "enter")
+        await driver.until(lambda: on_workspace(driver))
+        assert ("delete", "s4") not in history.calls, "another key takes the question back"
+        await opened_list(driver)
+        await driver.press("ctrl+d", "enter")
+        await driver.until(lambda: ("delete", "s4") in history.calls)
+        await driver.until_shown("4 sessions")
+        await driver.press("enter")
+        await driver.until(lambda: history.calls[-1] == ("open", "s3"))
+
+
+async def test_the_session_on_the_screen_is_not_deleted(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("up", "ctrl+d")
+        await driver.until_shown("This is the session on the screen.")
+        await driver.press("enter")
+        await driver.until(lambda: on_workspace(driver))
+        assert history.calls == []
+
+
+async def test_what_fails_in_the_list_is_a_sentence_there(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        history.refusal = "s4.jsonl can't be written: no space left."
+        await driver.press("ctrl+d", "enter")
+        await driver.until_shown("no space left")
+        assert driver.shows("Add a discount")
+
+
+# What replaces the session
+
+
+async def test_pending_work_is_asked_about_before_another_session_takes_its_place(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        driver.session.pending = PENDING
+        await command(driver, "/new")
+        await driver.until_shown("Begin a new session?")
+        await answer(driver, "3")
+        await driver.until(lambda: driver.screen.question_pane.question is None)
+        await command(driver, "/clear")
+        await driver.until_shown("Begin a new session?")
+        await answer(driver, "1")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+        assert history.calls == []
+        await opened_list(driver)
+        await driver.press("enter")
+        await driver.until_shown("Open Add a discount to the cart?")
+        await answer(driver, "2")
+        await driver.until(lambda: ("open", "s4") in history.calls)
+
+
+async def test_a_session_open_elsewhere_is_forked_or_left(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.elsewhere = {"s3"}
+    async with workspace(tmp_path, history=history) as driver:
+        for number in ("2", "1"):
+            await opened_list(driver)
+            await driver.press("down", "enter")
+            await driver.until_shown("Another program has this session open.")
+            assert driver.shows("Why is the import slow")
+            assert history.calls == []
+            await answer(driver, number)
+        await driver.until(lambda: ("fork", "s3", 0) in history.calls)
+
+
+async def test_opening_that_takes_its_time_is_said_and_what_was_there_stays(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.play(story.started(1, "the first words"), story.done(1))
+        history.changed.clear()
+        await opened_list(driver)
+        await driver.press("enter")
+        await driver.until_shown("opening the session")
+        await driver.play(SessionOpened(id="s4", restoring=True), story.started(1, "other words"))
+        assert driver.shows("the first words") and driver.shows("opening the session")
+        await command(driver, "/new")
+        await driver.until_shown("another session is being opened already")
+        history.changed.set()
+        await driver.play(story.done(1), SessionRestored())
+        await driver.until_shown("other words")
+        await driver.until(lambda: not driver.shows("opening the session"))
+        assert not driver.shows("the first words")
+
+
+async def test_a_session_that_cannot_be_opened_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.changed.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.play(story.started(1, "the first words"), story.done(1))
+        await opened_list(driver)
+        await driver.press("enter")
+        await driver.until_shown("opening the session")
+        history.refusal = "s4.jsonl can't be read: permission denied."
+        history.changed.set()
+        await driver.until_shown("permission denied")
+        assert driver.shows("the first words") and not driver.shows("opening the session")
+
+
+@pytest.mark.parametrize("restoring", [True, False])
+async def test_a_session_begins_without_traces_of_the_one_before(tmp_path: Path, restoring: bool) -> None:
+    async with workspace(tmp_path, history=FakeHistory(), size=(120, 30)) as driver:
+        old = [
+            event
+            for turn in range(1, 9)
+            for event in (
+                story.started(turn, f"former {turn}"),
+                *story.edit(turn, f"c{turn}"),
+                story.done(turn),
+            )
+        ]
+        await driver.play(*old)
+        await driver.press("tab", "up", "up", "enter", "pageup", "pageup")
+        await driver.until(lambda: not driver.screen.transcript.following)
+        driver.screen.prompt.write("my draft")
+        new = [
+            event
+            for turn in range(1, 9)
+            for event in (story.started(turn, f"new {turn}"), *story.edit(turn, f"c{turn}"), story.done(turn))
+        ]
+        await driver.play(
+            SessionOpened(id="s4", title="Another thing", restoring=restoring), *new, SessionRestored()
+        )
+        await driver.until_shown("turn 8 done")
+        assert not driver.shows("former") and driver.shows("new 8")
+        assert driver.screen.transcript.following
+        assert not any("def total" in row for row in driver.rows()), "nothing is unfolded"
+        assert driver.shows("Another thing") and driver.written == "my draft"
+        assert driver.screen.prompt.has_focus
+        await driver.play(SessionRenamed(title="A better name"))
+        assert driver.shows("A better name")
+        await driver.play(SessionOpened(id="s9"))
+        assert not driver.shows("new 8") and driver.shows("no turn yet")
+
+
+async def test_messages_taken_back_long_ago_do_not_come_into_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await driver.play(
+            SessionOpened(id="s4", restoring=True),
+            story.started(1, "hi"),
+            MessageTakenBack(turn=1, text="hi"),
+        )
+        await driver.play(
+            story.started(1, "hello"), story.done(1), SessionRestored(skipped="2 rows were lost.")
+        )
+        await driver.until_shown("2 rows were lost.")
+        assert driver.written == ""
+
+
+# Commands with words
+
+
+async def test_a_session_is_forked_whole_or_up_to_a_turn(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await command(driver, "/fork")
+        await driver.until_shown("There is nothing to fork yet")
+        await driver.play(story.started(1, "one"), story.done(1), story.started(2, "two"), story.done(2))
+        await command(driver, "/fork 7")
+        await driver.until_shown("There is no turn 7. This session has the turns 1 to 2.")
+        assert driver.written == "/fork 7"
+        await command(driver, "/fork 1")
+        await driver.until(lambda: ("fork", "", 1) in history.calls)
+        await driver.until(lambda: driver.written == "")
+        await command(driver, "/fork")
+        await driver.until(lambda: ("fork", "", 0) in history.calls)
+
+
+async def test_the_session_is_renamed_by_command(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.play(story.started(1, "fix it"), story.done(1))
+        await command(driver, "/rename")
+        await driver.until_shown("write the title")
+        assert driver.written == "/rename fix it"
+        await driver.type(" well")
+        await driver.press("enter")
+        await driver.until(lambda: ("rename", "s5", "fix it well") in history.calls)
+
+
+async def test_the_session_is_exported_and_the_file_named(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await command(driver, "/export notes/today.html")
+        await driver.until_shown("exported to /home/me/shop/notes/today.html")
+        assert history.calls == [("export", "html", "notes/today.html")]
+        await command(driver, "/export pdf")
+        await driver.until_shown("There is no format pdf. There are markdown, json and html.")
+        assert driver.written == "/export pdf"
+        history.refusal = "notes.md can't be written: it is there already."
+        await command(driver, "/export notes.md")
+        await driver.until_shown("it is there already")
+
+
+async def test_the_tour_keeps_no_sessions(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        for words in ("/resume", "/new", "/fork", "/rename x", "/export"):
+            await command(driver, words)
+            await driver.until_shown("The tour keeps no sessions.")
+            await driver.press("left")
+            await driver.until(lambda: not driver.shows("The tour keeps"))
+
+
+# Compaction
+
+
+async def test_a_conversation_is_summarised_by_command_and_esc_cancels(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await command(driver, "/compact keep the API names")
+        await driver.until(lambda: ("compact", "keep the API names") in driver.session.calls)
+        await driver.play(story.started(1, "one"), story.done(1, seconds=5))
+        driver.session.running = True
+        await driver.play(
+            CompactionStarted(turns=1, focus="keep the API names"), CompactionDelta(text="We did")
+        )
+        await driver.until_shown("● summarising   0 s")
+        assert driver.shows("esc cancel") and driver.shows("for after the summary")
+        await driver.press("escape")
+        await driver.until(lambda: ("stop",) in driver.session.calls)
+        driver.session.running = False
+        end = Compacted(
+            turn=1, turns=1, summary="We did it.", turn_memory=TurnMemory(),
+            bytes_before=900, bytes_after=200, seconds=3,
+        )  # fmt: skip
+        await driver.play(end)
+        assert driver.shows("1 turn summarised") and driver.shows("turn 1   0 calls   5.0 s")
+        driver.session.refusal = "There is nothing to summarise yet."
+        await command(driver, "/compact")
+        await driver.until_shown("There is nothing to summarise yet.")
+
+
+async def test_it_fits_small_terminals(tmp_path: Path) -> None:
+    for size in ((80, 24), (40, 10), (200, 60)):
+        async with workspace(tmp_path, history=FakeHistory(), size=size) as driver:
+            await driver.press("f3")
+            await driver.until_shown("Fix the cart")
+            await driver.press("tab")
+            await driver.until_shown("all fold")
+            assert driver.shows("just now")
