@@ -8,7 +8,7 @@ from dataclasses import replace
 from keen_tui.events import PolicyName
 from keen_tui.history import ContextPart, ContextReport, PartSize
 
-TURN_3 = """round the totals once, at the end, not per line
+TURN_3 = """› round the totals once, at the end, not per line
 
 Totals are now rounded once, at the end. Money keeps four places until then; Cart only adds.
 

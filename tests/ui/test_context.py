@@ -109,7 +109,7 @@ async def test_enter_reads_a_part_whole_and_esc_comes_back(tmp_path: Path) -> No
         await driver.press("end")
         await driver.until_shown("line 300")
         await driver.press("home", "pagedown")
-        await driver.until_shown("rows 36 to")
+        await driver.until_shown("rows 35 to")
         await driver.press("ctrl+y")
         await driver.until_shown("copied turn 1")
         assert driver.app.clipboard == text

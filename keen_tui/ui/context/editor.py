@@ -24,7 +24,7 @@ from keen_tui.ui.state import TurnRow
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread, wrapped
 
-_EXPLAINED = "Later turns know what stands here. Forgetting changes what they know, not your files."
+_EXPLAINED = "This is what later turns know. Forgetting leaves your files as they are."
 
 
 class EntryRows(Rows):

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from keen_tui.history import POLICIES, ContextPart
 from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
-from keen_tui.ui.context.words import text_rows
+from keen_tui.ui.context.words import at_text_edge, text_rows
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
 from keen_tui.ui.themes import Styles
@@ -16,6 +16,10 @@ from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
 _PADS_FROM = 10
 """Rows from which the pane has blank ones."""
+_NO_TEXT = {
+    "draft": "the composer is empty",
+    "frame": "names, brackets and commas that hold the parts together",
+}
 
 
 class PartPane(Rows):
@@ -51,17 +55,13 @@ class PartPane(Rows):
         """The rows of the text that fit; the last one says when there is more."""
         text = part.sizes[self._policy].text
         if not text:
-            nothing = "nothing of it is sent" if part.kind != "draft" else "the composer is empty"
+            nothing = _NO_TEXT.get(part.kind, "nothing of it is sent")
             return [indented(Text(nothing, self.look("dim")), TEXT_EDGE)][:room]
         begin = text[: (room + 2) * cells * 2]
         rows = list(islice(text_rows(begin, cells, self.look("text")), room + 1))
         if len(rows) > room or len(begin) < len(text):
             rows = [*rows[: room - 1], Text(f"{self.glyphs.down} more", self.look("soft"))] if room else []
-        page = [indented(row, TEXT_EDGE) for row in rows]
-        if page and part.kind in ("turn", "draft"):
-            prompt = (self.glyphs.prompt, self.look("accent"))
-            page[0] = Text.assemble("  ", prompt, " ", rows[0])
-        return page
+        return [at_text_edge(row, self.glyphs, self.look("accent")) for row in rows]
 
     def _left_out(self, part: ContextPart, cells: int, gap: list[Text]) -> list[Text]:
         left_out = clean(part.sizes[self._policy].left_out)

@@ -16,7 +16,7 @@ from keen_tui.history import ContextPart
 from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.ui.context.foot import Foot
 from keen_tui.ui.context.pane import part_title
-from keen_tui.ui.context.words import text_rows
+from keen_tui.ui.context.words import at_text_edge, text_rows
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, size
 from keen_tui.ui.themes import Styles
@@ -35,13 +35,14 @@ class Page(Rows):
         self.whole = False
         self._text = text
         self._cells = 0
+        self._room = 1
         self._broken: list[Text] = []
         self._rest: Iterator[Text] = iter(())
 
     @property
     def place(self) -> str:
         """Which rows are in view, and of how many where that is known."""
-        last = min(self.first + self.size.height, len(self._broken))
+        last = min(self.first + self._room, len(self._broken))
         if self.whole and last - self.first == len(self._broken):
             return counted(len(self._broken), "row")
         return f"rows {self.first + 1} to {last}" + (f" of {len(self._broken)}" if self.whole else "")
@@ -49,34 +50,35 @@ class Page(Rows):
     def scroll(self, step: int) -> None:
         """Move by a number of rows, as far as there are any."""
         self._show_from(self.first + step)
+        self.changed()
 
     def to_end(self) -> None:
         """Show the last rows."""
         self._read_all()
         self._show_from(len(self._broken))
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        self._break_for(max(width - TEXT_EDGE - RIGHT_MARGIN, 1), height)
-        shown = self._broken[self.first : self.first + height]
-        return [indented(row, TEXT_EDGE) for row in shown]
-
-    def on_resize(self, event: events.Resize) -> None:
-        self._break_for(max(event.size.width - TEXT_EDGE - RIGHT_MARGIN, 1), event.size.height)
-
-    def _show_from(self, first: int) -> None:
-        room = max(self.size.height, 1)
-        self._read(first + room)
-        self.first = max(min(first, len(self._broken) - room), 0)
         self.changed()
 
-    def _break_for(self, cells: int, height: int) -> None:
+    def rows(self, width: int, height: int) -> list[Text]:
+        self._fit(width, height)
+        shown = self._broken[self.first : self.first + height]
+        return [at_text_edge(row, self.glyphs, self.look("accent")) for row in shown]
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit(event.size.width, event.size.height)
+
+    def _show_from(self, first: int) -> None:
+        self._read(first + self._room)
+        self.first = max(min(first, len(self._broken) - self._room), 0)
+
+    def _fit(self, width: int, height: int) -> None:
+        """Have the rows of a page of this size; the text is broken anew where the width is another one."""
+        cells, self._room = max(width - TEXT_EDGE - RIGHT_MARGIN, 1), max(height, 1)
         if cells != self._cells:
             self._cells, self._broken, self.whole = cells, [], False
             self._rest = text_rows(self._text, cells, self.look("text"))
             if len(self._text) <= _AT_ONCE:
                 self._read_all()
-        self._read(self.first + height)
-        self.first = max(min(self.first, len(self._broken) - height), 0)
+        self._show_from(self.first)
 
     def _read(self, upto: int) -> None:
         """Have the rows before `upto` and one more, which tells whether the text goes on."""

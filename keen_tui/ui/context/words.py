@@ -9,10 +9,17 @@ from rich.style import Style
 from rich.text import Text
 
 from keen_tui.plain import clean
+from keen_tui.ui.context.columns import TEXT_EDGE
+from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.transcript.lines import wrap
+from keen_tui.ui.widgets.rows import indented
 
 _PIECE = 2_000
 """Characters of a line that are broken at a time: a file without line ends must not take seconds."""
+
+
+_USER = "› "
+"""What stands before the user's words in the text of a part."""
 
 
 def text_rows(text: str, cells: int, style: Style) -> Iterator[Text]:
@@ -21,3 +28,10 @@ def text_rows(text: str, cells: int, style: Style) -> Iterator[Text]:
         for start in range(0, max(len(line), 1), _PIECE):
             piece = Segment(line[start : start + _PIECE])
             yield from (Text(row.text, style) for row in wrap([piece], cells))
+
+
+def at_text_edge(row: Text, glyphs: Glyphs, prompt: Style) -> Text:
+    """A row on the page: the sign of the user's words stands before the text edge, in its colour."""
+    if not row.plain.startswith(_USER):
+        return indented(row, TEXT_EDGE)
+    return Text.assemble("  ", (glyphs.prompt, prompt), " ", row[len(_USER) :])

@@ -73,7 +73,7 @@ class Stage(Screen[None]):
         self.session = session
         self.models = models
         self.history = history
-        self.state = UiState(mode=session.mode, model=_model_of(session))
+        self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))
         self.clock = clock
         self._reduced_motion = reduced_motion
         self._beat = True

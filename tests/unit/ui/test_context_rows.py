@@ -1,0 +1,205 @@
+"""Rows, columns and numbers of the context view, and TurnMemory as entries."""
+
+from __future__ import annotations
+
+import pytest
+
+from keen_tui.history import ContextPart
+from keen_tui.messages import CommandFailed, TurnMemory
+from keen_tui.ui.context.columns import View, columns_of, saving, share, thousands
+from keen_tui.ui.context.head import ContextHead
+from keen_tui.ui.context.pane import PartPane
+from keen_tui.ui.context.parts import PartTable, lines_of
+from keen_tui.ui.context.reader import Page
+from keen_tui.ui.context.remembered import Entry, Note, entries_of, memory_of, told
+from keen_tui.ui.context.words import text_rows
+from keen_tui.ui.glyphs import ASCII, UNICODE
+from keen_tui.ui.themes import Styles, load_themes
+from tests.support import contexts
+
+STYLES = Styles(load_themes()[0]["keen-dark"])
+MEMORY = TurnMemory(
+    files_changed=("a.py", "b.py"),
+    failed_bash=(CommandFailed(command="make", exit_code=2),),
+    notes=("frozen until May",),
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [
+        (0, "–"), (1, "<0.1k"), (49, "<0.1k"), (50, "0.1k"), (1_000, "1.0k"), (10_440, "10.4k"),
+        (99_949, "99.9k"), (99_950, "100k"), (2_200_000, "2.2M"),
+    ],
+)  # fmt: skip
+def test_tokens_of_a_column_are_all_in_thousands(count: int, written: str) -> None:
+    assert thousands(count, UNICODE) == written
+
+
+def test_shares_and_savings_are_whole_percents() -> None:
+    assert (share(10_400, 200_000), share(10, 200_000), share(0, 200_000)) == ("5 %", "<1 %", "0 %")
+    assert share(2_200_000, 200_000) == "1100 %"
+    assert saving(41_500, 106_800, UNICODE) == "−61 %"
+    assert saving(41_500, 106_800, ASCII) == "-61 %"
+    assert saving(100, 100, UNICODE) == saving(0, 0, UNICODE) == ""
+
+
+@pytest.mark.parametrize("width", [100, 120, 160, 200, 250])
+def test_wide_pages_have_a_column_for_each_policy_up_to_the_margin(width: int) -> None:
+    columns = columns_of(width, 0)
+    assert columns.policies == (0, 1, 2)
+    assert columns.left_end + 3 * (columns.cells + 4) == width - 2
+    assert columns.left_end >= 34
+
+
+@pytest.mark.parametrize("width", [99, 80, 40])
+def test_narrow_pages_have_the_chosen_policy_alone(width: int) -> None:
+    assert columns_of(width, 2).policies == (2,)
+
+
+def test_at_120_the_columns_stand_where_the_picture_has_them() -> None:
+    table = PartTable(STYLES, UNICODE, View.of(contexts.pictured(), 0))
+    row = next(row.plain for row in table.rows(120, 20) if "tool definitions" in row.plain)
+    assert row.index("tool") == 4
+    assert row[:52].endswith("11.8 kB")
+    assert row[56] == "━" and row[70:74] == "3.0k"
+    assert row[78] == "━" and row[92:96] == "3.0k"
+    assert row[100] == "━" and row[114:118] == "3.0k"
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("height", [1, 4, 12, 24, 60])
+def test_no_row_is_wider_than_the_page(width: int, height: int) -> None:
+    view = View.of(contexts.pictured(), 1)
+    pane = PartPane(STYLES, UNICODE)
+    pane.show(view.report.parts[5], 1)
+    for rows in (
+        ContextHead(STYLES, UNICODE, view).rows(width, height),
+        PartTable(STYLES, UNICODE, view).rows(width, height),
+        pane.rows(width, height),
+    ):
+        assert max(row.cell_len for row in rows) <= width
+
+
+def test_all_rows_share_the_scale_of_the_largest_part() -> None:
+    view = View.of(contexts.pictured(), 0)
+    assert view.largest == 9_600
+    rows = [row.plain for row in PartTable(STYLES, UNICODE, view).rows(120, 20)]
+    whole = next(row for row in rows if "turn 3" in row)
+    assert whole[100:111] == "━" * 11
+    assert sum("━" * 11 in row for row in rows) == 1
+
+
+def test_the_past_stands_apart_from_what_stays_and_from_what_is_now() -> None:
+    parts = contexts.pictured().parts
+    drawn = [None if place is None else parts[place].title for place in lines_of(parts)]
+    assert drawn == [
+        "system prompt", "tool definitions", "project instructions", None,
+        "turn 1", "turn 2", "turn 3", None,
+        "turn 4", "pending", "your draft", None,
+        "frame",
+    ]  # fmt: skip
+
+
+def test_a_thousand_turns_are_drawn_as_few_rows_with_the_chosen_one_in_view() -> None:
+    table = PartTable(STYLES, UNICODE, View.of(contexts.long(1_000), 0))
+    for step in (-500, 3, -1, 400, -2_000, 5_000):
+        table.move(step)
+        rows = [row.plain for row in table.rows(120, 20)]
+        assert len(rows) == 20
+        assert table.chosen is not None
+        marked = [row[4:].split("   ")[0].strip() for row in rows if row.startswith("▌")]
+        assert marked == [table.chosen.title]
+        assert rows[-1].strip().startswith("total")
+
+
+def test_rows_out_of_view_cost_nothing() -> None:
+    drawn: list[str] = []
+
+    class Counting(PartTable):
+        def _part(self, place: int, *rest: object) -> object:  # type: ignore[override]
+            drawn.append(self._view.report.parts[place].title)
+            return super()._part(place, *rest)  # type: ignore[arg-type]
+
+    Counting(STYLES, UNICODE, View.of(contexts.long(1_000), 0)).rows(120, 20)
+    assert 10 <= len(drawn) <= 18
+
+
+def test_the_part_that_was_chosen_stays_it_when_others_come_before_it() -> None:
+    table = PartTable(STYLES, UNICODE, View.of(contexts.long(10), 0))
+    table.move(-5)
+    assert table.chosen and table.chosen.title == "turn 5"
+    parts = (contexts.part("tools", "tool definitions", "", (100, 20)), *contexts.long(12).parts)
+    table.show(View.of(contexts.report(parts), 0))
+    assert table.chosen.title == "turn 5"
+    table.show(View.of(contexts.report(parts[:2]), 0))
+    assert table.chosen.title == "tool definitions"
+
+
+def test_nothing_to_send_is_drawn_without_a_fall() -> None:
+    view = View.of(contexts.report((), window=None), 0)
+    table = PartTable(STYLES, UNICODE, view)
+    assert table.chosen is None
+    assert table.rows(120, 20)[-1].plain.strip().startswith("total")
+    head = "\n".join(row.plain for row in ContextHead(STYLES, UNICODE, view).rows(120, 4))
+    assert "window not known" in head and "%" not in head
+
+
+def pane_rows(part: ContextPart, height: int = 12) -> list[str]:
+    pane = PartPane(STYLES, UNICODE)
+    pane.show(part, 0)
+    return [row.plain.rstrip() for row in pane.rows(60, height)]
+
+
+def test_what_is_left_out_stays_in_view_below_a_long_text() -> None:
+    text = "\n".join(f"line {number}" for number in range(100))
+    rows = pane_rows(contexts.turn(1, "go", (9_000, 2_000), text=text, left_out="6 calls"))
+    assert rows[-1] == "    left out: 6 calls"
+    assert "    ↓ more" in rows and len(rows) <= 12
+
+
+def test_the_users_words_have_their_sign_before_the_text_edge() -> None:
+    part = contexts.turn(1, "go", (90, 20), text="› do this\n\n› and that\n\nDone.")
+    assert pane_rows(part)[3:] == ["  › do this", "", "  › and that", "", "    Done."]
+
+
+def test_empty_parts_say_why() -> None:
+    assert "    the composer is empty" in pane_rows(contexts.part("draft", "your draft", "empty", (0, 0)))
+    assert "    nothing of it is sent" in pane_rows(contexts.turn(1, "go", (0, 0)))
+
+
+def test_a_line_without_end_is_broken_in_pieces() -> None:
+    rows = list(text_rows("x" * 100_000, 90, STYLES("text")))
+    assert sum(len(row.plain) for row in rows) == 100_000
+    assert max(row.cell_len for row in rows) == 90
+
+
+def test_a_long_text_is_broken_only_as_far_as_it_is_read() -> None:
+    page = Page(STYLES, UNICODE, "\n".join(f"line {number}" for number in range(50_000)))
+    first = [row.plain.strip() for row in page.rows(80, 20)]
+    assert first[0] == "line 0" and len(first) == 20
+    assert not page.whole and len(page._broken) < 100
+    assert page.place == "rows 1 to 20"
+    page.to_end()
+    assert page.rows(80, 20)[-1].plain.strip() == "line 49999"
+    assert page.place == "rows 49981 to 50000 of 50000"
+
+
+def test_a_short_text_is_counted_and_does_not_scroll() -> None:
+    page = Page(STYLES, UNICODE, "one\ntwo")
+    page.rows(80, 20)
+    page.scroll(5)
+    assert (page.first, page.place) == (0, "2 rows")
+
+
+def test_memory_becomes_entries_and_entries_memory() -> None:
+    entries = entries_of(MEMORY)
+    assert [entry.what for entry in entries] == [
+        "a.py", "b.py", CommandFailed(command="make", exit_code=2), Note("frozen until May"),
+    ]  # fmt: skip
+    assert memory_of(entries) == MEMORY
+    kept = [Entry("a.py", forgotten=True), *entries[1:], Entry(Note("new"), added=True)]
+    assert memory_of(kept) == TurnMemory(
+        files_changed=("b.py",), failed_bash=MEMORY.failed_bash, notes=("frozen until May", "new")
+    )
+    assert told(3, kept) == "turn 3   1 forgotten   1 note added"
