@@ -13,7 +13,7 @@ CONTEXT = 3
 """Unchanged lines around a change."""
 
 MOST_ROWS = 600
-"""Rows of a diff that are shown; the rest is counted."""
+"""Rows of a diff that are shown where nothing else is said; the rest is counted."""
 
 LONGEST_ROW = 2_000
 """Characters of a row that are shown."""
@@ -25,12 +25,12 @@ Opcode = tuple[str, int, int, int, int]
 """As difflib has them: what to do, and the lines from and to in the old and in the new text."""
 
 
-def diff_display(path: str, before: str, after: str) -> DiffDisplay:
+def diff_display(path: str, before: str, after: str, *, most_rows: int = MOST_ROWS) -> DiffDisplay:
     """What changes from `before` to `after`, line by line; a line ending is part of its line."""
     old, new = lines_with_ends(before), lines_with_ends(after)
     groups = _groups(old, new)
     hunks: list[tuple[DiffLine, ...]] = []
-    room = MOST_ROWS
+    room = most_rows
     for group in groups:
         hunk = tuple(islice(_rows(group, old, new), room))
         room -= len(hunk)
@@ -46,7 +46,7 @@ def diff_display(path: str, before: str, after: str) -> DiffDisplay:
         added=added,
         removed=removed,
         total_lines=len(new),
-        left_out=added + removed + unchanged - (MOST_ROWS - room),
+        left_out=added + removed + unchanged - (most_rows - room),
     )
 
 

@@ -185,6 +185,22 @@ ACTIONS: tuple[Action, ...] = (
         slash=("memory",),
         help="how much of a finished turn later turns get; forgets and notes by hand",
     ),
+    Action(
+        id="diff",
+        keys=(),
+        label="Changes",
+        slash=("diff", "changes"),
+        takes="[turn]",
+        help="shows what this session changed, file by file, or a turn: /diff 3",
+    ),
+    Action(
+        id="undo",
+        keys=(),
+        label="Undo the changes of a turn",
+        slash=("undo",),
+        takes="[turn]",
+        help="takes back what the newest turn changed, or another: /undo 3 (shows it and asks)",
+    ),
     Action(id="help", keys=("f1",), label="Help", hint="help", slash=("help",), help="this page"),
     Action(
         id="next_pane",

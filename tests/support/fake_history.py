@@ -40,7 +40,8 @@ def sessions() -> tuple[SavedSession, ...]:
 
 class FakeHistory:
     """Every call becomes a row in `calls`. `refusal` is raised by whatever changes something; a session
-    in `elsewhere` is open in another program. Lists, searches and changes wait for their event."""
+    in `elsewhere` is open in another program. Lists, searches and changes wait for their event. `turns`
+    are the changes that it has of turns, by what is asked for."""
 
     def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
         self.session_id = "s5"
@@ -49,6 +50,7 @@ class FakeHistory:
         self.hits: dict[str, tuple[SearchHit, ...]] = {}
         self.elsewhere: set[str] = set()
         self.refusal = ""
+        self.turns: dict[int, Changes] = {}
         self.calls: list[tuple[object, ...]] = []
         self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
 
@@ -88,11 +90,13 @@ class FakeHistory:
         return self.here / (path or f"session.{format}")
 
     async def changes(self, turn: int) -> Changes:
-        return Changes(turn=turn, title="", files=())
+        self.calls.append(("changes", turn))
+        self._refuse()
+        return self.turns.get(turn) or Changes(turn=turn, title="", files=())
 
     async def undo(self, turn: int) -> str:
         await self._change("undo", turn)
-        return "Nothing to undo."
+        return f"Changes of turn {turn} undone."
 
     async def _change(self, *call: object) -> None:
         self.calls.append(call)

@@ -1,0 +1,79 @@
+"""The part of the workspace that is about changes: reading them, taking them back."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keen_tui.errors import KeenError
+from keen_tui.history import Changes
+from keen_tui.ui.port import HistoryPort
+from keen_tui.ui.screens.stage import Stage
+
+_WHOLE_SESSION = 0
+_NEWEST = -1
+
+
+class ChangeActions(Stage):
+    """Opens the screen of changes, and does what was chosen there."""
+
+    def action_diff(self, words: str = "") -> None:
+        """Show what a turn changed, or the session."""
+        self._open_changes("diff", words, _WHOLE_SESSION, asks=False)
+
+    def action_undo(self, words: str = "") -> None:
+        """Ask whether to take back what a turn changed."""
+        if self.session.running:
+            self.say("A turn is running. Stop it first, then undo.")
+        elif self.session.pending:
+            self.say("An incomplete turn waits: retry or discard it first, then undo.")
+        else:
+            self._open_changes("undo", words, _NEWEST, asks=True)
+
+    def _open_changes(self, command: str, words: str, usual: int, *, asks: bool) -> None:
+        if self.history is None:
+            self.say("The tour keeps no changes.")
+        elif words and not (words.isdecimal() and int(words)):
+            self.prompt.write(f"/{command} {words}")
+            self.say(f"/{command} takes the number of a turn, or nothing.")
+        else:
+            turn = int(words) if words else usual
+            work = self._load_changes(self.history, turn, asks=asks)
+            self.run_worker(work, name="changes", exclusive=True, group="changes")
+
+    async def _load_changes(self, history: HistoryPort, turn: int, *, asks: bool) -> None:
+        from keen_tui.ui.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint
+        from keen_tui.ui.changes.shown import shown_files  # noqa: PLC0415
+
+        try:
+            changes = await history.changes(turn)
+        except KeenError as error:
+            self.say(str(error))
+            return
+        if nothing := _why_nothing(changes, asks=asks):
+            self.say(nothing)
+            return
+        files = await asyncio.to_thread(shown_files, changes)
+        screen = ChangesScreen(self.status.look, self.status.glyphs, changes, files, asks=asks)
+
+        def answered(undo: bool | None) -> None:
+            if undo:
+                self.run_worker(self._take_back(history, changes.turn), name="undo")
+
+        self.app.push_screen(screen, answered)
+
+    async def _take_back(self, history: HistoryPort, turn: int) -> None:
+        try:
+            self.say(await history.undo(turn))
+        except KeenError as error:
+            self.say(str(error))
+
+
+def _why_nothing(changes: Changes, *, asks: bool) -> str:
+    """Why there is nothing to open, "" when there is."""
+    if asks and changes.undone:
+        return f"The changes of turn {changes.turn} are undone already."
+    if changes.files:
+        return ""
+    whose = f"Turn {changes.turn}" if changes.turn else "This session"
+    bash = " What bash changed is not covered." if changes.commands else ""
+    return f"{whose} has changed no file.{bash}"
