@@ -13,7 +13,7 @@ from keen_tui.highlighting import highlight_hunk, safe_code
 from keen_tui.measures import counted
 from keen_tui.messages import ToolResult
 
-LINES_SHOWN: Final = 200
+LINES_SHOWN: Final = 80
 """Lines of a file, a list or an output; the page says how many are left out of the middle."""
 
 _CLASSES: Final[dict[CallState, str]] = {"done": "ok", "failed": "failed"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from html import unescape
 from typing import TYPE_CHECKING
 
 from keen_tui.plain import clean
@@ -15,48 +17,73 @@ if TYPE_CHECKING:
 _TAG = r"(?P<tag><(?=[a-z/!?]))"
 _NOT_A_TAG = r"<(?:https?://|mailto:)[^<>\s]*>|\]\(<[^<>\n]*>"
 _CODE_SPAN = r"(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)(?P=ticks)(?!`)|`+"
+_ENTITY = r"(?P<entity>&(?:#x?[0-9a-f]{1,7}|[a-z]\w{1,31});)"
 _FLAGS = re.DOTALL | re.IGNORECASE
-_TAGS = re.compile(rf"\\.|{_CODE_SPAN}|{_NOT_A_TAG}|{_TAG}", _FLAGS)
-_ALL_TAGS = re.compile(rf"\\.|{_TAG}", _FLAGS)
+_SUSPECT = re.compile(f"{_TAG}|{_ENTITY}", _FLAGS)
+_SUSPECT_IN_PROSE = re.compile(rf"\\.|{_CODE_SPAN}|{_NOT_A_TAG}|{_TAG}|{_ENTITY}", _FLAGS)
+_SUSPECT_ANYWHERE = re.compile(rf"\\.|{_TAG}|{_ENTITY}", _FLAGS)
 _TICKS = re.compile("`+")
 
 
 def safe_markdown(text: str) -> str:
-    """`text` as it was written, but for three things: it holds no raw HTML (code excepted), no character
-    that acts on a terminal, and no fence that is left open."""
+    """`text` as it was written, but for three things: it holds no raw HTML (code excepted), no hidden
+    character, written out or as an entity, and no fence that is left open."""
     text = clean(text.strip("\n"), newlines=True, tabs=True)
+    is_suspect = bool(_SUSPECT.search(text))
+    if not is_suspect and "```" not in text and "~~~" not in text:
+        return text
     lines = text.split("\n")
-    code = [block for block in _parser(html=False).parse(text) if block.type in ("fence", "code_block")]
+    blocks = _structure_parser().parse(text)
+    code = [block for block in blocks if block.type in ("fence", "code_block")]
     closing = [code[-1].markup] if code and _left_open(code[-1], lines) else []
-    if not re.search(_TAG, text, _FLAGS):
+    if not is_suspect:
         return "\n".join([*lines, *closing])
-    safe = "\n".join([*_without_tags(lines, code, _TAGS), *closing])
-    if _holds_html(safe):
-        safe = "\n".join([*_without_tags(lines, code, _ALL_TAGS), *closing])
+    safe = "\n".join([*_escaped(lines, code, _SUSPECT_IN_PROSE), *closing])
+    if not _is_harmless(safe):
+        safe = "\n".join([*_escaped(lines, code, _SUSPECT_ANYWHERE), *closing])
     return safe
 
 
-def _parser(*, html: bool) -> MarkdownIt:
+@lru_cache(maxsize=1)
+def _structure_parser() -> MarkdownIt:
+    """Reads blocks; what stands inside a line is left unread."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - only an export needs it
 
-    return MarkdownIt("commonmark", {"html": html}).enable("table")
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
 
 
-def _without_tags(lines: list[str], code: list[Token], tags: re.Pattern[str]) -> Iterator[str]:
-    """The text with the `<` of tags escaped, outside blocks of code."""
+@lru_cache(maxsize=1)
+def _html_parser() -> MarkdownIt:
+    """Reads Markdown as those do who trust its author."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - as above
+
+    return MarkdownIt("commonmark").enable("table")
+
+
+def _escaped(lines: list[str], code: list[Token], suspect: re.Pattern[str]) -> Iterator[str]:
+    """The text with what is suspect escaped, outside blocks of code."""
     position = 0
     for first, behind in [*(block.map or [0, 0] for block in code), [len(lines), len(lines)]]:
         if position < first:
-            prose = "\n".join(lines[position:first])
-            yield tags.sub(lambda match: r"\<" if match["tag"] else match[0], prose)
+            yield suspect.sub(_as_text, "\n".join(lines[position:first]))
         yield from lines[first:behind]
         position = behind
 
 
-def _holds_html(text: str) -> bool:
-    blocks = _parser(html=True).parse(text)
+def _as_text(match: re.Match[str]) -> str:
+    """A tag, or the entity of a hidden character, with a backslash before it; all else as it is."""
+    named = unescape(match["entity"] or "")
+    return f"\\{match[0]}" if match["tag"] or clean(named) != named else match[0]
+
+
+def _is_harmless(text: str) -> bool:
+    blocks = _html_parser().parse(text)
     inside = (piece for block in blocks for piece in block.children or ())
-    return any(token.type in ("html_block", "html_inline") for token in (*blocks, *inside))
+    return not any(
+        token.type in ("html_block", "html_inline")
+        or (token.type == "text" and clean(token.content) != token.content)
+        for token in (*blocks, *inside)
+    )
 
 
 def quoted(markdown: str) -> str:

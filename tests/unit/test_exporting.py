@@ -513,6 +513,8 @@ def test_a_fence_in_an_output_does_not_end_its_block() -> None:
         ("`a\n\n<p> `", "`a\n\n\\<p> `"),
         (r"\`<p>`", r"\`\<p>`"),
         (r"\<p>", r"\<p>"),
+        ("a &amp; b &#x202e;c `&#x202e;`", r"a &amp; b \&#x202e;c `&#x202e;`"),
+        ("- `a\n- &rlm;`", "- `a\n- \\&rlm;`"),
         ("- `a\n- <p>`", "- `a\n- \\<p>`"),
     ],
 )
@@ -523,6 +525,7 @@ def test_markdown_is_left_as_it_is_but_for_tags_and_open_fences(text: str, safe:
 pieces = st.sampled_from(
     (
         "<p>",
+        "&#x202e;",
         "</p>",
         "<!--",
         "<?x",
@@ -552,5 +555,6 @@ def test_no_text_makes_html_in_markdown_or_on_the_page(text: str) -> None:
     blocks = MarkdownIt("commonmark").parse(as_markdown(events))
     tokens = [*blocks, *(piece for block in blocks for piece in block.children or ())]
     assert not [token for token in tokens if token.type.startswith("html")]
+    assert not any(acts_on_a_terminal(token.content) for token in tokens)
     assert blocks[-2].content == "✓ turn 1 done, 52 s, 2 calls"
     validated(as_html(events))
