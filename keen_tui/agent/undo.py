@@ -30,10 +30,10 @@ class TurnChanges:
         """
         if turn != NEWEST:
             return turn
-        turns = self._checkpoints.turns()
-        if not turns:
+        newest = self._checkpoints.newest_turn()
+        if newest is None:
             raise SessionRefused("No turn has changed a file that could be taken back.")
-        return turns[-1]
+        return newest
 
     def changes(self, turn: int, *, title: str = "", commands: int = 0) -> Changes:
         """The files that a turn, or the WHOLE_SESSION, changed. Raises as `turn_meant` does.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shutil
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,6 +65,16 @@ class Blobs:
         self._sizes.pop(name, None)
         with suppress(OSError):
             remove_file(self._folder / name)
+
+    def copy_to(self, folder: Path, names: Collection[str]) -> None:
+        """Give another folder these contents, as far as they are here. Raises OSError."""
+        make_private(folder)
+        for name in names:
+            if name in self._sizes and not (folder / name).exists():
+                try:
+                    os.link(self._folder / name, folder / name)
+                except OSError:
+                    shutil.copy2(self._folder / name, folder / name)
 
     @property
     def _sizes(self) -> dict[str, int]:

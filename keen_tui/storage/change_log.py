@@ -83,11 +83,11 @@ class ChangeLog:
             self._entries = list(self._read())
         return self._entries
 
-    def add(self, entry: Entry) -> None:
-        """Append an entry, flushed to the disk. Raises OSError; the entry holds then all the same, as long
-        as the program runs."""
-        self.entries.append(entry)
-        self._unwritten.append(_line(entry))
+    def add(self, *entries: Entry) -> None:
+        """Append entries, flushed to the disk. Raises OSError; they hold then all the same, as long as the
+        program runs."""
+        self.entries.extend(entries)
+        self._unwritten.extend(map(_line, entries))
         self._write(b"".join(self._unwritten))
         self._unwritten.clear()
 

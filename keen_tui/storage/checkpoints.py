@@ -17,7 +17,7 @@ from keen_tui.disk.replacing import put_file, remove_file
 from keen_tui.errors import StorageFailed
 from keen_tui.storage.blobs import Blobs, hash_of
 from keen_tui.storage.change_log import Change, ChangeLog, Entry, GivenUp, Undone, Withdrawn
-from keen_tui.storage.merging import Merged, hashes, is_undone, made_changes, merged
+from keen_tui.storage.merging import Merged, hashes, is_undone, made_changes, merged, settled
 
 log = logging.getLogger(__name__)
 
@@ -84,14 +84,13 @@ class Checkpoints:
         with self._lock:
             self._note(Withdrawn(path=str(path)))
 
-    def turns(self) -> tuple[int, ...]:
-        """The turns that changed files and are not undone, oldest first. Raises StorageFailed."""
+    def newest_turn(self) -> int | None:
+        """The newest turn that changed files and is not undone, or None. Raises StorageFailed."""
         with self._lock:
             entries = self._log.entries
-            numbers = {change.turn for change in made_changes(entries) if change.kind == "edit"}
-            return tuple(
-                turn for turn in sorted(numbers) if merged(entries, turn) and not is_undone(entries, turn)
-            )
+            turns = {change.turn for change in made_changes(entries) if change.kind == "edit"}
+            left = (turn for turn in sorted(turns, reverse=True) if not is_undone(entries, turn))
+            return next((turn for turn in left if merged(entries, turn)), None)
 
     def is_undone(self, turn: int) -> bool:
         """Whether the turn was undone and has changed nothing since. Raises StorageFailed."""
@@ -121,6 +120,21 @@ class Checkpoints:
             if not problems:
                 self._note(Undone(turn=turn))
             return TakenBack(files=tuple(taken), problems=tuple(problems))
+
+    def copy_to(self, folder: Path, *, up_to: int) -> None:
+        """Give a fork of the session the changes of the turns up to and with that one. Contents are shared
+        where the file system can. Raises StorageFailed."""
+        with self._lock:
+            entries = [
+                entry
+                for entry in settled(self._log.entries)
+                if not isinstance(entry, Withdrawn) and entry.turn <= up_to
+            ]
+            try:
+                self._blobs.copy_to(folder / _CONTENTS, hashes(made_changes(entries)))
+                ChangeLog(folder / _LOG).add(*entries)
+            except OSError as error:
+                raise StorageFailed(f"The kept files can't be copied: {_reason(error)}.") from error
 
     def delete(self) -> None:
         """Remove all of it. Raises StorageFailed."""

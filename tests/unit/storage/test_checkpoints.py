@@ -39,7 +39,7 @@ def test_what_was_changed_and_changed_back_is_no_change(project: Project) -> Non
     project.change(1, "a.py", b"two\n")
     project.change(1, "a.py", b"one\n")
     assert project.checkpoints.changes(1) == ()
-    assert project.checkpoints.turns() == ()
+    assert project.checkpoints.newest_turn() is None
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_only_the_files_of_that_turn_are_taken_back(project: Project) -> None:
     project.change(2, "a", b"a2")
     assert project.checkpoints.undo(1).files == ("a",)
     assert (project.read("a"), project.read("b")) == (b"a0", b"b2")
-    assert project.checkpoints.turns() == (2,)
+    assert project.checkpoints.newest_turn() == 2
 
 
 def test_a_second_undo_of_a_turn_changes_nothing(project: Project) -> None:
@@ -261,7 +261,7 @@ def test_a_line_that_is_none_is_passed_over(project: Project, line: bytes) -> No
     log = project.folder / "changes.jsonl"
     log.write_bytes(line + b"\n" + log.read_bytes() + line + b"\n")
     assert names(project.reopened().changes(1)) == ["a"]
-    assert project.reopened().turns() == (1,)
+    assert project.reopened().newest_turn() == 1
 
 
 def test_a_log_that_cannot_be_read_is_a_sentence_and_stops_no_change(project: Project) -> None:
@@ -311,10 +311,10 @@ def test_a_read_only_file_is_named_and_the_rest_taken_back(project: Project) -> 
     file.chmod(0o444)
     undone = project.checkpoints.undo(1)
     assert (undone.files, undone.problems) == (("b",), ("a: read-only.",))
-    assert project.checkpoints.turns() == (1,)
+    assert project.checkpoints.newest_turn() == 1
     file.chmod(0o644)
     assert project.checkpoints.undo(1).files == ("a",)
-    assert project.checkpoints.turns() == ()
+    assert project.checkpoints.newest_turn() is None
 
 
 def test_a_name_that_is_no_text_comes_back(project: Project) -> None:
@@ -331,7 +331,7 @@ def test_nothing_is_left_after_delete(project: Project) -> None:
     assert not project.folder.exists()
     assert project.checkpoints.changes(0) == ()
     project.change(2, "a", b"2")
-    assert project.checkpoints.turns() == (2,)
+    assert project.checkpoints.newest_turn() == 2
 
 
 def test_what_a_kill_left_half_written_is_swept_up(project: Project) -> None:
@@ -353,4 +353,27 @@ def test_changes_from_several_threads_are_all_kept(project: Project) -> None:
     for thread in threads:
         thread.join()
     assert sorted(names(project.reopened().changes(0))) == ["f0", "f1", "f2", "f3"]
-    assert project.reopened().turns() == (1, 2, 3, 4, 5)
+    assert project.reopened().newest_turn() == 5
+
+
+def test_a_fork_has_the_changes_up_to_its_turn(project: Project) -> None:
+    project.write("a", b"a0")
+    project.change(1, "a", b"a1")
+    project.change(2, "a", b"a2")
+    project.change(3, "a", b"a3")
+    project.checkpoints.undo(3)
+    fork = project.folder.parent / "fork"
+    project.checkpoints.copy_to(fork, up_to=2)
+    project.checkpoints.delete()
+    copied = Checkpoints(fork)
+    (file,) = copied.changes(0)
+    assert (file.before, file.after, file.unkept) == (b"a0", b"a2", "")
+    assert copied.newest_turn() == 2
+    assert copied.undo(2).files == ("a",)
+    assert project.read("a") == b"a1"
+
+
+def test_a_fork_of_nothing_is_empty(project: Project) -> None:
+    fork = project.folder.parent / "fork"
+    project.checkpoints.copy_to(fork, up_to=9)
+    assert Checkpoints(fork).changes(0) == ()
