@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -20,8 +20,10 @@ class Subscription:
     Neighbouring deltas of one step are merged, never dropped; end events are never merged.
     """
 
-    def __init__(self, bus: EventBus) -> None:
+    def __init__(self, bus: EventBus, wants: Callable[[Event], bool] | None, lag: int) -> None:
         self._bus = bus
+        self._wants = wants
+        self._lag = lag
         self._unread: list[Event] = []
         self._closed = False
         self._wake = asyncio.Event()
@@ -38,6 +40,16 @@ class Subscription:
         unread, self._unread = self._unread, []
         return tuple(_merged(unread))
 
+    @property
+    def unread(self) -> int:
+        """Events that were published and not read yet."""
+        return len(self._unread)
+
+    def wake(self) -> None:
+        """Have the reader read what it may still let lie."""
+        if self._unread:
+            self._wake.set()
+
     def close(self) -> None:
         """Stop reading. What was not read yet is still delivered."""
         self._bus._readers.pop(self, None)
@@ -45,8 +57,11 @@ class Subscription:
         self._wake.set()
 
     def _receive(self, event: Event) -> None:
+        if self._wants and not self._wants(event):
+            return
         self._unread.append(event)
-        self._wake.set()
+        if len(self._unread) > self._lag or _merge_key(event) is None:
+            self._wake.set()
 
 
 class EventBus:
@@ -55,9 +70,12 @@ class EventBus:
     def __init__(self) -> None:
         self._readers: dict[Subscription, None] = {}
 
-    def subscribe(self) -> Subscription:
-        """A new reader that sees every event published from now on."""
-        reader = Subscription(self)
+    def subscribe(self, *, wants: Callable[[Event], bool] | None = None, lag: int = 0) -> Subscription:
+        """A new reader that sees every event published from now on, or those that it `wants`.
+
+        `lag` is the number of deltas that may lie unread before the reader is woken for them alone.
+        """
+        reader = Subscription(self, wants, lag)
         self._readers[reader] = None
         return reader
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, Literal
 
 from keen_tui.display import Display
@@ -376,7 +377,7 @@ Event = TurnEvent | SessionEvent
 
 def as_record(event: Event) -> dict[str, Any]:
     """The event as a JSON object: its fields after `type`; a tool result and token counts lie flat in it."""
-    record: dict[str, Any] = {"type": event_type(event)}
+    record: dict[str, Any] = {"type": event_type(type(event))}
     for name, value in _shallow(event).items():
         if isinstance(value, ToolResult | TokenUsage):
             record |= _plain(value)
@@ -385,9 +386,14 @@ def as_record(event: Event) -> dict[str, Any]:
     return record
 
 
-def event_type(event: Event) -> str:
+def event_type(kind: type[Event]) -> str:
     """`TurnStarted` -> `turn_started`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+    return _snake_case(kind.__name__)
+
+
+@cache
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def _shallow(value: Any) -> dict[str, Any]:

@@ -15,6 +15,15 @@ def home_folder(environ: Mapping[str, str]) -> Path:
     return Path(platformdirs.user_config_dir("keen-tui", appauthor=False))
 
 
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """KEEN_HOME, or the platform's folder for data: sessions and what belongs to them."""
+    if environ.get("KEEN_HOME"):
+        return home_folder(environ)
+    import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
+
+    return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
+
+
 def settings_file(environ: Mapping[str, str]) -> Path:
     """The user's settings."""
     return home_folder(environ) / "settings.toml"

@@ -1,1 +1,1 @@
-"""What outlives the program: sessions, and the files that their turns changed."""
+"""What outlives the program: sessions, pending state of users who want it kept, contents for undo."""

@@ -1,0 +1,60 @@
+"""Where sessions lie, and how their files are made: only for the user's own eyes, never through a link."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+
+from keen_tui.errors import StorageFailed
+
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NO_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def new_session_id(now: str) -> str:
+    """An id that sorts by time and is unique within its second; `now` is UTC as 20260131-235959."""
+    return f"{now}-{secrets.token_hex(3)}"
+
+
+def is_session_id(text: str) -> bool:
+    """Whether the text can be the id of a session, and so a part of a file name."""
+    return bool(_SESSION_ID.fullmatch(text))
+
+
+def workspace_folder(root: Path, workspace: Path) -> Path:
+    """The folder of a workspace's sessions: its name to be recognised, a hash of its path to be sure."""
+    real = os.path.realpath(workspace)
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
+    slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
+    return root / f"{slug}-{digest}"
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create the folder, with those above it, for the user alone. Raises OSError."""
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """For `open(..., opener=...)`: new files are 0600, and links are not followed."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a plain file lies there: no link, no folder, nothing that could block a reader."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def require_regular(path: Path) -> None:
+    """Raises StorageFailed when something else than a plain file lies there."""
+    if not is_regular(path):
+        what = "is no plain file" if os.path.lexists(path) else "is not there"
+        raise StorageFailed(f"{path} {what}, so it is not opened as a session.")

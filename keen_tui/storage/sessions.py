@@ -1,0 +1,214 @@
+"""All saved sessions: a folder a workspace, a file a session. There is no index: the files are the truth."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from keen_tui.errors import SessionInUse, StorageFailed
+from keen_tui.history import SavedSession, SearchHit
+from keen_tui.storage.paths import (
+    is_session_id,
+    make_private_folder,
+    new_session_id,
+    private_opener,
+    workspace_folder,
+)
+from keen_tui.storage.peek import glance, title_file
+from keen_tui.storage.reading import SessionFile, damage_file, lines_of, mend, read_session
+from keen_tui.storage.records import header_line
+from keen_tui.storage.searching import find_in
+
+MOST_HITS = 200
+_HITS_A_SESSION = 5
+
+
+class SessionStore:
+    """The sessions below `root`. All methods block: call them in a thread. Raises StorageFailed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def new_path(self, workspace: Path) -> Path:
+        """Where a new session of the workspace will lie. Nothing is made yet."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        return workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
+
+    def list(self, workspace: Path | None = None) -> tuple[SavedSession, ...]:
+        """The sessions of a workspace, or of all, the newest used first."""
+        rows = (glance(path, in_use=_is_locked(path)) for path in self._paths(workspace))
+        return tuple(sorted(rows, key=lambda row: (row.last_used, row.id), reverse=True))
+
+    def newest(self, workspace: Path) -> SavedSession | None:
+        """The session of the workspace that was used last and can be opened."""
+        return next((row for row in self.list(workspace) if not row.problem), None)
+
+    def search(self, words: str) -> tuple[SearchHit, ...]:
+        """Where the words stand, newest session first."""
+        hits: list[SearchHit] = []
+        if not words.strip():
+            return ()
+        for session in self.list():
+            room = min(MOST_HITS - len(hits), _HITS_A_SESSION)
+            hits += find_in(session, self.path_of(session.id), words, room)
+        return tuple(hits)
+
+    def path_of(self, session_id: str) -> Path:
+        """The file of a session, which may be named by the beginning of its id.
+
+        Raises:
+            StorageFailed: there is none, or several begin so.
+        """
+        found = [path for path in self._paths(None) if path.stem.startswith(session_id)]
+        exact = [path for path in found if path.stem == session_id]
+        if not is_session_id(session_id) or not found:
+            raise StorageFailed(f"There is no session {session_id!r}. keen-tui sessions lists them.")
+        if len(exact or found) > 1:
+            some = ", ".join(path.stem for path in found[:3])
+            raise StorageFailed(f"Several sessions begin with {session_id!r}: {some}. Name more of it.")
+        return (exact or found)[0]
+
+    def read(self, path: Path) -> SessionFile:
+        """Read a session and leave it as it is."""
+        return read_session(path)
+
+    def read_for_writing(self, path: Path) -> SessionFile:
+        """Read a session whose lock is held; what is damaged is laid beside, so that it can go on."""
+        session = read_session(path)
+        return session if session.whole_bytes is not None else mend(session)
+
+    def lock(self, path: Path) -> FileLock:
+        """Take the session for this process, until the lock is released or the process is gone.
+
+        Raises:
+            SessionInUse: another program has it.
+        """
+        try:
+            make_private_folder(path.parent)
+            lock = FileLock(_lock_file(path), timeout=0, mode=0o600, thread_local=False)
+            lock.acquire()
+        except Timeout as error:
+            raise SessionInUse(
+                f"Session {path.stem} is open in another program. Fork it to go on with a copy."
+            ) from error
+        except OSError as error:
+            raise StorageFailed(f"{path.parent} can't be used: {error.strerror}.") from error
+        return lock
+
+    def set_title(self, path: Path, title: str) -> None:
+        """Note the user's title for lists. The session file holds it as an event."""
+        file = title_file(path)
+        new = file.with_suffix(".title.new")
+        try:
+            with open(new, "w", encoding="utf-8", errors="replace", opener=private_opener) as opened:
+                opened.write(title)
+            new.replace(file)
+        except OSError as error:
+            raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+
+    def fork(self, path: Path, workspace: Path, turn: int = 0) -> Path:
+        """A copy of the session, up to and with that turn (0: whole), as a new session of the workspace.
+
+        Raises:
+            StorageFailed: no such turn, or it can't be written.
+        """
+        new = self.new_path(workspace)
+        old = read_session(path)
+        header = replace(
+            old.header, id=new.stem, workspace=str(workspace), began=time.time(), forked_from=path.stem
+        )
+        half = new.with_suffix(".forking")
+        try:
+            make_private_folder(new.parent)
+            with open(half, "wb", opener=private_opener) as file:
+                file.write(header_line(header))
+                file.writelines(_up_to(path, turn))
+            half.replace(new)
+        except OSError as error:
+            raise StorageFailed(f"{new} can't be written: {error.strerror}.") from error
+        return new
+
+    def delete(self, path: Path) -> None:
+        """Delete a session with all that lies beside it. Interrupted, it can be done again.
+
+        Raises:
+            SessionInUse: another program has it open.
+        """
+        lock = self.lock(path)
+        try:
+            for file in (path, title_file(path), damage_file(path), pending_file(path)):
+                file.unlink(missing_ok=True)
+            shutil.rmtree(self.checkpoints_of(path.stem), ignore_errors=True)
+        except OSError as error:
+            raise StorageFailed(f"{path} can't be deleted: {error.strerror}.") from error
+        finally:
+            lock.release()
+
+    def checkpoints_of(self, session_id: str) -> Path:
+        """The folder in which the session's files are kept for undo."""
+        return self.checkpoints / session_id
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of what is kept for undo."""
+        return self.root / "checkpoints"
+
+    @property
+    def _sessions(self) -> Path:
+        return self.root / "sessions"
+
+    def _paths(self, workspace: Path | None) -> Iterator[Path]:
+        try:
+            folders = (
+                [workspace_folder(self._sessions, workspace)]
+                if workspace
+                else sorted(self._sessions.iterdir())
+            )
+            for folder in folders:
+                if folder.is_dir() and not folder.is_symlink():
+                    yield from sorted(folder.glob("*.jsonl"))
+        except OSError:
+            return
+
+
+def pending_file(path: Path) -> Path:
+    """Where pending state is kept beside a session, for users who want that."""
+    return path.with_suffix(".pending")
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _is_locked(path: Path) -> bool:
+    if not _lock_file(path).exists():
+        return False
+    lock = FileLock(_lock_file(path), timeout=0, mode=0o600, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
+
+def _up_to(path: Path, turn: int) -> Iterator[bytes]:
+    """The lines behind the header, up to the first of a later turn."""
+    newest = 0
+    for line, record in lines_of(path):
+        if record["type"] == "session":
+            continue
+        if record["type"] == "turn_started":
+            newest = max(newest, record["turn"])
+            if turn and record["turn"] > turn:
+                break
+        yield line if line.endswith(b"\n") else line + b"\n"
+    if turn > newest:
+        raise StorageFailed(f"The session has no turn {turn}: its last one is {newest}.")
