@@ -14,6 +14,15 @@ _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What pending state belongs to (turn.md rule 8): the three together."""
+
+    api: Api
+    base_url: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """US dollars for a million tokens. None where the source names no price.
 

@@ -27,15 +27,6 @@ NOT_RUN = ToolResult(
 )
 
 
-DIED = ToolResult(
-    text="interrupted: the program ended while this ran, effects unknown",
-    summary="stopped",
-    is_error=True,
-    interrupted=True,
-)
-"""The result of a call whose process did not live to see one."""
-
-
 async def run_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
     """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
     running = _RunningCall(turn, step, call, agent)

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from keen_tui.agent.calls import DIED, NOT_RUN, run_call, skip_call
+from keen_tui.agent.calls import NOT_RUN, run_call, skip_call
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
 from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
@@ -25,6 +25,7 @@ from keen_tui.events import (
     TextDelta,
     Usage,
 )
+from keen_tui.memory.unfinished import ENDED_MIDWAY
 from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult
 from keen_tui.models import cost_of
 from keen_tui.providers.base import StepReasoning, StepText
@@ -178,7 +179,7 @@ async def _keep_before(
     if agent.keeper is None:
         return
     begun, *later = reply.tool_calls[len(batch) :]
-    results = (*batch, (begun, DIED), *((call, NOT_RUN) for call in later))
+    results = (*batch, (begun, ENDED_MIDWAY), *((call, NOT_RUN) for call in later))
     agent.keeper.keep(
         agent.provider.identity,
         pending_of(turn.with_step(reply, agent.provider.tool_results(results)).record(agent.clock())),

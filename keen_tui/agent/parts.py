@@ -11,8 +11,8 @@ from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
-from keen_tui.models import Price
-from keen_tui.providers.base import Identity, Provider
+from keen_tui.models import Identity, Price
+from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
 
 

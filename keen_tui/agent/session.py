@@ -47,8 +47,8 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.messages import Message, TurnMemory
-from keen_tui.models import ModelInfo
-from keen_tui.providers.base import Identity, Provider
+from keen_tui.models import Identity, ModelInfo
+from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
 
 

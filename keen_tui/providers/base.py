@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
-from keen_tui.models import Api
+from keen_tui.models import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,6 @@ class Connection:
     reasons: bool | None = None
     stall_seconds: float = 180.0
     connect_seconds: float = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """What pending state belongs to (turn.md rule 8): the three together."""
-
-    api: Api
-    base_url: str
-    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

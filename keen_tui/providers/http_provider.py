@@ -15,8 +15,8 @@ from keen_tui.errors import AuthFailed, RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
-from keen_tui.models import Api
-from keen_tui.providers.base import Connection, Identity, StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.models import Api, Identity
+from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.sse import ServerSentEvent

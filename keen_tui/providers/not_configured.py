@@ -9,7 +9,8 @@ from keen_tui.errors import RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult
-from keen_tui.providers.base import Identity, StepPart, StepRequest
+from keen_tui.models import Identity
+from keen_tui.providers.base import StepPart, StepRequest
 
 
 class NotConfigured:

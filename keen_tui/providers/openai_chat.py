@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
-from keen_tui.models import Api
+from keen_tui.models import Api, Identity
 from keen_tui.providers.arguments import sendable_calls
-from keen_tui.providers.base import Connection, Identity, StepRequest
+from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.openai_client import OpenAIProvider

@@ -19,6 +19,7 @@ from keen_tui.display import Display
 from keen_tui.events import Event, as_record, event_type
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TokenUsage, ToolResult
+from keen_tui.models import Identity
 
 if typing.TYPE_CHECKING:
     from cattrs import Converter
@@ -82,18 +83,19 @@ def parsed_event(record: Mapping[str, Any]) -> Event | None:
         raise ValueError(f"no valid {record.get('type')}") from error
 
 
-def pending_text(identity: Mapping[str, str], pending: PendingState) -> str:
+def pending_text(identity: Identity, pending: PendingState) -> str:
     """Pending state as a JSON document, with what it belongs to."""
-    return json.dumps({"schema": SCHEMA, "identity": identity, "pending": asdict(pending)})
+    return json.dumps({"schema": SCHEMA, "identity": asdict(identity), "pending": asdict(pending)})
 
 
-def parsed_pending(text: bytes) -> tuple[dict[str, str], PendingState]:
+def parsed_pending(text: bytes) -> tuple[Identity, PendingState]:
     """Identity and pending state. Raises ValueError."""
     try:
         document = json.loads(text)
         if document["schema"] != SCHEMA:
             raise ValueError("another schema")
-        return document["identity"], _converter().structure(document["pending"], PendingState)
+        identity = _converter().structure(document["identity"], Identity)
+        return identity, _converter().structure(document["pending"], PendingState)
     except Exception as error:
         raise ValueError("no valid pending state") from error
 

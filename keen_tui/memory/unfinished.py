@@ -1,0 +1,157 @@
+"""What a program that ended midway left unfinished, and the events that end it (turn.md rule 9). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from keen_tui.events import (
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
+    Event,
+    MessageTakenBack,
+    ToolFinished,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.messages import Fact, ToolResult
+
+DIED = "The program ended while this turn ran."
+
+ENDED_MIDWAY = ToolResult(
+    text="interrupted: the program ended while this ran, effects unknown",
+    summary="stopped",
+    is_error=True,
+    interrupted=True,
+)
+"""The result of a call whose process did not live to see one."""
+
+
+@dataclass(slots=True)
+class Unfinished:
+    """What stands behind the last assistant message. `running` is the turn that was cut off by the end of
+    the program; `calls` and `facts` are those of all its unanswered turns together."""
+
+    running: TurnStarted | None = None
+    turn: int = 0
+    calls: int = 0
+    result_bytes: int = 0
+    facts: list[Fact] = field(default_factory=list)
+    open_calls: dict[str, ToolStarted] = field(default_factory=dict)
+    compacting: bool = False
+    has_pending: bool = False
+
+
+def unfinished(events: Iterable[Event]) -> Unfinished:
+    """What the events of a session leave open at their end."""
+    state = Unfinished()
+    for event in events:
+        state = _after(state, event)
+    return state
+
+
+def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
+    """The events that end what is open. `recovered` is the pending state that goes on, None when it is lost:
+    then the work is abandoned, and its facts stay."""
+    ends: list[Event] = []
+    if state.compacting:
+        ends.append(CompactionFailed(reason="interrupted", detail="The program ended meanwhile."))
+    ends += _orphans(state)
+    calls = state.calls + len(state.open_calls)
+    has_work = bool(calls or state.has_pending)
+    if state.running and not has_work:
+        ends.append(
+            TurnError(
+                turn=state.turn, attempt=state.running.attempt, reason="interrupted", detail=DIED, seconds=0.0
+            )
+        )
+    elif state.running:
+        ends.append(_incomplete(state, state.running, recovered, calls))
+    if has_work and recovered is None:
+        ends.append(_abandoned(state))
+    return ends
+
+
+def _after(state: Unfinished, event: Event) -> Unfinished:
+    match event:
+        case TurnStarted():
+            state.running, state.turn = event, event.turn
+        case ToolStarted():
+            state.open_calls[event.id] = event
+        case ToolFinished():
+            state.open_calls.pop(event.id, None)
+            _count(state, event.result)
+        case TurnIncomplete():
+            state.running, state.has_pending = None, True
+        case TurnError():
+            state.running = None
+        case TurnDone() | TurnAbandoned() | MessageTakenBack():
+            return Unfinished()
+        case CompactionStarted():
+            state.compacting = True
+        case Compacted() | CompactionFailed():
+            state.compacting = False
+    return state
+
+
+def _count(state: Unfinished, result: ToolResult) -> None:
+    if result.ran or not result.interrupted:
+        state.calls += 1
+        state.facts += result.facts
+        state.result_bytes += len(result.text.encode("utf-8", "replace"))
+
+
+def _orphans(state: Unfinished) -> Iterator[Event]:
+    """The calls that began and have no result get one."""
+    for call in state.open_calls.values():
+        yield ToolFinished(
+            turn=call.turn,
+            step=call.step,
+            id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            target=call.target,
+            result=ENDED_MIDWAY,
+            seconds=0.0,
+        )
+
+
+def _incomplete(
+    state: Unfinished, running: TurnStarted, recovered: PendingState | None, calls: int
+) -> TurnIncomplete:
+    return TurnIncomplete(
+        turn=state.turn,
+        attempt=running.attempt,
+        reason="interrupted",
+        detail=DIED,
+        text="\n\n".join(recovered.texts) if recovered else "",
+        turn_memory=turn_memory(state.facts),
+        calls=recovered.calls if recovered else calls,
+        seconds=0.0,
+        trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
+    )
+
+
+def _abandoned(state: Unfinished) -> TurnAbandoned:
+    memory = turn_memory(state.facts)
+    return TurnAbandoned(
+        turn=state.turn,
+        turn_memory=memory,
+        carried_bytes=rendered_bytes(ABANDONED, memory),
+        trace_bytes=state.result_bytes,
+    )
+
+
+def still_valid(pending: PendingState, state: Unfinished) -> bool:
+    """Whether kept pending state knows of every call that the session saw finish: then no tool can run
+    twice by going on from it (turn.md rule 3)."""
+    is_open = state.running is not None or state.has_pending
+    return is_open and pending.calls >= state.calls

@@ -1,0 +1,79 @@
+"""Pending state on the disk, for users who want that (turn.md rule 9): one file beside the session file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from keen_tui.errors import StorageFailed
+from keen_tui.memory.pending import PendingState
+from keen_tui.models import Identity
+from keen_tui.storage.paths import make_private_folder, private_opener, require_regular
+from keen_tui.storage.records import parsed_pending, pending_text
+
+
+class PendingFile:
+    """Writes what is kept in a task of its own, the newest state only, whole or not at all.
+
+    Args:
+        journal_flushed: waits for the session file. What is done is on the disk there before it is taken
+            out here, so that a crash in between loses nothing.
+        on_problem: is told in a sentence when writing fails.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        journal_flushed: Callable[[], Awaitable[object]],
+        on_problem: Callable[[str], None],
+    ) -> None:
+        self._path = path
+        self._journal_flushed = journal_flushed
+        self._on_problem = on_problem
+        self._wanted: tuple[Identity, PendingState | None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def keep(self, identity: Identity, pending: PendingState | None) -> None:
+        """Keep this in the place of what was kept before; None: nothing is pending any more."""
+        self._wanted = (identity, pending)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._write_all(), name="pending file")
+
+    async def kept(self) -> None:
+        """Wait until all of that has reached the disk, or could not."""
+        while self._task and not self._task.done():
+            await asyncio.wait({self._task})
+
+    async def _write_all(self) -> None:
+        while self._wanted:
+            (identity, pending), self._wanted = self._wanted, None
+            try:
+                if pending is None:
+                    await self._journal_flushed()
+                    await asyncio.to_thread(self._path.unlink, missing_ok=True)
+                else:
+                    await asyncio.to_thread(_write, self._path, pending_text(identity, pending))
+            except OSError as error:
+                self._on_problem(f"Pending work is in memory only: {self._path} ({error.strerror}).")
+
+
+def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
+    """What was kept, with what it belongs to; None when there is nothing that can be used."""
+    try:
+        require_regular(path)
+        return parsed_pending(path.read_bytes())
+    except (OSError, ValueError, StorageFailed):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    make_private_folder(path.parent)
+    new = path.with_suffix(".pending.new")
+    with open(new, "w", encoding="utf-8", errors="surrogatepass", opener=private_opener) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
