@@ -7,20 +7,25 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from keen_tui import __version__
 from keen_tui.config import Output, Settings, load_settings
 from keen_tui.errors import ConfigError, KeenError, ModelMissing
-from keen_tui.events import Mode
+from keen_tui.events import Mode, PolicyName
+from keen_tui.history import ExportFormat, SavedSession
 from keen_tui.home import home_folder
 from keen_tui.models import Api
 from keen_tui.plain import clean
 
+if TYPE_CHECKING:
+    from keen_tui.storage.sessions import SessionStore
+
 EXIT_USAGE = 2
+COMMANDS = ("sessions", "export", "replay")
 
 _EPILOG = """\
 exit codes: 0 done, 1 error, 2 usage, 3 incomplete
@@ -34,6 +39,10 @@ examples:
   keen-tui --provider anthropic --model NAME --effort high
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan       one turn, the answer on standard output
+  keen-tui --continue                                      go on with the newest session of this folder
+  keen-tui sessions                                        list the sessions of this folder
+  keen-tui export 20260131 --format html                   a session as one HTML file
+  keen-tui replay session.jsonl --speed 4                  play a session file on the screen
 """
 
 
@@ -79,6 +88,10 @@ def _parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
+    parser.add_argument(
+        "command", nargs="?", choices=COMMANDS, metavar="command", help=f"{', '.join(COMMANDS)}: see below"
+    )
+    parser.add_argument("subject", nargs="?", metavar="session", help="an id, or for replay a file")
     parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
     parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
     parser.add_argument(
@@ -95,6 +108,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     one.add_argument(
         "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
+    )
+    saved = parser.add_argument_group("saved sessions")
+    saved.add_argument(
+        "-c", "--continue", action="store_true", dest="go_on", help="go on with the newest of this folder"
+    )
+    saved.add_argument(
+        "-r", "--resume", metavar="ID", help="go on with that one; the beginning of its id is enough"
+    )
+    saved.add_argument(
+        "--fork", action="store_true", help="with --continue or --resume: go on with a copy"
+    )
+    saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
+    saved.add_argument(
+        "--format", choices=get_args(ExportFormat), help="of an export: markdown (default), json or html"
+    )
+    saved.add_argument("-o", "--out", metavar="FILE", help="where an export is written")
+    saved.add_argument(
+        "--speed", type=float, metavar="N", help="of a replay: 1 as it was (default), 0 all at once"
     )
     model = parser.add_argument_group("model")
     model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
@@ -115,6 +146,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     work = parser.add_argument_group("work")
     work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
+    work.add_argument(
+        "--memory",
+        choices=get_args(PolicyName),
+        dest="memory_policy",
+        help="what later turns get of a finished one (default: summary)",
+    )
     work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
     work.add_argument(
         "--theme",
@@ -133,23 +170,40 @@ _SETTING_FLAGS = (
     "api_key_env",
     "mode",
     "max_steps",
+    "memory_policy",
     "theme",
 )
+
+_BELONGS: Mapping[str, str] = {
+    "all": "sessions",
+    "format": "export",
+    "out": "export",
+    "speed": "replay",
+}
+"""Flags that only one command takes."""
 
 
 def _run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     flags = {name: given[name] for name in _SETTING_FLAGS if name in given}
     settings = load_settings(flags, os.environ)
+    command = given.get("command")
+    for flag, owner in _BELONGS.items():
+        if flag in given and command != owner:
+            raise ConfigError(f"--{flag} belongs to {owner}: keen-tui {owner} --help.")
+    if command:
+        return _command(command, settings, given)
+    if "fork" in given and not given.keys() & {"go_on", "resume"}:
+        raise ConfigError("--fork belongs to --continue or --resume.")
     if "demo" in given:
         return _demo(settings, given.get("pace"))
     if "prompt" in given:
-        return _headless(settings, given["prompt"], given.get("output", "text"))
+        return _headless(settings, given)
     if "output" in given:
         raise ConfigError("--output belongs to -p: keen-tui -p TEXT --output json.")
     if not has_terminal():
         raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
-    return _workspace(settings)
+    return _workspace(settings, given)
 
 
 def has_terminal() -> bool:
@@ -157,19 +211,60 @@ def has_terminal() -> bool:
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
-def _headless(settings: Settings, prompt: str, output: Output) -> int:
+def _command(command: str, settings: Settings, given: Mapping[str, Any]) -> int:
+    from keen_tui import saved
+
+    subject = given.get("subject", "")
+    if command == "sessions":
+        if subject:
+            raise ConfigError("keen-tui sessions takes no session. It lists them.")
+        return saved.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+    if not subject:
+        raise ConfigError(f"keen-tui {command} needs {'a file' if command == 'replay' else 'a session id'}.")
+    if command == "export":
+        return saved.export(
+            subject, given.get("format", ""), given.get("out", ""), Path.cwd(), os.environ, sys.stdout
+        )
+    if not has_terminal():
+        raise ConfigError("No terminal here. A replay needs a screen.")
+    return saved.replay(Path(subject), settings, given.get("speed", 1.0), _user_themes(), os.environ)
+
+
+def _asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | None:
+    """The session that the flags name, a copy of it with --fork; None for a new one."""
+    from keen_tui.storage.peek import glance
+
+    if "resume" in given:
+        session = glance(store.path_of(given["resume"]))
+    elif "go_on" in given:
+        newest = store.newest(Path.cwd())
+        if newest is None:
+            raise ConfigError("There is no session in this folder yet. keen-tui sessions --all lists all.")
+        session = newest
+    else:
+        return None
+    return glance(store.fork(store.path_of(session.id), Path.cwd())) if "fork" in given else session
+
+
+def _headless(settings: Settings, given: Mapping[str, Any]) -> int:
     from keen_tui.headless import run_prompt
     from keen_tui.providers.registry import build_provider
-    from keen_tui.wiring import build_chooser, build_session
+    from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
+    prompt, output = given["prompt"], given.get("output", "text")
+    store = build_store(os.environ)
+    opening = _asked_for(given, store)
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
     if prompt == "-":
         prompt = _stdin_text()
 
     async def run() -> int:
-        session = build_session(settings, Path.cwd(), provider, choice.model, attended=False)
-        return await run_prompt(session, prompt, output, sys.stdout, sys.stderr)
+        session, history = build_saved_session(
+            settings, Path.cwd(), provider, choice.model, store, attended=False
+        )
+        opened = opening.id if opening else ""
+        return await run_prompt(session, prompt, output, sys.stdout, sys.stderr, history, opened)
 
     return asyncio.run(run())
 
@@ -192,23 +287,30 @@ def _demo(settings: Settings, pace: float | None) -> int:
         return asyncio.run(play_as_text(session, sys.stdout))
 
 
-def _workspace(settings: Settings) -> int:
+def _workspace(settings: Settings, given: Mapping[str, Any]) -> int:
     from keen_tui.agent.model_desk import ModelDesk
     from keen_tui.providers.not_configured import NotConfigured
     from keen_tui.providers.registry import build_provider
-    from keen_tui.wiring import build_chooser, build_session, run_screen
+    from keen_tui.wiring import build_chooser, build_saved_session, build_store, run_screen
 
+    store = build_store(os.environ)
+    opening = _asked_for(given, store)
     chooser = build_chooser(os.environ)
     try:
         choice = chooser.choice(settings)
     except ModelMissing as missing:
-        session = build_session(settings, Path.cwd(), NotConfigured(str(missing)), None, attended=True)
+        absent = NotConfigured(str(missing))
+        session, history = build_saved_session(settings, Path.cwd(), absent, None, store, attended=True)
         desk = ModelDesk(session, chooser, settings, None, os.environ)
     else:
         provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
-        session = build_session(settings, Path.cwd(), provider, choice.model, attended=True)
+        session, history = build_saved_session(
+            settings, Path.cwd(), provider, choice.model, store, attended=True
+        )
         desk = ModelDesk(session, chooser, settings, choice, os.environ)
-    result = run_screen(session, settings, themes=_user_themes(), models=desk)
+    result = run_screen(
+        session, settings, themes=_user_themes(), models=desk, history=history, opening=opening
+    )
     return _demo(settings, None) if result == "demo" else 0
 
 

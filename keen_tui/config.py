@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from keen_tui.errors import ConfigError
-from keen_tui.events import Mode
+from keen_tui.events import Mode, PolicyName
 from keen_tui.home import settings_file
 from keen_tui.models import Api
 
@@ -29,7 +29,9 @@ class Settings:
     `provider` and `model` name an entry of the catalogue, or anything that the server knows; `effort` is
     how hard the model shall reason; `api_key_env` the environment variable with the key.
     `stall_seconds` is how long a stream may stay silent, `retry_attempts` the attempts a step,
-    `context_window` the tokens the model takes in all.
+    `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
+    what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
+    in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never.
     """
 
     provider: str = ""
@@ -43,6 +45,9 @@ class Settings:
     retry_attempts: int = 4
     stall_seconds: float = 180.0
     context_window: int = 0
+    memory_policy: PolicyName = "summary"
+    pending_durable: bool = False
+    compact_at: int = 85
     theme: str = "keen-dark"
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False
@@ -56,7 +61,7 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), _read(file), str(file))
+    settings = _updated(Settings(), _flat(_read(file)), str(file))
     settings = _updated(settings, flags, "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
@@ -119,6 +124,21 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is no valid TOML: {error}.") from error
 
 
+_TABLES = ("memory", "pending")
+"""Tables of the settings file; a name in one stands for the setting `table_name`."""
+
+
+def _flat(written: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with those of tables under their whole names."""
+    flat: dict[str, Any] = {}
+    for name, value in written.items():
+        if name in _TABLES and isinstance(value, dict):
+            flat |= {f"{name}_{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
 def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
     known = {each.name for each in fields(Settings)}
     for name, value in changes.items():
@@ -137,6 +157,7 @@ def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Sett
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "api": get_args(Api),
     "mode": get_args(Mode),
+    "memory_policy": get_args(PolicyName),
     "glyphs": ("", "unicode", "ascii"),
 }
 

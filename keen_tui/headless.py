@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, assert_never
 
+from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.config import Output
-from keen_tui.errors import ConfigError
+from keen_tui.errors import ConfigError, KeenError
 from keen_tui.events import (
     ApprovalAnswered,
     EndEvent,
@@ -30,11 +31,29 @@ from keen_tui.plain import clean
 EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_INCOMPLETE = 0, 1, 2, 3
 
 
-async def run_prompt(session: Session, prompt: str, output: Output, out: TextIO, err: TextIO) -> int:
-    """Run one turn and print it. Returns the exit code. SIGINT and SIGTERM stop the turn."""
+async def run_prompt(
+    session: Session,
+    prompt: str,
+    output: Output,
+    out: TextIO,
+    err: TextIO,
+    history: HistoryDesk,
+    opening: str = "",
+) -> int:
+    """Run one turn and print it. Returns the exit code. SIGINT and SIGTERM stop the turn.
+
+    `opening` is the id of the session that the turn goes on with, "" begins a new one.
+    """
     if not prompt.strip():
         raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
-    printer = _Printer(output, out, err)
+    try:
+        await history.begin()
+        if opening:
+            await history.open(opening)
+    except KeenError:
+        await _finish(session, history)
+        raise
+    printer = _Printer(output, out, err, history.session_id)
     reader = session.bus.subscribe()
     with _stopping_on_signals(session):
         session.submit(prompt)
@@ -47,8 +66,13 @@ async def run_prompt(session: Session, prompt: str, output: Output, out: TextIO,
         except BrokenPipeError:
             pass
         finally:
-            await session.close()
+            await _finish(session, history)
     return _exit_code(printer.end)
+
+
+async def _finish(session: Session, history: HistoryDesk) -> None:
+    await session.close()
+    await history.close()
 
 
 @contextmanager
@@ -82,7 +106,8 @@ class _Printer:
     What a person should know goes to `err` in the text format, so that `out` holds the answer alone.
     """
 
-    def __init__(self, output: Output, out: TextIO, err: TextIO) -> None:
+    def __init__(self, output: Output, out: TextIO, err: TextIO, session_id: str) -> None:
+        self._session_id = session_id
         self.end: EndEvent | None = None
         self._output = output
         self._out = out
@@ -103,7 +128,8 @@ class _Printer:
 
     def _show_end(self, end: EndEvent) -> None:
         if self._output == "json":
-            self._print_json(as_record(end) | {"usage": self._usage.record()})
+            facts = {"session_id": self._session_id, "usage": self._usage.record()}
+            self._print_json(as_record(end) | facts)
         if self._output == "text" and end.text:
             print(clean(end.text) if self._out.isatty() else end.text, file=self._out, flush=True)
         if not isinstance(end, TurnDone):

@@ -6,7 +6,8 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,7 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.history import ContextReport
-from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import turn_memory
@@ -103,6 +104,16 @@ class Session:
         self._stopping = False
         self._compacting = False
         self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def turn(self) -> int:
+        """Number of the newest turn, 0 before the first."""
+        return self._conversation.last_turn
+
+    @property
+    def past(self) -> Past:
+        """The conversation with the steps of its turns."""
+        return self._conversation.past
 
     @property
     def conversation(self) -> tuple[Message, ...]:
@@ -264,7 +275,6 @@ class Session:
 
     def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
         """The files that the turn changed were taken back: later turns are told (turn.md rule 16)."""
-        self.require_settled("undo")
         self._publish(TurnUndone(turn=self._conversation.last_turn, undone=turn, files=files))
 
     def require_settled(self, action: str) -> None:
@@ -283,8 +293,7 @@ class Session:
         title: str,
         past: Iterable[Event],
         *,
-        skipped: str,
-        keeper: PendingKeeper | None,
+        skipped: str = "",
     ) -> None:
         """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
 
@@ -295,15 +304,41 @@ class Session:
         if self.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
         events = tuple(past)
-        self._agent = replace(self._agent, keeper=keeper)
+        self._agent = replace(self._agent, keeper=None)
         self._conversation = Conversation()
         self._attempt = 0
         self._queue.clear()
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(events)))
         for event in events:
-            self._publish(event)
+            if isinstance(event, TurnStarted):
+                self._attempt = event.attempt
+            if not isinstance(event, ModelChanged):  # the model of then is not the one of now
+                self._publish(event)
         if events:
             self._publish(SessionRestored(skipped=skipped))
+
+    def keep_pending_with(self, keeper: PendingKeeper | None) -> None:
+        """Have pending state kept outside this process, from the next step on."""
+        self._agent = replace(self._agent, keeper=keeper)
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state that was kept, in a form that the model of now can go on with, or None."""
+        return self._agent.provider.adopt(pending, origin)
+
+    @asynccontextmanager
+    async def undisturbed(self, action: str) -> AsyncIterator[None]:
+        """Nothing begins in here: messages queue, everything else is refused.
+
+        Raises:
+            SessionRefused: a turn runs, or waits for retry or discard.
+        """
+        self.require_settled(action)
+        self._task, self._stopping = asyncio.current_task(), True
+        try:
+            yield
+        finally:
+            self._task = None
+            self._send_queued()
 
     def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
         """End the turns that the session's last program left unfinished; `pending` was kept of them."""

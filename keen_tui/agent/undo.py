@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from keen_tui.disk.reading import content_of
 from keen_tui.errors import SessionRefused
 from keen_tui.history import Changes, FileVersions
@@ -14,6 +17,26 @@ NEWEST = -1
 WHOLE_SESSION = 0
 
 _LARGEST_COMPARED = 50_000_000
+
+
+class TurnKeeper:
+    """What the tools keep files with: it adds the turn at work. Nothing is kept while there is no session."""
+
+    def __init__(self) -> None:
+        self.checkpoints: Checkpoints | None = None
+        self.turn: Callable[[], int] = lambda: 0
+
+    def keep(
+        self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
+    ) -> None:
+        """The file is about to be changed, as `tools.base.Keeper` says."""
+        if self.checkpoints:
+            self.checkpoints.keep(self.turn(), path, name, before, after, mode)
+
+    def withdraw(self, path: Path) -> None:
+        """The change that was kept last for this path was not made after all."""
+        if self.checkpoints:
+            self.checkpoints.withdraw(path)
 
 
 class TurnChanges:

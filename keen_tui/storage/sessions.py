@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from keen_tui.errors import SessionInUse, StorageFailed
+from keen_tui.events import Event
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.paths import (
     is_session_id,
@@ -21,11 +23,15 @@ from keen_tui.storage.paths import (
 )
 from keen_tui.storage.peek import glance, title_file
 from keen_tui.storage.reading import SessionFile, damage_file, lines_of, mend, read_session
-from keen_tui.storage.records import header_line
+from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.searching import find_in
 
 MOST_HITS = 200
 _HITS_A_SESSION = 5
+
+
+SessionLock = FileLock
+"""A session that is this program's own until the lock is released, or the program is gone."""
 
 
 class SessionStore:
@@ -82,7 +88,7 @@ class SessionStore:
         session = read_session(path)
         return session if session.whole_bytes is not None else mend(session)
 
-    def lock(self, path: Path) -> FileLock:
+    def lock(self, path: Path) -> SessionLock:
         """Take the session for this process, until the lock is released or the process is gone.
 
         Raises:
@@ -110,6 +116,26 @@ class SessionStore:
             new.replace(file)
         except OSError as error:
             raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+
+    def append(self, path: Path, event: Event) -> None:
+        """Add an event to a session that no program has open. Raises SessionInUse."""
+        lock = self.lock(path)
+        try:
+            saved = self.read_for_writing(path)
+            with open(path, "ab", opener=private_opener) as file:
+                if not saved.next_number:
+                    file.write(header_line(saved.header))
+                file.write(event_line(max(saved.next_number, 1), self.now(), event))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StorageFailed(f"{path} can't be written: {error.strerror}.") from error
+        finally:
+            lock.release()
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
 
     def fork(self, path: Path, workspace: Path, turn: int = 0) -> Path:
         """A copy of the session, up to and with that turn (0: whole), as a new session of the workspace.

@@ -17,6 +17,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
 
+from keen_tui.history import SavedSession
 from keen_tui.ui.bridge import follow
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
@@ -49,6 +50,7 @@ class KeenApp(App[str | None]):
     Args:
         models: the choice among models, None where there is none, as in the tour.
         history: the saved sessions, None where none are kept.
+        opening: the session to go on with as soon as the screen is painted.
         intro: lines of greeting for as long as nothing has been said.
         companion: runs beside the screen from the moment it is live, for example a guided tour.
     """
@@ -66,6 +68,7 @@ class KeenApp(App[str | None]):
         settings: UiSettings | None = None,
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
+        opening: SavedSession | None = None,
         intro: tuple[str, ...] = (),
         companion: Callable[[KeenApp], Awaitable[None]] | None = None,
     ) -> None:
@@ -75,6 +78,7 @@ class KeenApp(App[str | None]):
         super().__init__(ansi_color=True if colourless else None)
         self.session = session
         self._companion = companion
+        self._opening = opening
         self._control_filter = ControlFilter()
         for theme in self._themes.values():
             self.register_theme(theme.textual())
@@ -161,6 +165,8 @@ class KeenApp(App[str | None]):
         if self._problems:
             self.workspace.say(" ".join(self._problems))
         self.workspace.begin()
+        if self._opening:
+            self.workspace.go_on_with(self._opening)
         if self._companion:
             self.run_worker(self._run_companion(self._companion), name="companion", exit_on_error=False)
         self.session.warm_up()
@@ -182,17 +188,28 @@ async def run_workspace(
     settings: UiSettings | None = None,
     models: ModelsPort | None = None,
     history: HistoryPort | None = None,
+    opening: SavedSession | None = None,
     intro: tuple[str, ...] = (),
     companion: Callable[[KeenApp], Awaitable[None]] | None = None,
 ) -> str | None:
     """Show the session until the user leaves; then stop its turn and close it. Returns the app's result."""
     app = KeenApp(
-        session, settings=settings, models=models, history=history, intro=intro, companion=companion
+        session,
+        settings=settings,
+        models=models,
+        history=history,
+        opening=opening,
+        intro=intro,
+        companion=companion,
     )
     try:
+        if history:
+            await history.begin()
         return await app.run_async(mouse=app.settings.mouse)
     finally:
         await session.close()
+        if history:
+            await history.close()
 
 
 def _load_markdown() -> None:

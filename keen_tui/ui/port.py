@@ -144,6 +144,12 @@ class HistoryPort(Protocol):
         Raises SessionRefused: a turn runs, or pending state would be lost.
         """
 
+    async def begin(self) -> None:
+        """Begin with an empty session."""
+
+    async def close(self) -> None:
+        """After the session was closed: wait until everything is saved."""
+
 
 class ModelsPort(Protocol):
     """Which models there are, and the choice among them."""

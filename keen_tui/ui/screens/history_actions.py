@@ -61,6 +61,11 @@ class HistoryActions(Stage):
             look, glyphs = self.status.look, self.status.glyphs
             self.app.push_screen(SessionsScreen(look, glyphs, history, query=words), self._chosen)
 
+    def go_on_with(self, session: SavedSession) -> None:
+        """Open a session that was asked for before there was a screen."""
+        if history := self._kept_history():
+            self._replace(_Replacement("", lambda: history.open(session.id), session))
+
     def action_new_session(self) -> None:
         """Begin an empty session."""
         if history := self._kept_history():

@@ -1,0 +1,147 @@
+"""A saved session played again on a bus: the screen can't tell it from one at work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from keen_tui.bus import EventBus
+from keen_tui.errors import SessionRefused
+from keen_tui.events import (
+    Event,
+    Mode,
+    ModelChanged,
+    PolicyName,
+    SessionOpened,
+    SessionRestored,
+    TextDelta,
+)
+from keen_tui.history import ContextReport
+from keen_tui.memory.pending import PendingState
+from keen_tui.messages import TurnMemory
+from keen_tui.storage.reading import SessionFile
+from keen_tui.storage.records import Record
+
+LONGEST_WAIT = 2.0
+"""Seconds that a pause of the recorded session lasts at most: nobody wants to watch somebody think."""
+
+_PIECE = 24
+"""Characters of text that appear at once."""
+
+_REFUSAL = "This is a replay: nothing can be changed in it."
+
+
+class Playback:
+    """Stands where a session would stand. `speed` 2 is twice as fast, 0 is all at once."""
+
+    queue: tuple[str, ...] = ()
+    pending: PendingState | None = None
+    context_window: int | None = None
+    effort = ""
+    mode: Mode = "ask"
+    policy: PolicyName = "summary"
+    server = "replay"
+
+    def __init__(self, saved: SessionFile, workspace: Path, *, speed: float) -> None:
+        self.bus = EventBus()
+        self.workspace = workspace
+        self.model = saved.header.model or "recorded"
+        self._saved = saved
+        self._speed = speed
+        self._hurry = asyncio.Event()
+        self.running = False
+
+    async def play(self) -> None:
+        """Publish everything, with pauses as they were. `stop` has the rest at once."""
+        records = self._saved.records
+        at_once = not self._speed
+        self.bus.publish(SessionOpened(id=self._saved.header.id, restoring=at_once))
+        self.running = True
+        for record, pause in _with_pauses(records):
+            pieces = (record.event,) if at_once or self._hurry.is_set() else _pieces(record.event)
+            for piece in pieces:
+                self.bus.publish(piece)
+                await self._wait(pause / len(pieces))
+        self.running = False
+        if at_once:
+            self.bus.publish(SessionRestored(skipped=self._saved.skipped))
+
+    async def _wait(self, seconds: float) -> None:
+        if not self._speed or self._hurry.is_set():
+            return
+        try:
+            async with asyncio.timeout(seconds / self._speed):
+                await self._hurry.wait()
+        except TimeoutError:
+            pass
+
+    def warm_up(self) -> None:
+        """There is no model to ask."""
+
+    def stop(self) -> None:
+        """Play the rest at once."""
+        self._hurry.set()
+
+    def withdraw_queued(self) -> str | None:
+        """Nothing queues."""
+        return None
+
+    def submit(self, text: str) -> None:
+        """Raises SessionRefused, as all that follows."""
+        raise SessionRefused(_REFUSAL)
+
+    def retry(self) -> None:
+        """Nothing can be retried."""
+        raise SessionRefused(_REFUSAL)
+
+    def discard(self) -> None:
+        """Nothing can be discarded."""
+        raise SessionRefused(_REFUSAL)
+
+    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+        """Nothing asks."""
+        raise SessionRefused(_REFUSAL)
+
+    def set_mode(self, mode: Mode) -> None:
+        """There is no mode."""
+        raise SessionRefused(_REFUSAL)
+
+    def set_policy(self, policy: PolicyName) -> None:
+        """There is no policy."""
+        raise SessionRefused(_REFUSAL)
+
+    def context(self, draft: str = "") -> ContextReport:
+        """There is no next request."""
+        raise SessionRefused(_REFUSAL)
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Memory stays as it was."""
+        raise SessionRefused(_REFUSAL)
+
+    def compact(self, focus: str = "") -> None:
+        """No model can summarise."""
+        raise SessionRefused(_REFUSAL)
+
+    async def close(self) -> None:
+        """Stop playing."""
+        self.stop()
+        self.bus.close()
+
+
+def _with_pauses(records: Sequence[Record]) -> Iterator[tuple[Record, float]]:
+    """Each record with the seconds until the next one."""
+    for record, following in pairwise(records):
+        yield record, min(max(following.at - record.at, 0.0), LONGEST_WAIT)
+    if records:
+        yield records[-1], 0.0
+
+
+def _pieces(event: Event) -> Sequence[Event]:
+    """Text as it streamed, in small pieces; a model that was chosen then is none to show now."""
+    if isinstance(event, TextDelta):
+        starts = range(0, len(event.text), _PIECE)
+        return [replace(event, text=event.text[start : start + _PIECE]) for start in starts] or [event]
+    return () if isinstance(event, ModelChanged) else (event,)

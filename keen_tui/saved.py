@@ -1,0 +1,82 @@
+"""What the command line does with saved sessions: list, export, replay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+from keen_tui.agent.history_desk import export_session
+from keen_tui.agent.playback import Playback
+from keen_tui.config import Settings
+from keen_tui.errors import ConfigError
+from keen_tui.history import ExportFormat, SavedSession
+from keen_tui.plain import clean
+from keen_tui.storage.reading import read_session
+from keen_tui.wiring import build_store, run_screen
+
+if TYPE_CHECKING:
+    from keen_tui.ui.app import KeenApp
+
+_FORMATS: Mapping[str, ExportFormat] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextIO) -> int:
+    """A line a session: id, when, turns, size, title. None lists those of all folders."""
+    rows = build_store(environ).list(workspace)
+    if not rows:
+        print("No sessions yet." if workspace is None else "No sessions in this folder yet.", file=out)
+    for row in rows:
+        print(_line(row, with_folder=workspace is None), file=out)
+    return 0
+
+
+def export(
+    session_id: str, format: str, file: str, folder: Path, environ: Mapping[str, str], out: TextIO
+) -> int:
+    """Write a session to a file and say which. The file's suffix may name the format.
+
+    Raises:
+        ConfigError: suffix and format disagree. StorageFailed: no such session, or it can't be written.
+    """
+    by_suffix = _FORMATS.get(Path(file).suffix.lower(), "") if file else ""
+    if format and by_suffix and format != by_suffix:
+        raise ConfigError(f"--format {format} and the file name {file} disagree.")
+    wanted = cast(ExportFormat, format or by_suffix or "markdown")
+    store = build_store(environ)
+    written = export_session(store, store.path_of(session_id), wanted, folder, file)
+    print(written, file=out)
+    return 0
+
+
+def replay(
+    file: Path, settings: Settings, speed: float, themes: Path, environ: Mapping[str, str]
+) -> int:
+    """Play a session file on the screen. Raises StorageFailed when it can't be read."""
+    if speed < 0:
+        raise ConfigError("--speed must be 0 or more.")
+    path = file if file.exists() else build_store(environ).path_of(str(file))
+    saved = read_session(path)
+    session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
+
+    async def play(_: KeenApp) -> None:
+        await session.play()
+
+    run_screen(session, settings, themes=themes, companion=play)
+    return 0
+
+
+def _line(row: SavedSession, *, with_folder: bool) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.last_used))
+    turns = f"{row.turns} turn{'' if row.turns == 1 else 's'}"
+    facts = [row.id, when, turns, f"{row.size / 1000:.0f} kB", clean(row.title) or "(untitled)"]
+    facts += [str(row.workspace)] if with_folder else []
+    facts += [f"! {row.problem}"] if row.problem else ["open elsewhere"] if row.in_use else []
+    return "   ".join(facts)
