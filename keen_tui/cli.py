@@ -116,9 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     saved.add_argument(
         "-r", "--resume", metavar="ID", help="go on with that one; the beginning of its id is enough"
     )
-    saved.add_argument(
-        "--fork", action="store_true", help="with --continue or --resume: go on with a copy"
-    )
+    saved.add_argument("--fork", action="store_true", help="with --continue or --resume: go on with a copy")
     saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
     saved.add_argument(
         "--format", choices=get_args(ExportFormat), help="of an export: markdown (default), json or html"

@@ -56,9 +56,7 @@ def export(
     return 0
 
 
-def replay(
-    file: Path, settings: Settings, speed: float, themes: Path, environ: Mapping[str, str]
-) -> int:
+def replay(file: Path, settings: Settings, speed: float, themes: Path, environ: Mapping[str, str]) -> int:
     """Play a session file on the screen. Raises StorageFailed when it can't be read."""
     if speed < 0:
         raise ConfigError("--speed must be 0 or more.")

@@ -13,7 +13,6 @@ from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     Event,
     Mode,
-    ModelChanged,
     PolicyName,
     SessionOpened,
     SessionRestored,
@@ -140,8 +139,8 @@ def _with_pauses(records: Sequence[Record]) -> Iterator[tuple[Record, float]]:
 
 
 def _pieces(event: Event) -> Sequence[Event]:
-    """Text as it streamed, in small pieces; a model that was chosen then is none to show now."""
+    """Text as it streamed, in small pieces."""
     if isinstance(event, TextDelta):
         starts = range(0, len(event.text), _PIECE)
         return [replace(event, text=event.text[start : start + _PIECE]) for start in starts] or [event]
-    return () if isinstance(event, ModelChanged) else (event,)
+    return (event,)
