@@ -89,9 +89,12 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "command", nargs="?", choices=COMMANDS, metavar="command", help=f"{', '.join(COMMANDS)}: see below"
+        "words",
+        nargs="*",
+        default=[],
+        metavar="command",
+        help="sessions, export SESSION or replay FILE: the saved sessions (see the examples)",
     )
-    parser.add_argument("subject", nargs="?", metavar="session", help="an id, or for replay a file")
     parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
     parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
     parser.add_argument(
@@ -185,12 +188,16 @@ def _run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     flags = {name: given[name] for name in _SETTING_FLAGS if name in given}
     settings = load_settings(flags, os.environ)
-    command = given.get("command")
+    command, *subjects = given["words"] or [""]
+    if command and command not in COMMANDS:
+        raise ConfigError(
+            f"There is no command {command!r}: {', '.join(COMMANDS)} are. A prompt goes behind -p."
+        )
     for flag, owner in _BELONGS.items():
         if flag in given and command != owner:
             raise ConfigError(f"--{flag} belongs to {owner}: keen-tui {owner} --help.")
     if command:
-        return _command(command, settings, given)
+        return _command(command, subjects, settings, given)
     if "fork" in given and not given.keys() & {"go_on", "resume"}:
         raise ConfigError("--fork belongs to --continue or --resume.")
     if "demo" in given:
@@ -209,16 +216,15 @@ def has_terminal() -> bool:
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
-def _command(command: str, settings: Settings, given: Mapping[str, Any]) -> int:
+def _command(command: str, subjects: Sequence[str], settings: Settings, given: Mapping[str, Any]) -> int:
     from keen_tui import saved
 
-    subject = given.get("subject", "")
+    if len(subjects) != (command != "sessions"):
+        wanted = {"sessions": "nothing behind it", "export": "one session id", "replay": "one file"}[command]
+        raise ConfigError(f"keen-tui {command} takes {wanted}.")
     if command == "sessions":
-        if subject:
-            raise ConfigError("keen-tui sessions takes no session. It lists them.")
         return saved.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
-    if not subject:
-        raise ConfigError(f"keen-tui {command} needs {'a file' if command == 'replay' else 'a session id'}.")
+    (subject,) = subjects
     if command == "export":
         return saved.export(
             subject, given.get("format", ""), given.get("out", ""), Path.cwd(), os.environ, sys.stdout

@@ -19,7 +19,8 @@ changed, what you checked and what is left. Use Markdown; no headings for short 
 - If something is unclear and a wrong guess would be costly, ask.
 
 What you remember:
-- Within a turn you see every tool call and its result. {memory}
+- Within a turn you see every tool call and its result.
+{memory}
 - Behind some assistant messages stands a block that begins with "Tool memory:". It lists the files that \
 were changed there, the commands that failed and notes of the user. The program adds this block; never \
 write one yourself.
@@ -31,5 +32,5 @@ Platform: {system}, shell: bash
 
 
 def system_prompt(workspace: Path, memory: str) -> str:
-    """The system prompt for a session in `workspace`; `memory` is what the memory policy says of itself."""
+    """The system prompt for a session in `workspace`; `memory` is the item of the memory policy."""
     return _PROMPT.format(workspace=workspace, system=platform.system(), memory=memory)

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from keen_tui.events import TurnAbandoned, TurnDone, TurnUndone, as_record
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
-from keen_tui.memory.rendering import ABANDONED
+from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.messages import Message, TurnMemory
 
 VERSION: Final = 1
@@ -61,7 +61,7 @@ def _messages(part: Turn | Item) -> Iterator[Message]:
     """What the part says. A turn's memory is what it is by now, edits by hand included."""
     if isinstance(part, TurnUndone):
         undone = TurnMemory(files_changed=part.files)
-        text = f"(changes of turn {part.undone} undone)"
+        text = undone_text(part.undone)
         yield Message(role="assistant", text=text, turn=part.turn, memory=undone, by_program=True)
     if not isinstance(part, Turn):
         return

@@ -39,7 +39,7 @@ class MemoryPolicy(Protocol):
 
     @property
     def instructions(self) -> str:
-        """What the system prompt says of it, in whole sentences."""
+        """An item of the system prompt's list of what the model remembers: `- ...`."""
 
     def filter(self) -> TextFilter:
         """A filter for the text of one step."""
@@ -55,7 +55,7 @@ class Summary:
     """Visible text and rendered TurnMemory."""
 
     name: PolicyName = "summary"
-    instructions = "Of earlier turns you see the messages only."
+    instructions = "- Of earlier turns you see the messages only."
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
@@ -89,7 +89,7 @@ class FullTrace:
     """Every call and result, results bounded, ids minted anew; what stands there is not rendered again."""
 
     name: PolicyName = "full-trace"
-    instructions = "Of earlier turns you see them as they were then, long results cut."
+    instructions = "- Calls of earlier turns stand there as they were then, long results cut."
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
