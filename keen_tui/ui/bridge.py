@@ -30,7 +30,7 @@ async def follow(
     An event that can't be folded or a state that can't be drawn is logged, and it goes on.
     """
     async for batch in batches:
-        state = _folded(state, batch, clock())
+        state = await _folded(state, batch, clock)
         started = time.thread_time()
         try:
             show(state)
@@ -40,8 +40,13 @@ async def follow(
         await asyncio.sleep(max(FRAME_SECONDS, _SHARE_OF_TIME * spent))
 
 
-def _folded(state: UiState, batch: Sequence[Event], now: float) -> UiState:
+async def _folded(state: UiState, batch: Sequence[Event], clock: Callable[[], float]) -> UiState:
+    """The state after the batch. The past of a long session takes a while: keys get their turn meanwhile."""
+    now = since = clock()
     for event in batch:
+        if clock() - since > FRAME_SECONDS:
+            await asyncio.sleep(0)
+            since = clock()
         try:
             state = apply(state, event, now)
         except Exception:

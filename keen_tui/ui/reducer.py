@@ -375,12 +375,8 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
         return block
 
     live = tuple(finished(block) for block in state.live)
-    row = next((row for row in state.turns if row.turn == event.turn), None)
-    waiting = replace(state, live=live, phase="waiting")
-    if row is None:
-        return waiting
     return _with_row(
-        waiting,
+        replace(state, live=live, phase="waiting"),
         event.turn,
         lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
     )

@@ -282,7 +282,7 @@ async def test_a_session_is_deleted_only_after_the_question(tmp_path: Path) -> N
     async with workspace(tmp_path, history=history) as driver:
         await opened_list(driver)
         await driver.press("ctrl+d")
-        await driver.until_shown("? Delete Add a discount to the cart with its 12 turns?")
+        await driver.until_shown("? Delete Add a discount to the cart with its 12 turns for good?")
         await driver.press("escape")
         await driver.until(lambda: not driver.shows("Delete Add"))
         await driver.press("ctrl+d", "down", "enter")

@@ -44,10 +44,11 @@ class HistoryActions(Stage):
     _turn_to_show: tuple[str, int] | None = None
 
     def show(self, state: UiState) -> None:
+        before = self.state
         super().show(state)
         if state.restoring:
             self._tell_when_slow()
-        elif not self._replacing:
+        elif before.restoring or before.session_id != state.session_id:
             self._tell_no_more()
         if self._turn_to_show and self._turn_to_show[0] == state.session_id and not state.restoring:
             self.transcript.reveal(self._turn_to_show[1])
@@ -159,23 +160,19 @@ class HistoryActions(Stage):
         self._turn_to_show = (wanted.opens.id, wanted.turn) if wanted.opens and wanted.turn else None
         try:
             await wanted.deed()
-        except SessionInUse as refused:
-            self._turn_to_show = None
-            self._offer_fork(wanted, refused)
         except KeenError as error:
             self._turn_to_show = None
-            self.say(str(error))
+            self._tell_no_more()
+            self._not_replaced(wanted, error)
         finally:
             self._replacing = False
-            if not self.state.restoring:
-                self._tell_no_more()
 
-    def _offer_fork(self, wanted: _Replacement, refused: SessionInUse) -> None:
-        if wanted.opens:
+    def _not_replaced(self, wanted: _Replacement, why: KeenError) -> None:
+        if isinstance(why, SessionInUse) and wanted.opens:
             self._wanted_session = wanted
             self.ask(in_use_question(shown_title(wanted.opens)))
         else:
-            self.say(str(refused))
+            self.say(str(why))
 
     def _tell_when_slow(self) -> None:
         if self._opening is None:

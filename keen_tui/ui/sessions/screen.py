@@ -16,7 +16,7 @@ from textual.widgets import Input
 from keen_tui.errors import KeenError
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import counted
+from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.bars import Keys, SessionsFoot, SessionsHead
 from keen_tui.ui.sessions.field import Field
@@ -28,6 +28,8 @@ from keen_tui.ui.themes import Styles
 
 _LOW = 16
 """Rows below which nothing is left blank."""
+_TITLE_CELLS = 38
+"""Cells of a title in the question whether to delete it."""
 _KEYS = {
     "escape": "back",
     "f3": "back",
@@ -127,8 +129,8 @@ class SessionsScreen(Screen[Chosen | None]):
         sentence = self._sentence or (chosen.problem if chosen else "")
         question = ""
         if self._doomed:
-            turns = counted(self._doomed.turns, "turn")
-            question = f"Delete {shown_title(self._doomed)} with its {turns}? It can't be brought back."
+            title, turns = cut(shown_title(self._doomed), _TITLE_CELLS), counted(self._doomed.turns, "turn")
+            question = f"Delete {title} with its {turns} for good?"
         self._foot.show(sentence, question, self._keys_now())
         self._head.show("Sessions", *self._shelf.told(self._list.count))
 

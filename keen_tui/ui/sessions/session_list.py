@@ -175,7 +175,14 @@ class SessionList(Rows):
         look, here = self.look, session.id == self._on_screen
         facts = self._facts(session, width, on)
         notes = GAP.join(self._notes(session, here=here)) if width >= _NARROW else ""
-        room = width - TEXT_EDGE - _RIGHT_EDGE - facts.cell_len - (len(notes) + len(GAP) if notes else 0) - 1
+        room = (
+            width
+            - TEXT_EDGE
+            - _RIGHT_EDGE
+            - facts.cell_len
+            - (len(notes) + len(GAP) if notes else 0)
+            - len(GAP)
+        )
         title = cut(shown_title(session), max(room, 8), self.glyphs.more)
         said = session.title and not session.problem
         mark = (self.glyphs.running, look("accent", on=on)) if here else (" ", look("dim", on=on))

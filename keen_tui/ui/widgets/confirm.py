@@ -108,7 +108,7 @@ def in_use_question(title: str) -> Question:
         id=IN_USE,
         title="Another program has this session open.",
         body=_words(
-            clean(title), "Two programs can't write to one session. A copy of it can be gone on with."
+            clean(title), "Two programs can't write to one session. You can go on with a copy of it."
         ),
         choices=(
             Choice(id="fork", label="fork it", consequence="goes on with a copy of all that is saved"),

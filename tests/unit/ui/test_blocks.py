@@ -229,6 +229,29 @@ def test_the_keys_of_a_failed_turn_are_all_there_at_any_width(width: int) -> Non
     assert all(way in shown for way in ("f2 choose another model", "ctrl+x take it back"))
 
 
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_full_context_names_compact_as_the_way_on_and_then_sending_again(width: int) -> None:
+    end = TurnError(turn=1, attempt=1, reason="context", detail="too long (400)", seconds=0.4)
+    lines = draw_block(EndBlock(end=end), Scene(look=look(width), now=12.0, last=True))
+    shown = "\n".join(line.text for line in lines)
+    for words in (" /compact    make room", "has earlier turns summarised", "ctrl+r send again", "ctrl+x"):
+        assert words in shown
+    assert ["/compact" in line.text for line in lines] == [line.chip for line in lines]
+    assert all(line.cells <= width for line in lines)
+
+
+def test_an_incomplete_turn_in_a_full_context_makes_room_first() -> None:
+    block = incomplete_block()
+    assert isinstance(block.end, TurnIncomplete)
+    full = replace(block, end=replace(block.end, reason="context"))
+    lines = draw_block(full, replace(SCENE, last=True))
+    ways = [
+        words for line in lines if (words := line.text.split()[1:2]) in (["/compact"], ["ctrl+r"], ["ctrl+x"])
+    ]
+    assert ways == [["/compact"], ["ctrl+r"], ["ctrl+x"]]
+    assert [line.text.split()[1] for line in lines if line.chip] == ["/compact"]
+
+
 @pytest.mark.parametrize(
     ("cost", "told"), [(0.0412, "   $0.04"), (0.0042, "   $0.004"), (0.0, ""), (None, "")]
 )

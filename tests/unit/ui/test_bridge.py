@@ -74,3 +74,23 @@ async def test_an_event_that_cannot_be_folded_is_logged_and_the_rest_is_shown(
         await followed(bus, shown.append, publish)
     assert shown[-1].mode == "plan"
     assert "could not be shown: str" in caplog.text
+
+
+async def test_others_get_their_turn_while_a_long_past_is_folded() -> None:
+    bus, shown, turns = EventBus(), list[UiState](), list[int]()
+    ticks = iter(range(1_000_000))
+    reader = asyncio.create_task(follow(bus.subscribe(), UiState(), shown.append, lambda: float(next(ticks))))
+    await asyncio.sleep(0)
+    for turn in range(1, 4):
+        bus.publish(story.started(turn, "go"))
+
+    async def other() -> None:
+        while not shown:
+            turns.append(len(shown))
+            await asyncio.sleep(0)
+
+    await asyncio.wait_for(other(), 20)
+    bus.close()
+    await asyncio.wait_for(reader, 20)
+    assert len(turns) >= 3
+    assert len(shown[-1].turns) == 3
