@@ -283,6 +283,19 @@ def test_a_full_disk_is_noted_and_stops_no_change(project: Project) -> None:
     assert names(project.reopened().changes(1)) == ["a", "c", "b"]
 
 
+def test_a_line_that_fits_in_part_only_is_taken_out_and_written_once_later(project: Project) -> None:
+    project.change(1, "a", b"1")
+    log = project.folder / "changes.jsonl"
+    whole = log.read_bytes()
+    with largest_file(len(whole) + 50):
+        project.change(1, "b", b"2")
+        assert log.read_bytes() == whole
+    project.change(1, "c", b"3")
+    project.change(1, "d", b"4")
+    assert names(project.reopened().changes(1)) == ["a", "b", "c", "d"]
+    assert log.read_bytes().count(b"\n") == 4
+
+
 def test_what_is_no_file_any_more_is_left_alone(project: Project) -> None:
     file = project.write("a", b"a0")
     project.change(1, "a", b"a1")
@@ -311,6 +324,7 @@ def test_a_read_only_file_is_named_and_the_rest_taken_back(project: Project) -> 
     file.chmod(0o444)
     undone = project.checkpoints.undo(1)
     assert (undone.files, undone.problems) == (("b",), ("a: read-only.",))
+    assert names(project.checkpoints.changes(0)) == ["a"]
     assert project.checkpoints.newest_turn() == 1
     file.chmod(0o644)
     assert project.checkpoints.undo(1).files == ("a",)
@@ -361,7 +375,6 @@ def test_a_fork_has_the_changes_up_to_its_turn(project: Project) -> None:
     project.change(1, "a", b"a1")
     project.change(2, "a", b"a2")
     project.change(3, "a", b"a3")
-    project.checkpoints.undo(3)
     fork = project.folder.parent / "fork"
     project.checkpoints.copy_to(fork, up_to=2)
     project.checkpoints.delete()
