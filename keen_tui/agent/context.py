@@ -124,9 +124,11 @@ class _Column:
         self._add("system", 0, request.system, _json_bytes(request.system))
         self._add("tools", 0, json.dumps(tools, ensure_ascii=False, indent=2), native_bytes(tools))
         for turn, group in groupby(request.parts, key=lambda part: part.turn):
-            for kind, parts in _kinds(turn, tuple(group), compacted):
+            kinds = dict(_kinds(turn, tuple(group), compacted))
+            for kind, parts in kinds.items():
                 size = sum(native_bytes(agent.provider.native(part)) for part in parts)
-                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, _left_out(kind, parts, past))
+                left_out = _left_out(kind, parts, past, is_pending="pending" in kinds)
+                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, left_out)
         self._add("frame", 0, "", self.total - sum(row.bytes for row in self.rows.values()))
 
     def _add(self, kind: ContextKind, turn: int, text: str, size: int, left_out: str = "") -> None:
@@ -166,9 +168,9 @@ def _readable_step(step: ToolStep) -> str:
     return "\n\n".join(filter(None, (step.text, *calls)))
 
 
-def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past) -> str:
+def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pending: bool) -> str:
     """What of the turn is not sent: its calls, where the policy does not replay them."""
-    steps = past.steps.get(parts[0].turn, ()) if kind == "turn" else ()
+    steps = past.steps.get(parts[0].turn, ()) if kind == "turn" and not is_pending else ()
     calls = [result for step in steps for _, result in step.calls]
     if not calls or any(isinstance(part, PastStep) for part in parts):
         return ""

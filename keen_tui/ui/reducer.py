@@ -160,7 +160,7 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
         case CompactionStarted():
             turn = state.turns[-1].turn if state.turns else 0
             begun = CompactionBlock(turn=turn, start=event)
-            return replace(state, live=(*state.live, begun), phase="compacting")
+            return replace(state, live=_before_open_end(state.live, begun), phase="compacting")
         case CompactionDelta(text=text):
             return _with_compaction(state, lambda block: replace(block, text=block.text + text))
         case Compacted():
@@ -169,6 +169,15 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
         case CompactionFailed():
             failed = _with_compaction(state, lambda block: replace(block, end=event))
             return replace(failed, phase=_phase_between(state))
+
+
+def _before_open_end(live: tuple[Block, ...], begun: CompactionBlock) -> tuple[Block, ...]:
+    """The blocks with the compaction at their end; an end that waits for the user stays the last one."""
+    kept = tuple(block for block in live if not (isinstance(block, CompactionBlock) and block.end is None))
+    last = kept[-1] if kept else None
+    if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
+        return (*kept[:-1], begun, last)
+    return (*kept, begun)
 
 
 def _phase_between(state: UiState) -> Phase:
