@@ -236,6 +236,7 @@ def _command(command: str, subjects: Sequence[str], settings: Settings, given: M
 
 def _asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | None:
     """The session that the flags name, a copy of it with --fork; None for a new one."""
+    from keen_tui.agent.history_desk import fork_session
     from keen_tui.storage.peek import glance
 
     if "resume" in given:
@@ -247,7 +248,7 @@ def _asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | 
         session = newest
     else:
         return None
-    return glance(store.fork(store.path_of(session.id), Path.cwd())) if "fork" in given else session
+    return glance(fork_session(store, store.path_of(session.id), Path.cwd())) if "fork" in given else session
 
 
 def _headless(settings: Settings, given: Mapping[str, Any]) -> int:

@@ -36,6 +36,12 @@ EndReason = Literal[
 ]
 """Why a turn ended without being done (turn.md, "End events")."""
 
+STOPPED = "You stopped it."
+"""The detail of a turn that the user interrupted."""
+
+PROGRAM_ENDED = "The program ended while this turn ran."
+"""The detail of a turn that was interrupted by the end of its program."""
+
 
 class KeenError(Exception):
     """Base of all exceptions raised on purpose; `str(error)` is a sentence for the user."""

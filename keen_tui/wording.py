@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keen_tui.errors import EndReason
+from keen_tui.errors import PROGRAM_ENDED, EndReason
+from keen_tui.events import TurnError, TurnIncomplete
+from keen_tui.measures import duration
 
 TOOL_NAMES: Mapping[str, str] = {
     "read_file": "read",
@@ -28,6 +30,19 @@ REASONS: Mapping[EndReason, str] = {
     "internal": "Keen TUI made a mistake",
 }
 """Why a turn ended, as a sentence for its block."""
+
+
+def why_ended(end: TurnIncomplete | TurnError) -> str:
+    """Why the turn ended, as a sentence for its block."""
+    return "the program ended" if end.detail == PROGRAM_ENDED else REASONS[end.reason]
+
+
+def shortly_why(end: TurnIncomplete | TurnError) -> str:
+    """The same in two words, and after how long, where that is known."""
+    if end.detail == PROGRAM_ENDED:
+        return "program ended"
+    return f"{SHORT_REASONS[end.reason]} after {duration(end.seconds)}"
+
 
 SHORT_REASONS: Mapping[EndReason, str] = {
     "provider": "server failed",

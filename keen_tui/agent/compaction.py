@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
-from keen_tui.errors import ContextExceeded, ProviderError, ReplyUnreadable
+from keen_tui.errors import STOPPED, ContextExceeded, ProviderError, ReplyUnreadable
 from keen_tui.events import Compacted, CompactionDelta, CompactionFailed, CompactionStarted, Usage
 from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
@@ -69,7 +69,7 @@ async def compact(
             seconds=agent.clock() - started_at,
         )
     except asyncio.CancelledError:
-        end = CompactionFailed(reason="interrupted", detail="You stopped it.")
+        end = CompactionFailed(reason="interrupted", detail=STOPPED)
     except ProviderError as error:
         end = CompactionFailed(reason=error.reason, detail=agent.retries.explain(error))
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,10 @@ class HistoryDesk:
         self._at_work(self._store.new_path(self._session.workspace))
         self._session.open(self.session_id, "", ())
         self._write_down(None)
-        self._cleaning = asyncio.create_task(asyncio.to_thread(forget_old, self._store.checkpoints))
+        in_use = (self._store.checkpoints_of(self.session_id),)
+        self._cleaning = asyncio.create_task(
+            asyncio.to_thread(forget_old, self._store.checkpoints, spare=in_use)
+        )
 
     async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
         """The sessions of this workspace, or of all, newest first."""
@@ -107,7 +111,7 @@ class HistoryDesk:
         path = self._path if not session_id else await asyncio.to_thread(self._store.path_of, session_id)
         if not is_regular(path):
             raise SessionRefused("There is nothing to copy yet.")
-        copy = await asyncio.to_thread(self._store.fork, path, self._session.workspace, turn)
+        copy = await asyncio.to_thread(fork_session, self._store, path, self._session.workspace, turn)
         await self.open(copy.stem)
 
     async def rename(self, session_id: str, title: str) -> None:
@@ -145,7 +149,11 @@ class HistoryDesk:
         """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
         changes = await asyncio.to_thread(self._turn_changes().changes, turn)
         past = self._session.past
-        titles = (m.text for m in past.messages if m.turn == changes.turn and m.role == "user")
+        titles = (
+            message.text
+            for message in past.messages
+            if message.turn == changes.turn and message.role == "user" and not message.by_program
+        )
         commands = sum(
             isinstance(result.display, CommandDisplay)
             for number, steps in past.steps.items()
@@ -163,8 +171,7 @@ class HistoryDesk:
             taken = await asyncio.to_thread(work.undo, number)
             if taken.files:
                 self._session.note_undone(number, taken.files)
-        count = f"{len(taken.files)} file{'' if len(taken.files) == 1 else 's'}"
-        return " ".join((f"Changes of turn {number} undone: {count}.", *taken.problems))
+        return " ".join(taken.problems)
 
     async def close(self) -> None:
         """After the session was closed: wait until everything is on the disk."""
@@ -253,6 +260,19 @@ class HistoryDesk:
 
     def _tell(self, sentence: str) -> None:
         self._session.bus.publish(Notice(turn=0, text=sentence))
+
+
+def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:
+    """Copy a session, up to and with that turn (0: whole), with what was kept of its changes. Blocks.
+
+    Raises:
+        StorageFailed: no such turn, or it can't be written.
+    """
+    copy = store.fork(path, workspace, turn)
+    Checkpoints(store.checkpoints_of(path.stem)).copy_to(
+        store.checkpoints_of(copy.stem), up_to=turn or sys.maxsize
+    )
+    return copy
 
 
 def export_session(

@@ -16,7 +16,7 @@ from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
 from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
 from keen_tui.agent.working import WorkingTurn
-from keen_tui.errors import ContextExceeded, ProviderError
+from keen_tui.errors import STOPPED, ContextExceeded, ProviderError
 from keen_tui.events import (
     Notice,
     ReasoningDelta,
@@ -38,7 +38,7 @@ async def run_turn(turn: WorkingTurn, agent: Agent) -> Ending:
     try:
         return await _steps(turn, agent)
     except asyncio.CancelledError:
-        return Broken(reason="interrupted", detail="You stopped it.")
+        return Broken(reason="interrupted", detail=STOPPED)
     except ProviderError as error:
         return Broken(reason=error.reason, detail=agent.retries.explain(error))
     except Exception as error:

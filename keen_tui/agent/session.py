@@ -21,7 +21,7 @@ from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.settle import Broken, Commit, Discard, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
 from keen_tui.bus import EventBus
-from keen_tui.errors import SessionRefused
+from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import (
     CompactionFailed,
     Event,
@@ -478,7 +478,7 @@ class Session:
         end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
         working.past = self._conversation.past
         if isinstance(end, CompactionFailed) and end.reason == "interrupted":
-            return Broken(reason="interrupted", detail="You stopped it.")
+            return Broken(reason="interrupted", detail=STOPPED)
         return None
 
     def _send_queued(self) -> None:

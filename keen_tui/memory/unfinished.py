@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from keen_tui.errors import PROGRAM_ENDED
 from keen_tui.events import (
     Compacted,
     CompactionFailed,
@@ -24,11 +25,9 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.messages import Fact, ToolResult
 
-DIED = "The program ended while this turn ran."
-
 ENDED_MIDWAY = ToolResult(
     text="interrupted: the program ended while this ran, effects unknown",
-    summary="stopped",
+    summary="program ended",
     is_error=True,
     interrupted=True,
 )
@@ -70,7 +69,11 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
     if state.running and not has_work:
         ends.append(
             TurnError(
-                turn=state.turn, attempt=state.running.attempt, reason="interrupted", detail=DIED, seconds=0.0
+                turn=state.turn,
+                attempt=state.running.attempt,
+                reason="interrupted",
+                detail=PROGRAM_ENDED,
+                seconds=0.0,
             )
         )
     elif state.running:
@@ -131,7 +134,7 @@ def _incomplete(
         turn=state.turn,
         attempt=running.attempt,
         reason="interrupted",
-        detail=DIED,
+        detail=PROGRAM_ENDED,
         text="\n\n".join(recovered.texts) if recovered else "",
         turn_memory=turn_memory(state.facts),
         calls=recovered.calls if recovered else calls,

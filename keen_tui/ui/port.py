@@ -139,7 +139,7 @@ class HistoryPort(Protocol):
         """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
 
     async def undo(self, turn: int) -> str:
-        """Take the files of a turn back to what they were before it; gives a sentence about that.
+        """Take the files of a turn back to what they were before it; says in a sentence what went wrong.
 
         Raises SessionRefused: a turn runs, or pending state would be lost.
         """

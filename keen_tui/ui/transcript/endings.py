@@ -7,6 +7,7 @@ from typing import Final
 
 from rich.segment import Segment
 
+from keen_tui.errors import STOPPED
 from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
 from keen_tui.ui.measures import counted, cut, dollars, duration, size
@@ -14,7 +15,7 @@ from keen_tui.ui.state import EndBlock, RetryBlock
 from keen_tui.ui.transcript.lines import Line, cells_of, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
-from keen_tui.ui.wording import REASONS, SHORT_REASONS
+from keen_tui.ui.wording import shortly_why, why_ended
 
 MODELS_KEY: Final = "f2"
 COMPACT: Final = ("/compact", "make room")
@@ -70,7 +71,7 @@ def _draw_done(end: TurnDone, cost: float | None, scene: Scene) -> list[Line]:
 
 def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> list[Line]:
     """One row for an end that waits for nothing any more."""
-    words = f"{SHORT_REASONS[end.reason]} after {duration(end.seconds)}"
+    words = shortly_why(end)
     glyphs = scene.look.glyphs
     if isinstance(end, TurnError):
         settled = "sent again" if block.settled == "retried" else ""
@@ -94,7 +95,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
     if block.lost_words == 1:
         lost = "the 1 word above that was still streaming"
     remembered = "the changed file stays" if changed == 1 else "the changed files stay"
-    reason = f"{REASONS[end.reason]} after {duration(end.seconds)}"
+    reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
     rows = [
         [],
         *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
@@ -125,9 +126,9 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
 def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
     """Nothing is kept: what went wrong, and the key that sends the message again."""
     styles, glyphs = scene.look.styles, scene.look.glyphs
-    stopped = end.reason == "interrupted"
+    stopped = end.detail == STOPPED
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
-    title_rows = _title(glyph, "fail", title, REASONS[end.reason], scene, None)
+    title_rows = _title(glyph, "fail", title, why_ended(end), scene, None)
     rows = [*title_rows, *(_detail(end, scene, None) or [[]])]
     ways = _ways_on(end, scene)
     bar = Segment(glyphs.bar, styles("fail"))
