@@ -7,15 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from keen_tui.events import PolicyChanged
-from keen_tui.messages import CommandFailed, TurnMemory
+from keen_tui.messages import TurnMemory
 from keen_tui.ui.app import UiSettings
 from tests.support import contexts, story
 from tests.support.workspace import Driver, workspace
-
-FORGETFUL = TurnMemory(
-    files_changed=("src/money.py", "src/cart.py"),
-    failed_bash=(CommandFailed(command="pytest -q", exit_code=1),),
-)
 
 
 @asynccontextmanager
@@ -206,6 +201,20 @@ async def test_a_refused_edit_is_a_sentence_and_what_was_entered_stays(tmp_path:
         driver.session.refusal = ""
         await driver.press("enter")
         await driver.until_shown("turn 3   1 forgotten")
+
+
+async def test_the_editor_says_when_another_policy_sends_none_of_it(tmp_path: Path) -> None:
+    async with context_view(tmp_path) as driver:
+        await choose(driver, "turn 3")
+        await driver.press("e")
+        await driver.until_shown("enter save")
+        assert not driver.shows("policy")
+        await driver.press("escape")
+        driver.session.report = contexts.under(contexts.pictured(), "full-trace")
+        driver.session.publish(PolicyChanged(policy="full-trace"))
+        await driver.until_shown("● full-trace")
+        await driver.press("e")
+        await driver.until_shown("now full-trace is in use")
 
 
 async def test_only_turns_have_a_memory_to_edit(tmp_path: Path) -> None:

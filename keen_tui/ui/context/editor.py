@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from keen_tui.errors import SessionRefused
+from keen_tui.events import PolicyName
 from keen_tui.messages import CommandFailed, TurnMemory
 from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.ui.context.foot import Foot
@@ -30,8 +31,11 @@ _EXPLAINED = "This is what later turns know. Forgetting leaves your files as the
 class EntryRows(Rows):
     """Title, explanation and the entries around the chosen one."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, row: TurnRow) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, row: TurnRow, policy: PolicyName) -> None:
         super().__init__(styles, glyphs, id="memory-rows")
+        self._explained = _EXPLAINED
+        if policy != "summary":
+            self._explained += f" It is sent under the summary policy; now {policy} is in use."
         self.entries = entries_of(row.memory)
         self.place = 0
         self.sentence = ""
@@ -75,7 +79,7 @@ class EntryRows(Rows):
         inner = max(width - TEXT_EDGE - RIGHT_MARGIN, 1)
         what = Text(f"What is remembered of turn {self._row.turn}", look("text", bold=True))
         title = cut_row(self.fact(what, Text(clean(self._row.title), look("dim"))), inner, self.glyphs.more)
-        head = [title, *wrapped(_EXPLAINED, inner, look("soft")), Text()]
+        head = [title, *wrapped(self._explained, inner, look("soft")), Text()]
         foot = [Text(), *wrapped(clean(self.sentence), inner, look("soft"))] if self.sentence else []
         room = max(height - len(head) - len(foot), 1)
         return [
@@ -131,7 +135,10 @@ class EntryRows(Rows):
 
 
 class MemoryEditor(Screen[str | None]):
-    """Dismissed with a sentence about what was saved, or with None. `save` may raise SessionRefused."""
+    """Dismissed with a sentence about what was saved, or with None.
+
+    `policy` is the one in use; `save` may raise SessionRefused.
+    """
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -146,13 +153,18 @@ class MemoryEditor(Screen[str | None]):
     ]
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, row: TurnRow, save: Callable[[TurnMemory], None]
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        row: TurnRow,
+        policy: PolicyName,
+        save: Callable[[TurnMemory], None],
     ) -> None:
         super().__init__()
         self._turn = row.turn
         self._before = row.memory
         self._save = save
-        self._rows = EntryRows(styles, glyphs, row)
+        self._rows = EntryRows(styles, glyphs, row, policy)
         self._note = Input(id="memory-note", compact=True, placeholder="what later turns shall know")
         self._note.cursor_blink = False
         self._note.display = False

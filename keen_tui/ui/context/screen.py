@@ -127,7 +127,8 @@ class ContextScreen(Screen[None]):
             self._foot.say("Nothing is known of this turn.")
             return
         save = partial(self._session.edit_memory, row.turn)
-        self.app.push_screen(MemoryEditor(self._styles, self._glyphs, row, save), self._edited)
+        editor = MemoryEditor(self._styles, self._glyphs, row, self._view.report.policy, save)
+        self.app.push_screen(editor, self._edited)
 
     @on(PartTable.Picked)
     def _show_part(self) -> None:
