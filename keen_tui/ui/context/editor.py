@@ -35,7 +35,7 @@ class EntryRows(Rows):
         super().__init__(styles, glyphs, id="memory-rows")
         self._explained = _EXPLAINED
         if policy != "summary":
-            self._explained += f" It is sent under the summary policy; now {policy} is in use."
+            self._explained += f"\nIt is sent under the summary policy; now {policy} is in use."
         self.entries = entries_of(row.memory)
         self.place = 0
         self.sentence = ""
