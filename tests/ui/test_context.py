@@ -255,11 +255,13 @@ async def test_a_part_is_chosen_with_the_mouse(tmp_path: Path) -> None:
 async def test_a_policy_changed_meanwhile_is_drawn_and_the_choice_stays(tmp_path: Path) -> None:
     async with context_view(tmp_path) as driver:
         await choose(driver, "turn 2")
+        await driver.press("right")
+        await driver.until_shown("turn 2   as in-band sends it")
         changed = contexts.pictured()
         driver.session.report = contexts.under(changed, "full-trace")
         driver.session.publish(PolicyChanged(policy="full-trace"))
         await driver.until_shown("● full-trace  in use")
-        assert driver.shows("turn 2   as summary sends it")
+        assert driver.shows("turn 2   as in-band sends it")
 
 
 async def test_texts_from_outside_cannot_drive_the_terminal(tmp_path: Path) -> None:

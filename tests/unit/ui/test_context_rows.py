@@ -90,6 +90,18 @@ def test_all_rows_share_the_scale_of_the_largest_part() -> None:
     assert sum("━" * 11 in row for row in rows) == 1
 
 
+def test_amber_is_pending_and_teal_the_policy_in_use() -> None:
+    rows = PartTable(STYLES, UNICODE, View.of(contexts.pictured(), 0)).rows(120, 20)
+
+    def colours(title: str) -> list[object]:
+        row = next(row for row in rows if title in row.plain)
+        return [span.style for span in row.spans if set(row.plain[span.start : span.end]) <= set("━╸")]
+
+    soft = STYLES("soft")
+    assert colours("pending") == [STYLES("wait"), soft, soft]
+    assert colours("turn 2") == [STYLES("accent"), soft, soft]
+
+
 def test_the_past_stands_apart_from_what_stays_and_from_what_is_now() -> None:
     parts = contexts.pictured().parts
     drawn = [None if place is None else parts[place].title for place in lines_of(parts)]
