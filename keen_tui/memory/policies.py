@@ -17,7 +17,10 @@ from keen_tui.memory.rendering import render_assistant
 from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep
 
 RESULT_LIMIT = 16_384
-"""Bytes of a tool result that are replayed under `full-trace`."""
+"""Bytes of a tool result that are replayed under `full-trace`, at most."""
+
+_NOTE_ROOM = 64
+"""Bytes of them that are free for the note about what was left out."""
 
 
 class TextFilter(Protocol):
@@ -129,7 +132,7 @@ _POLICIES: dict[PolicyName, MemoryPolicy] = {
 
 def _id(turn: int, number: int) -> str:
     """The same for the same call in every request, and nine letters and digits, as every server takes it."""
-    return f"p{turn % 16**5:05x}{number % 16**3:03x}"
+    return f"p{turn % 16**4:04x}{number % 16**4:04x}"
 
 
 def _bounded(call: ToolCall, result: ToolResult, call_id: str) -> tuple[ToolCall, ToolResult]:
@@ -140,9 +143,10 @@ def _cut(text: str) -> str:
     data = text.encode("utf-8", "replace")
     if len(data) <= RESULT_LIMIT:
         return text
-    half = RESULT_LIMIT // 2
+    half = (RESULT_LIMIT - _NOTE_ROOM) // 2
     head, tail = (piece.decode("utf-8", "ignore") for piece in (data[:half], data[-half:]))
-    return f"{head}\n[{len(data) - RESULT_LIMIT:,} bytes left out]\n{tail}"
+    left_out = len(data) - len(head.encode()) - len(tail.encode())
+    return f"{head}\n[{left_out:,} bytes left out]\n{tail}"
 
 
 def visible(policy: MemoryPolicy, text: str) -> str:
