@@ -6,6 +6,8 @@ from functools import partial
 
 import pytest
 
+from keen_tui.events import PolicyName
+from keen_tui.history import POLICIES
 from keen_tui.providers.registry import APIS
 from tests.support import agent
 
@@ -14,3 +16,10 @@ from tests.support import agent
 def at_work(request: pytest.FixtureRequest) -> agent.AtWork:
     """A session at work against the scripted server, once for each API."""
     return partial(agent.at_work, api=request.param)
+
+
+@pytest.fixture(params=POLICIES)
+def policy(request: pytest.FixtureRequest) -> PolicyName:
+    """Each memory policy."""
+    name: PolicyName = request.param
+    return name

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from keen_tui.bus import Subscription
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
-from keen_tui.events import EndEvent, Event, Mode, TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import EndEvent, Event, Mode, PolicyName, TurnDone, TurnError, TurnIncomplete
 from keen_tui.models import Api, ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
@@ -98,6 +99,15 @@ class Bench:
         assert system.role == "system"
         return rest
 
+    def lines(self, number: int = -1) -> list[str]:
+        """What the model saw in a request behind the system prompt, one line for each thing said, called
+        and answered. Ids are left out."""
+        return [line for message in self.messages(number) for line in _lines(message)]
+
+    def system(self, number: int = -1) -> str:
+        """The system prompt of a request."""
+        return seen(self.server.requests[number])[0].text
+
     def results(self, number: int = -1) -> list[str]:
         """The texts of the tool results in a request."""
         return [message.text for message in self.messages(number) if message.role == "tool"]
@@ -113,6 +123,16 @@ class Bench:
         assert_valid(self.server.requests)
 
 
+def _lines(message: Seen) -> Iterator[str]:
+    if message.role != "assistant":
+        yield f"{'result' if message.role == 'tool' else message.role}: {message.text}"
+        return
+    if message.text:
+        yield f"assistant: {message.text}"
+    for call in message.calls:
+        yield f"call: {call.name} {json.dumps(call.arguments)}"
+
+
 class AtWork(Protocol):
     """`at_work` for one API."""
 
@@ -126,6 +146,7 @@ class AtWork(Protocol):
         attended: bool = True,
         max_steps: int = 20,
         clock: Callable[[], float] = time.monotonic,
+        policy: PolicyName = "summary",
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -150,6 +171,7 @@ async def at_work(
     attended: bool = True,
     max_steps: int = 20,
     clock: Callable[[], float] = time.monotonic,
+    policy: PolicyName = "summary",
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
@@ -164,6 +186,7 @@ async def at_work(
             max_steps=max_steps,
             retries=retries,
             clock=clock,
+            policy=policy,
         )
         log = EventLog(session.bus.subscribe())
         try:
