@@ -183,7 +183,7 @@ async def test_words_are_found_in_all_sessions_and_open_at_their_turn(tmp_path: 
     async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
         await opened_list(driver)
         await driver.press("ctrl+f")
-        await driver.until_shown("Type words that were said")
+        await driver.until_shown("Type words that stand")
         await driver.type("discount")
         await driver.until_shown("no discount here")
         assert driver.shows("3 places") and driver.shows("round the discount once")
@@ -262,6 +262,15 @@ async def test_a_session_is_renamed_in_its_row(tmp_path: Path) -> None:
         assert driver.shows("Add a discount to the cart again")
         await driver.type("again")
         await driver.until_shown("1 of 5 sessions")
+
+
+async def test_a_title_typed_fast_is_not_taken_for_a_search(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+e", "ctrl+u", *"tax", "enter", *"tax")
+        await driver.until_shown("1 of 5 sessions")
+        assert ("rename", "s4", "tax") in history.calls
 
 
 async def test_a_title_is_left_as_it_was_by_esc_and_never_emptied(tmp_path: Path) -> None:
@@ -473,7 +482,10 @@ async def test_the_session_is_exported_and_the_file_named(tmp_path: Path) -> Non
     async with workspace(tmp_path, history=history) as driver:
         await command(driver, "/export notes/today.html")
         await driver.until_shown("exported to /home/me/shop/notes/today.html")
-        assert history.calls == [("export", "html", "notes/today.html")]
+        history.here = tmp_path
+        await command(driver, "/export notes/today.html")
+        await driver.until_shown("exported to notes/today.html")
+        assert history.calls[0] == ("export", "html", "notes/today.html")
         await command(driver, "/export pdf")
         await driver.until_shown("There is no format pdf. There are markdown, json and html.")
         assert driver.written == "/export pdf"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.timer import Timer
 
@@ -100,7 +101,7 @@ class HistoryActions(Stage):
             except KeenError as error:
                 self._refuse(f"/export {words}", error)
                 return
-            self._do(_exported(history, format, path))
+            self._do(_exported(history, format, path, self.session.workspace))
 
     def action_compact(self, words: str) -> None:
         """Have the conversation summarised."""
@@ -213,8 +214,9 @@ async def _renamed(history: HistoryPort, title: str) -> str:
     return ""
 
 
-async def _exported(history: HistoryPort, format: ExportFormat, path: str) -> str:
-    return f"exported to {await history.export(format, path)}"
+async def _exported(history: HistoryPort, format: ExportFormat, path: str, workspace: Path) -> str:
+    file = await history.export(format, path)
+    return f"exported to {file.relative_to(workspace) if file.is_relative_to(workspace) else file}"
 
 
 def _forking(history: HistoryPort, session: SavedSession, turn: int) -> _Replacement:

@@ -31,6 +31,23 @@ class SessionsHead(Rows):
         return [indented(spread(left, Text(count, self.look("dim")), width - 6, self.glyphs.more), 2)]
 
 
+class PutAside(Rows):
+    """What was typed, in its place while the field is elsewhere."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__(styles, glyphs, id="sessions-aside")
+        self._text = ""
+        self.display = False
+
+    def show(self, text: str) -> None:
+        """Draw this text."""
+        self._text = text
+        self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        return [indented(cut_row(Text(clean(self._text), self.look("dim")), width - 4, self.glyphs.more), 2)]
+
+
 class SessionsFoot(Rows):
     """One sentence or, in its place, a question; below it the keys."""
 

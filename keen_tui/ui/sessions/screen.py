@@ -18,7 +18,7 @@ from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
-from keen_tui.ui.sessions.bars import Keys, SessionsFoot, SessionsHead
+from keen_tui.ui.sessions.bars import Keys, PutAside, SessionsFoot, SessionsHead
 from keen_tui.ui.sessions.field import Field
 from keen_tui.ui.sessions.lines import Line, session_of, shown_title
 from keen_tui.ui.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
@@ -50,7 +50,7 @@ _TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
 class SessionsScreen(Screen[Chosen | None]):
     """Dismissed with the session to go on with. `query` is what is looked for at first."""
 
-    AUTO_FOCUS = "#sessions-search"
+    AUTO_FOCUS = "#sessions-field"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, action, show=False) for key, action in _KEYS.items()
     ]
@@ -72,20 +72,19 @@ class SessionsScreen(Screen[Chosen | None]):
         self._renamed: SavedSession | None = None
         self._sentence = ""
         self._head = SessionsHead(styles, glyphs)
-        self._search = Field(id="sessions-search", keys=_KEYS, value=query)
-        self._title = Field(id="sessions-title", keys=_TITLE_KEYS)
+        self._field = Field(id="sessions-field", keys=_KEYS, value=query)
+        self._aside = PutAside(styles, glyphs)
         self._list = SessionList(styles, glyphs, now=now)
         self._foot = SessionsFoot(styles, glyphs)
 
     def compose(self) -> ComposeResult:
         yield self._head
-        yield self._search
+        yield self._field
+        yield self._aside
         yield self._list
-        yield self._title
         yield self._foot
 
     def on_mount(self) -> None:
-        self._title.display = False
         self._show()
         self._load()
 
@@ -99,13 +98,13 @@ class SessionsScreen(Screen[Chosen | None]):
 
     # What is shown
 
-    @on(Input.Changed, "#sessions-search")
+    @on(Input.Changed, "#sessions-field")
     def _follow_query(self) -> None:
         """The query may have changed: show what it finds."""
-        if self._search.value == self._shelf.query:
+        if self._renamed or self._field.value == self._shelf.query:
             return
         self._sentence, self._doomed = "", None
-        self._shelf = replace(self._shelf, query=self._search.value)
+        self._shelf = replace(self._shelf, query=self._field.value)
         if self._shelf.in_words:
             self._look_for_words()
         self._show(to_top=True)
@@ -120,7 +119,7 @@ class SessionsScreen(Screen[Chosen | None]):
             choose=choose,
             to_top=to_top,
         )
-        self._search.placeholder = shelf.invitation
+        self._field.placeholder = shelf.invitation
         self._tell()
 
     def _tell(self) -> None:
@@ -249,12 +248,11 @@ class SessionsScreen(Screen[Chosen | None]):
         session = session_of(self._list.chosen)
         if session and not session.problem:
             self._renamed = session
-            self._title.value = session.title
-            self._search.can_focus = False
+            self._aside.show(self._shelf.query or self._shelf.invitation)
+            self._aside.display = True
+            self._field.add_class("-title")
             self._place_title()
-            self._title.display = True
-            self._title.focus()
-            self._title.cursor_position = len(session.title)
+            self._field.take_over(_TITLE_KEYS, session.title)
             self._tell()
 
     def action_delete(self) -> None:
@@ -269,7 +267,7 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def action_keep_title(self) -> None:
         """Give the session the title that is written."""
-        title = self._title.value.strip()
+        title = self._field.value.strip()
         if not title:
             self._say("A title has at least one word.")
         elif session := self._renamed:
@@ -283,9 +281,11 @@ class SessionsScreen(Screen[Chosen | None]):
     def action_leave_title(self) -> None:
         """Leave the title as it was."""
         self._renamed, self._sentence = None, ""
-        self._search.can_focus = True
-        self._search.focus()
-        self._title.display = False
+        self._aside.display = False
+        self._field.remove_class("-title")
+        self._field.styles.offset = (0, 0)
+        self._field.styles.width = None
+        self._field.take_over(_KEYS, self._shelf.query)
         self._tell()
 
     def _choose(self, *, fork: bool) -> None:
@@ -326,6 +326,7 @@ class SessionsScreen(Screen[Chosen | None]):
         return session.id == self._history.session_id
 
     def _place_title(self) -> None:
-        """Lay the line for a title over the row of its session."""
-        self._title.styles.offset = (TEXT_EDGE, self._list.region.y + self._list.row_of_chosen)
-        self._title.styles.width = max(self.size.width - TEXT_EDGE - MARGIN, 10)
+        """Lay the field over the row of the session that is renamed."""
+        if self._renamed:
+            self._field.styles.offset = (TEXT_EDGE, self._list.region.y + self._list.row_of_chosen)
+            self._field.styles.width = max(self.size.width - TEXT_EDGE - MARGIN, 10)

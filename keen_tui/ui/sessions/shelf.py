@@ -13,7 +13,7 @@ from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_t
 class Shelf:
     """`sessions` are those of this folder or, `everywhere`, of all; None until they were read.
 
-    `query` narrows them by title or, `in_words`, is searched for in what was said: `hits` are the places.
+    `query` narrows them by title or, `in_words`, is searched for in all of them: `hits` are the places.
     """
 
     sessions: tuple[SavedSession, ...] | None = None
@@ -31,16 +31,14 @@ class Shelf:
     @property
     def invitation(self) -> str:
         """What to type."""
-        return (
-            "words that were said in any session" if self.in_words else "type to find a session by its title"
-        )
+        return "words that stand in any session" if self.in_words else "type to find a session by its title"
 
     @property
     def empty(self) -> str:
         """Why the list is empty, when it is."""
         if self.in_words:
             if not self.query.strip():
-                return "Type words that were said, by you or by the model, in any session."
+                return "Type words that stand in any session."
             return "searching" if self.searching else "These words stand in no session."
         if self.sessions is None:
             return "reading the sessions"

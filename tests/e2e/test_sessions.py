@@ -1,0 +1,36 @@
+"""Saved sessions in the program itself, in a terminal: left, found again, gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.demo.script import Reply, Say
+from tests.e2e.test_screen import program
+
+F3, CTRL_E, CTRL_F = "\x1bOR", "\x05", "\x06"
+
+
+def test_a_session_is_left_renamed_found_by_its_words_and_gone_on_with(tmp_path: Path) -> None:
+    script = [Reply([Say(f"Answer number {number}.")]) for number in range(1, 5)]
+    with program(tmp_path, script) as (terminal, server):
+        terminal.wait_for("›")
+        for number, words in enumerate(("fix the cart", "and the tax"), start=1):
+            terminal.type(f"{words}\r")
+            terminal.wait_for_screen(f"turn {number} done")
+        terminal.type("/new\r")
+        terminal.wait_for_screen("Say what you want done")
+        terminal.type("why slow\r")
+        terminal.wait_for_screen("Answer number 3.", "turn 1 done")
+        terminal.type(F3)
+        terminal.wait_for_screen("fix the cart", "esc back")
+        terminal.type(f"{CTRL_E} again\r")
+        terminal.wait_for_screen("fix the cart again")
+        terminal.type(f"{CTRL_F}number 1")
+        terminal.wait_for_screen("turn 1", "1 place")
+        terminal.type("\r")
+        terminal.wait_for_screen("Answer number 2.", "fix the cart again", "Say what shall be done next")
+        terminal.type("go on\r")
+        terminal.wait_for_screen("Answer number 4.")
+        said = [message["content"] for message in server.requests[-1].body["messages"][1:]]
+        assert [said[0], said[2], said[-1]] == ["fix the cart", "and the tax", "go on"]
+        assert not any("why slow" in words for words in said)
