@@ -75,7 +75,7 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
         removed = f"{glyphs.minus}{result.display.removed}"
         return [(f"+{result.display.added}", "add"), (" ", "dim"), (removed, "del")]
     if block.status == "stopped":
-        return [(clean(result.summary) if result.summary != "stopped" else "stopped by you", "soft")]
+        return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
     if block.status == "failed":
         exit_code = f"exit {result.exit_code}" if result.exit_code else ""
         return [(exit_code or clean(result.summary) or "failed", "fail")]
