@@ -130,7 +130,7 @@ def _lines(message: Seen) -> Iterator[str]:
     if message.text:
         yield f"assistant: {message.text}"
     for call in message.calls:
-        yield f"call: {call.name} {json.dumps(call.arguments)}"
+        yield f"call: {call.name} {json.dumps(call.arguments, ensure_ascii=False)}"
 
 
 class AtWork(Protocol):
