@@ -27,7 +27,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)  ## measure against docs/performance.md
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(PARTS)
 
 pictures: $(READY)  ## the pictures of the README, from the real program
 	$(BIN)/python -m tests.support.pictures docs/pictures

@@ -33,7 +33,7 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = ["| what | measured | reference | ratio | budget | |", "|---|---|---|---|---|---|"]
     for row in rows:
         reference = f"{row.reference:.3g} {row.unit} ({row.against})" if row.reference else ""
-        ratio = f"{row.measured:.2f}x" if row.reference else ""
+        ratio = f"{row.measured:.3g}x" if row.reference else ""
         budget = f"{row.budget:g}x" if row.reference else f"{row.budget:g} {row.unit}"
         verdict = "holds" if row.holds else "**missed**"
         lines.append(
