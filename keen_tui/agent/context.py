@@ -84,13 +84,15 @@ def report(
 
     columns = [_Column(request, agent, past) for request in requests]
     totals = [sized("", column.total) for column in columns]
-    keys = list(dict.fromkeys(key for column in columns for key in column.rows))
+    keys = {key for column in columns for key in column.rows}
+    keys.add(("draft", DRAFT_TURN))
+    titles = _titles(going)
     parts = []
     for key in sorted(keys, key=_place):
         kind, turn = key
         rows = [column.rows.get(key) or _Row(kind, turn, "", 0) for column in columns]
         sizes = [sized(row.text, row.bytes, row.left_out) for row in rows]
-        title, label = _named(kind, turn, past, pending, agent)
+        title, label = _named(kind, turn, titles, pending, agent)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     return ContextReport(policy=policy, window=window, parts=tuple(parts), totals=_three(totals))
 
@@ -192,7 +194,7 @@ def _with_draft(past: Past, draft: str) -> Past:
 
 
 def _named(
-    kind: ContextKind, turn: int, past: Past, pending: PendingState | None, agent: Agent
+    kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, agent: Agent
 ) -> tuple[str, str]:
     """Title and label of a row."""
     match kind:
@@ -201,13 +203,18 @@ def _named(
         case "tools":
             return "tool definitions", f"{len(agent.toolbox.specs)} tools"
         case "compacted":
-            return "summary", f"of the turns up to {turn}"
+            return "compacted", f"turns up to {turn}, summarised"
         case "pending":
             calls = pending.calls if pending else 0
             return "pending", f"{calls} call{'' if calls == 1 else 's'}, kept"
         case "draft":
-            return "your draft", ""
+            return "your draft", titles.get(turn, "empty")
         case "frame":
             return "frame", "names and brackets"
-    words = (message.text for message in past.messages if message.turn == turn and message.role == "user")
-    return f"turn {turn}", next(words, "").strip().split("\n", 1)[0]
+    return f"turn {turn}", titles.get(turn, "")
+
+
+def _titles(past: Past) -> dict[int, str]:
+    """The first line of what the user said, by turn."""
+    said = (message for message in past.messages if message.role == "user" and not message.by_program)
+    return {message.turn: message.text.strip().split("\n", 1)[0] for message in said}
