@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Literal, assert_never
+from typing import Literal, TypeGuard, assert_never
 
 from keen_tui.events import (
     ApprovalAnswered,
@@ -160,14 +160,15 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
         case CompactionStarted():
             turn = state.turns[-1].turn if state.turns else 0
             begun = CompactionBlock(turn=turn, start=event)
-            return replace(state, live=_before_open_end(state.live, begun), phase="compacting")
+            kept = (block for block in _without_retry(state.live) if not _is_under_way(block))
+            return replace(state, live=_before_open_end(tuple(kept), begun), phase="compacting")
         case CompactionDelta(text=text):
             return _with_compaction(state, lambda block: replace(block, text=block.text + text))
         case Compacted():
             done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
             return replace(done, phase=_phase_between(state))
         case CompactionFailed():
-            failed = _with_compaction(state, lambda block: replace(block, end=event))
+            failed = _with_compaction(_alive(state), lambda block: replace(block, end=event))
             return replace(failed, phase=_phase_between(state))
 
 
@@ -188,10 +189,14 @@ def _phase_between(state: UiState) -> Phase:
 def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
     """Change the compaction that is under way."""
     live = tuple(
-        change(block) if isinstance(block, CompactionBlock) and block.end is None else block
+        change(block) if _is_under_way(block) else block
         for block in state.live
     )
     return replace(state, live=live)
+
+
+def _is_under_way(block: Block) -> TypeGuard[CompactionBlock]:
+    return isinstance(block, CompactionBlock) and block.end is None
 
 
 def _memory_edited(state: UiState, event: MemoryEdited) -> UiState:
@@ -393,7 +398,8 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
 
 def _add_usage(state: UiState, usage: Usage) -> UiState:
     used_in, used_out = usage.tokens.input_tokens, usage.tokens.output_tokens
-    context = state.context_tokens if used_in is None else used_in + (used_out or 0)
+    is_of_turn = usage.turn > 0  # what a summary took says nothing about the next request
+    context = used_in + (used_out or 0) if is_of_turn and used_in is not None else state.context_tokens
     counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
     return _with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
 

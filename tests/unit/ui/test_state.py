@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 from keen_tui.events import (
     ApprovalAnswered,
+    CompactionDelta,
+    CompactionFailed,
+    CompactionStarted,
     Event,
     MessageTakenBack,
     ModeChanged,
@@ -23,6 +26,7 @@ from keen_tui.events import (
 from keen_tui.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
 from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import (
+    CompactionBlock,
     EndBlock,
     NoticeBlock,
     ReasoningBlock,
@@ -310,3 +314,22 @@ def test_the_clock_of_a_phase_starts_when_the_phase_does() -> None:
     assert (
         after(text("a"), text("b"), state=after(text("a"), state=state, now=8.0), now=9.0).phase_since == 8.0
     )
+
+
+def test_a_summary_that_is_tried_again_is_one_block_and_its_wait_is_shown() -> None:
+    start = CompactionStarted(turns=1)
+    state = after(start, CompactionDelta(text="cut of"), retry_in(2.0))
+    assert (state.phase, len(state.live)) == ("retrying", 2)
+    again = after(start, CompactionDelta(text="Whole"), state=state)
+    assert again.live == (CompactionBlock(turn=0, start=start, text="Whole"),)
+    assert again.phase == "compacting"
+    failed = CompactionFailed(reason="interrupted", detail="You stopped it.")
+    stopped = after(failed, state=state)
+    assert stopped.live == (CompactionBlock(turn=0, start=start, text="cut of", end=failed),)
+    assert stopped.phase == "idle"
+
+
+def test_what_a_summary_took_is_spent_and_leaves_the_context_as_it_was() -> None:
+    state = after(story.started(1, "hi"), Usage(turn=1, step=1, tokens=TokenUsage(input_tokens=100)))
+    summarised = after(Usage(turn=0, step=0, tokens=TokenUsage(input_tokens=9_000)), state=state)
+    assert (summarised.context_tokens, summarised.spent.input_tokens) == (100, 9_100)
