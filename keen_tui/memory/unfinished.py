@@ -37,10 +37,12 @@ ENDED_MIDWAY = ToolResult(
 @dataclass(slots=True)
 class Unfinished:
     """What stands behind the last assistant message. `running` is the turn that was cut off by the end of
-    the program; `calls` and `facts` are those of all its unanswered turns together."""
+    the program; `turns` are the numbers of all that are unanswered, `calls` and `facts` are those of all of
+    them together."""
 
     running: TurnStarted | None = None
     turn: int = 0
+    turns: set[int] = field(default_factory=set)
     calls: int = 0
     result_bytes: int = 0
     facts: list[Fact] = field(default_factory=list)
@@ -87,6 +89,7 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
     match event:
         case TurnStarted():
             state.running, state.turn = event, event.turn
+            state.turns.add(event.turn)
         case ToolStarted():
             state.open_calls[event.id] = event
         case ToolFinished():
@@ -154,7 +157,8 @@ def _abandoned(state: Unfinished) -> TurnAbandoned:
 
 
 def still_valid(pending: PendingState, state: Unfinished) -> bool:
-    """Whether kept pending state knows of every call that the session saw finish: then no tool can run
-    twice by going on from it (turn.md rule 3)."""
+    """Whether kept pending state is that of the turns which the session left unfinished, and knows of every
+    call that the session saw finish: then no tool can run twice by going on from it (turn.md rule 3)."""
     is_open = state.running is not None or state.has_pending
-    return is_open and pending.calls >= state.calls
+    is_theirs = {trace.turn for trace in pending.traces} <= state.turns
+    return is_open and is_theirs and pending.calls >= state.calls

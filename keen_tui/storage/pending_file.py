@@ -18,8 +18,9 @@ class PendingFile:
     """Writes what is kept in a task of its own, the newest state only, whole or not at all.
 
     Args:
-        journal_flushed: waits for the session file. What is done is on the disk there before it is taken
-            out here, so that a crash in between loses nothing.
+        journal_flushed: waits for the session file; False when it could not be written. What this file
+            knows of is on the disk there before, and what is done is there before it is taken out here: a
+            crash in between loses nothing.
         on_problem: is told in a sentence when writing fails.
     """
 
@@ -27,7 +28,7 @@ class PendingFile:
         self,
         path: Path,
         *,
-        journal_flushed: Callable[[], Awaitable[object]],
+        journal_flushed: Callable[[], Awaitable[bool]],
         on_problem: Callable[[str], None],
     ) -> None:
         self._path = path
@@ -50,12 +51,12 @@ class PendingFile:
     async def _write_all(self) -> None:
         while self._wanted:
             (identity, pending), self._wanted = self._wanted, None
+            is_saved = await self._journal_flushed()
             try:
-                if pending is None:
-                    await self._journal_flushed()
-                    await asyncio.to_thread(self._path.unlink, missing_ok=True)
-                else:
+                if pending:
                     await asyncio.to_thread(_write, self._path, pending_text(identity, pending))
+                elif is_saved:
+                    await asyncio.to_thread(_remove, self._path)
             except OSError as error:
                 self._on_problem(f"Pending work is in memory only: {self._path} ({error.strerror}).")
 
@@ -71,9 +72,18 @@ def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
 
 def _write(path: Path, text: str) -> None:
     make_private_folder(path.parent)
-    new = path.with_suffix(".pending.new")
+    new = _half_written(path)
     with open(new, "w", encoding="utf-8", errors="surrogatepass", opener=private_opener) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    _half_written(path).unlink(missing_ok=True)
+
+
+def _half_written(path: Path) -> Path:
+    return path.with_suffix(".pending.new")
