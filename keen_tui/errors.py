@@ -15,7 +15,8 @@ KeenError
     ├── ConnectionFailed   no connection, DNS, TLS, reset before the reply (network)
     ├── StreamCut          the stream ended before its terminal event    (cut)
     ├── StreamStalled      no byte for the stall limit                   (stalled)
-    └── ReplyUnreadable    the server answered something that is no reply (provider)
+    ├── ReplyUnreadable    the server answered something that is no reply (provider)
+    └── EmptyReply         the model said nothing where it had to        (empty)
 """
 
 from __future__ import annotations
@@ -120,3 +121,7 @@ class StreamStalled(ProviderError):
 
 class ReplyUnreadable(ProviderError):
     pass
+
+
+class EmptyReply(ProviderError):
+    reason = "empty"

@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
-from keen_tui.errors import STOPPED, ContextExceeded, ProviderError, ReplyUnreadable
-from keen_tui.events import Compacted, CompactionDelta, CompactionFailed, CompactionStarted, Usage
+from keen_tui.errors import STOPPED, ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
+from keen_tui.events import (
+    Compacted,
+    CompactionDelta,
+    CompactionFailed,
+    CompactionStarted,
+    RetryScheduled,
+    Usage,
+)
 from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
-from keen_tui.memory.policies import MemoryPolicy, visible
-from keen_tui.memory.projection import PastStep, UserText
-from keen_tui.memory.rendering import rendered_bytes
-from keen_tui.messages import Message, StepReply, TokenUsage
+from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
+from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
+from keen_tui.memory.rendering import render_assistant
+from keen_tui.messages import Message, StepReply, StopReason, TokenUsage
 from keen_tui.models import cost_of
 from keen_tui.providers.base import StepRequest, StepText
 
@@ -64,8 +71,8 @@ async def compact(
             turns=turns,
             summary=summary,
             turn_memory=memory,
-            bytes_before=_size(old, policy, agent),
-            bytes_after=len(COMPACTED) + rendered_bytes(summary, memory),
+            bytes_before=_size(step_request(old, (), policy, agent.workspace, ()).parts, agent),
+            bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), agent),
             seconds=agent.clock() - started_at,
         )
     except asyncio.CancelledError:
@@ -87,23 +94,42 @@ async def _summary(old: Past, policy: MemoryPolicy, agent: Agent, start: Compact
     Raises:
         ProviderError: no whole summary came.
     """
+
+    async def asked_with(request: StepRequest) -> str:
+        return _checked(await _reply(request, policy, agent, start), policy)
+
+    *longer, shortest = _requests(old, policy, agent, start.focus)
+    for request in longer:
+        with suppress(ContextExceeded):
+            return await asked_with(request)
+    return await asked_with(shortest)
+
+
+def _requests(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> Iterator[StepRequest]:
+    """The same question, each time with shorter messages in front of it, as long as any can be cut."""
+    previous: StepRequest | None = None
     for limit in TEXT_LIMITS:
-        try:
-            reply = await _reply(_request(_cut(old, limit), policy, agent, start.focus), agent, start)
-        except ContextExceeded:
-            if limit == TEXT_LIMITS[-1]:
-                raise
-            continue
-        return _checked(reply, policy)
-    raise AssertionError("the last limit either raises or returns")
+        request = _request(*_cut(old, policy, limit), agent, focus)
+        if request != previous:
+            yield request
+        previous = request
+
+
+_UNFINISHED: Mapping[StopReason, str] = {
+    "length": "The summary was cut off at the model's output limit.",
+    "refusal": "The model refused to write a summary.",
+    "content_filter": "The provider's content filter ended the summary.",
+}
 
 
 def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
+    if problem := _UNFINISHED.get(reply.stop_reason):
+        raise ReplyUnreadable(problem)
+    if reply.tool_calls:
+        raise ReplyUnreadable("The model called a tool instead of writing a summary.")
     text = visible(policy, reply.text).strip()
     if not text:
-        raise ReplyUnreadable("The model sent no summary.")
-    if reply.stop_reason == "length":
-        raise ReplyUnreadable("The summary was cut off at the model's output limit.")
+        raise EmptyReply("The model sent no summary.")
     return text
 
 
@@ -116,28 +142,48 @@ def _request(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> StepR
     return replace(request, parts=parts, tools=request.tools if replays else ())
 
 
-async def _reply(request: StepRequest, agent: Agent, start: CompactionStarted) -> StepReply:
+async def _reply(
+    request: StepRequest, policy: MemoryPolicy, agent: Agent, start: CompactionStarted
+) -> StepReply:
     """The reply to the request, tried again as often as the policy of retries allows."""
     attempt = 1
     while True:
         agent.publish(start)
         try:
-            return await _streamed(request, agent)
+            return await _streamed(request, policy, agent)
         except ProviderError as error:
             delay = agent.retries.delay(attempt, error)
             if delay is None:
                 raise
-        attempt += 1
+            attempt += 1
+            agent.publish(
+                RetryScheduled(
+                    turn=0,
+                    step=0,
+                    attempt=attempt,
+                    max_attempts=agent.retries.attempts,
+                    delay=delay,
+                    reason=error.reason,
+                    detail=str(error),
+                )
+            )
         await asyncio.sleep(delay)
 
 
-async def _streamed(request: StepRequest, agent: Agent) -> StepReply:
+async def _streamed(request: StepRequest, policy: MemoryPolicy, agent: Agent) -> StepReply:
+    words = policy.filter()
+
+    def say(text: str) -> None:
+        if text:
+            agent.publish(CompactionDelta(text=text))
+
     async with aclosing(agent.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
                 case StepText(text):
-                    agent.publish(CompactionDelta(text=text))
+                    say(words.feed(text))
                 case StepReply():
+                    say(words.finish())
                     if part.usage != TokenUsage():
                         cost = cost_of(part.usage, agent.price)
                         agent.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
@@ -145,22 +191,22 @@ async def _streamed(request: StepRequest, agent: Agent) -> StepReply:
     raise AssertionError("a provider ended a step without a reply and without an error")
 
 
-def _cut(old: Past, limit: int | None) -> Past:
-    """The messages with their texts cut, their TurnMemory whole, and without any steps."""
+def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, MemoryPolicy]:
+    """The messages with their texts cut and without any steps, under the policy that sends their TurnMemory
+    in the place of those."""
     if limit is None:
-        return old
-    return Past(tuple(_shortened(message, limit) for message in old.messages))
+        return old, policy
+    return Past(tuple(_shortened(message, limit) for message in old.messages)), policy_of("summary")
 
 
 def _shortened(message: Message, limit: int) -> Message:
     if len(message.text) <= limit:
-        return replace(message, raw=None)
+        return message
     half = limit // 2
     left_out = len(message.text) - limit
     text = f"{message.text[:half]}\n[{left_out:,} characters left out]\n{message.text[-half:]}"
-    return replace(message, text=text, raw=None)
+    return replace(message, text=text)
 
 
-def _size(old: Past, policy: MemoryPolicy, agent: Agent) -> int:
-    request = step_request(old, (), policy, agent.workspace, ())
-    return sum(native_bytes(agent.provider.native(part)) for part in request.parts)
+def _size(parts: Sequence[Part], agent: Agent) -> int:
+    return sum(native_bytes(agent.provider.native(part)) for part in parts)

@@ -42,8 +42,13 @@ async def run_turn(turn: WorkingTurn, agent: Agent) -> Ending:
     except ProviderError as error:
         return Broken(reason=error.reason, detail=agent.retries.explain(error))
     except Exception as error:
-        log.exception("turn %d ended by a bug", turn.turn)
-        return Broken(reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error}).")
+        return broken_by_bug(turn.turn, error)
+
+
+def broken_by_bug(turn: int, error: Exception) -> Broken:
+    """How a turn ends where Keen itself is wrong. What is known goes to the log."""
+    log.error("turn %d ended by a bug", turn, exc_info=error)
+    return Broken(reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error}).")
 
 
 async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:

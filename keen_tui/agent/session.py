@@ -14,11 +14,11 @@ from pathlib import Path
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context import RequestSize, report
-from keen_tui.agent.loop import run_turn
+from keen_tui.agent.loop import broken_by_bug, run_turn
 from keen_tui.agent.parts import Agent, PendingKeeper
 from keen_tui.agent.request import step_request
 from keen_tui.agent.retries import RetryPolicy
-from keen_tui.agent.settle import Broken, Commit, Discard, Save, Settlement, settle
+from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
 from keen_tui.bus import EventBus
 from keen_tui.errors import STOPPED, SessionRefused
@@ -253,12 +253,16 @@ class Session:
     def compact(self, focus: str = "") -> None:
         """Have the model summarise the conversation; `stop` cancels it. Pending work stays as it is.
 
+        What was queued meanwhile is sent afterwards, even if no summary came, but not after a `stop`: then
+        it waits for the next turn that is done.
+
         Raises:
             SessionRefused: a turn runs, or nothing has been answered yet.
         """
         self._require_idle("summarise")
         if not self._conversation.answered:
             raise SessionRefused("There is nothing to summarise yet.")
+        self._compacting = True
         self._begin_task(self._run_compaction(focus), "compaction")
 
     def context(self, draft: str = "") -> ContextReport:
@@ -449,7 +453,7 @@ class Session:
         self._task = asyncio.create_task(deed, name=name)
 
     async def _run(self, working: WorkingTurn) -> None:
-        ending = await self._make_room(working) or await run_turn(working, self._agent)
+        ending = await self._ended(working)
         settlement = settle(working.record(self._agent.clock()), ending)
         self._apply(settlement)
         self._task = None
@@ -457,29 +461,39 @@ class Session:
         if isinstance(settlement, Commit):
             self._send_queued()
 
+    async def _ended(self, working: WorkingTurn) -> Ending:
+        try:
+            return await self._make_room(working) or await run_turn(working, self._agent)
+        except Exception as error:
+            return broken_by_bug(working.turn, error)
+
     async def _run_compaction(self, focus: str) -> None:
-        self._compacting = True
         await compact(self._conversation.past, self._conversation.answered, self._policy, self._agent, focus)
         self._compacting = False
         self._task = None
-        if not self._unanswered:
+        if not (self._stopping or self._unanswered):
             self._send_queued()
 
     async def _make_room(self, working: WorkingTurn) -> Broken | None:
         """Summarise before the turn's first request, where that would nearly fill the context window."""
+        answered = self._conversation.answered
+        limit = (self.context_window or 0) * self._compact_at / 100
+        size = self._measure(working)
+        if not limit or self._size.tokens(size) <= limit or all(message.by_program for message in answered):
+            return None
+        end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
+        if isinstance(end, CompactionFailed) and end.reason == "interrupted":
+            return Broken(reason="interrupted", detail=STOPPED)
+        working.past = self._conversation.past
+        self._measure(working)
+        return None
+
+    def _measure(self, working: WorkingTurn) -> int:
+        """Bytes of the turn's first request."""
         request = step_request(
             working.past, working.traces, working.policy, self.workspace, self._agent.toolbox.specs
         )
-        size = self._size.measure(self._agent.provider.body(request))
-        limit = (self.context_window or 0) * self._compact_at / 100
-        answered = self._conversation.answered
-        if not (limit and answered and self._size.tokens(size) > limit):
-            return None
-        end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
-        working.past = self._conversation.past
-        if isinstance(end, CompactionFailed) and end.reason == "interrupted":
-            return Broken(reason="interrupted", detail=STOPPED)
-        return None
+        return self._size.measure(self._agent.provider.body(request))
 
     def _send_queued(self) -> None:
         if self._queue:
@@ -488,12 +502,10 @@ class Session:
 
     def _apply(self, settlement: Settlement) -> None:
         match settlement:
-            case Commit():
-                self._keep(None)
             case Save(pending=pending):
                 self._keep(pending)
-            case Discard():
-                pass
+            case Commit() | Discard():
+                self._keep(None)
 
     def _keep(self, pending: PendingState | None) -> None:
         provider = self._agent.provider

@@ -160,8 +160,9 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
         case CompactionStarted():
             turn = state.turns[-1].turn if state.turns else 0
             begun = CompactionBlock(turn=turn, start=event)
-            kept = (block for block in _without_retry(state.live) if not _is_under_way(block))
-            return replace(state, live=_before_open_end(tuple(kept), begun), phase="compacting")
+            return replace(
+                state, live=_before_open_end(_without_retry(state.live), begun), phase="compacting"
+            )
         case CompactionDelta(text=text):
             return _with_compaction(state, lambda block: replace(block, text=block.text + text))
         case Compacted():
@@ -174,7 +175,7 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
 
 def _before_open_end(live: tuple[Block, ...], begun: CompactionBlock) -> tuple[Block, ...]:
     """The blocks with the compaction at their end; an end that waits for the user stays the last one."""
-    kept = tuple(block for block in live if not (isinstance(block, CompactionBlock) and block.end is None))
+    kept = tuple(block for block in live if not _is_under_way(block))
     last = kept[-1] if kept else None
     if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
         return (*kept[:-1], begun, last)
@@ -188,10 +189,7 @@ def _phase_between(state: UiState) -> Phase:
 
 def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
     """Change the compaction that is under way."""
-    live = tuple(
-        change(block) if _is_under_way(block) else block
-        for block in state.live
-    )
+    live = tuple(change(block) if _is_under_way(block) else block for block in state.live)
     return replace(state, live=live)
 
 

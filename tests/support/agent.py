@@ -17,7 +17,17 @@ from keen_tui.bus import Subscription
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
-from keen_tui.events import EndEvent, Event, Mode, PolicyName, TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import (
+    Compacted,
+    CompactionFailed,
+    EndEvent,
+    Event,
+    Mode,
+    PolicyName,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
 from keen_tui.models import Api, ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
@@ -57,6 +67,11 @@ class EventLog:
         """The end events so far."""
         return [event for event in self.events if isinstance(event, TurnDone | TurnIncomplete | TurnError)]
 
+    @property
+    def compactions(self) -> list[Compacted | CompactionFailed]:
+        """How the compactions ended so far."""
+        return [event for event in self.events if isinstance(event, Compacted | CompactionFailed)]
+
     async def wait_for(self, kind: type[Found], count: int = 1) -> Found:
         """The `count`-th event of that type, once it is there."""
         await self._until(lambda: len(self.of(kind)) >= count)
@@ -66,6 +81,11 @@ class EventLog:
         """The `count`-th end event, once it is there."""
         await self._until(lambda: len(self.ends) >= count)
         return self.ends[count - 1]
+
+    async def wait_for_compaction(self, count: int = 1) -> Compacted | CompactionFailed:
+        """How the `count`-th compaction ended, once it has."""
+        await self._until(lambda: len(self.compactions) >= count)
+        return self.compactions[count - 1]
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         async with self._changed, asyncio.timeout(LIMIT):
@@ -92,6 +112,12 @@ class Bench:
         before = len(self.log.ends)
         self.session.retry()
         return await self.log.wait_for_end(before + 1)
+
+    async def compact(self, focus: str = "") -> Compacted | CompactionFailed:
+        """Have the conversation summarised and wait for what comes of it."""
+        before = len(self.log.compactions)
+        self.session.compact(focus)
+        return await self.log.wait_for_compaction(before + 1)
 
     def messages(self, number: int = -1) -> list[Seen]:
         """What the model saw in a request behind the system prompt."""
@@ -147,6 +173,8 @@ class AtWork(Protocol):
         max_steps: int = 20,
         clock: Callable[[], float] = time.monotonic,
         policy: PolicyName = "summary",
+        info: ModelInfo | None = None,
+        compact_at: int = 85,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -172,6 +200,8 @@ async def at_work(
     max_steps: int = 20,
     clock: Callable[[], float] = time.monotonic,
     policy: PolicyName = "summary",
+    info: ModelInfo | None = None,
+    compact_at: int = 85,
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
@@ -187,6 +217,8 @@ async def at_work(
             retries=retries,
             clock=clock,
             policy=policy,
+            info=info,
+            compact_at=compact_at,
         )
         log = EventLog(session.bus.subscribe())
         try:
