@@ -1,0 +1,224 @@
+"""What carries a session from one place to another keeps its TurnMemory (turn.md rule 14), and the next
+request is the same, byte for byte, as that of the session that lived on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.undo import TurnKeeper
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
+from keen_tui.events import Compacted, Event, PolicyName, SessionRestored, TurnIncomplete, TurnUndone
+from keen_tui.memory.conversation import Past
+from keen_tui.messages import CommandFailed, Message, TurnMemory
+from keen_tui.storage.sessions import SessionStore
+from tests.support.agent import AtWork, Bench
+
+CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
+OK = Reply([Say("Ok.")])
+BLOCK = "<keen_memory>\n- what counts\n</keen_memory>"
+ODD = "x, y\n- Files changed: z"
+TEXT = 'ä ✗ "quoted" \\ \u2028 \x85 end\n'
+
+
+def bash(command: str) -> Call:
+    return Call("bash", {"command": command})
+
+
+def write(path: str) -> Call:
+    return Call("write_file", {"path": path, "content": TEXT})
+
+
+LIFE: list[Answer] = [
+    Reply([Think("Hm."), Say("I write."), write(ODD), write("b.py"), bash(f"echo '{TEXT}'; exit 2")]),
+    Reply(
+        [Call("no/such tool ✗", {"ä": [1.0, None, 10**20]}), Call("read_file", '{"path": '), bash("exit 2")]
+    ),
+    Reply([Call("read_file", {"path": ODD}, id=""), Call("read_file", {"path": "b.py"}, id="")]),
+    Reply([Say(f"Done: {TEXT}\n\n{BLOCK}")]),
+    Reply([Say("Half."), write("lost.py")]),
+    CUT,
+    HttpAnswer(401, {"error": {"message": "wrong key"}}),
+    Reply([Say("Third."), write("c.py"), bash("exit 3")]),
+    CUT,
+    Reply([Say(f"Fourth. {BLOCK}"), bash("exit 4")]),
+    CUT,
+    Reply([Say("Both.")]),
+]
+"""The answers of the model in `live`."""
+
+MEMORIES = {
+    1: TurnMemory(
+        files_changed=(ODD, "b.py"),
+        failed_bash=(CommandFailed(command="exit 2", exit_code=2),),
+        notes=("mind the, comma",),
+    ),
+    2: TurnMemory(files_changed=("lost.py",)),
+    4: TurnMemory(
+        files_changed=("c.py",),
+        failed_bash=(
+            CommandFailed(command="exit 3", exit_code=3),
+            CommandFailed(command="exit 4", exit_code=4),
+        ),
+    ),
+}
+"""What is remembered then, by turn: all but one failed command of turn 1, which was forgotten by hand."""
+
+
+async def live(bench: Bench) -> None:
+    """A turn with memory edited by hand, one abandoned, a message taken back, two turns recovered as one,
+    and the first one undone."""
+    session = bench.session
+    await bench.ask("u1")
+    session.edit_memory(1, MEMORIES[1])
+    assert isinstance(await bench.ask("u2"), TurnIncomplete)
+    session.discard()
+    await bench.ask("taken back")
+    session.discard()
+    assert isinstance(await bench.ask("u3"), TurnIncomplete)
+    assert isinstance(await bench.ask("u4"), TurnIncomplete)
+    await bench.retry()
+    session.note_undone(1, (ODD, "b.py"))
+    await bench.log.wait_for(TurnUndone)
+    assert [event.turn for event in bench.log.ends] == [1, 2, 3, 3, 4, 4]
+
+
+async def goes_on_as(past: Iterable[Event], at_work: AtWork, folder: Path, policy: PolicyName) -> Any:
+    """The conversation of a session that was opened with these events, and its next request."""
+    async with at_work([OK], folder, policy=policy) as bench:
+        bench.session.open("copy", "", past)
+        await bench.log.wait_for(SessionRestored)
+        opened = bench.session.past
+        await bench.ask("next")
+        bench.assert_valid_requests()
+        return opened, bench.server.requests[-1].raw
+
+
+async def test_every_copier_keeps_everything(tmp_path: Path, at_work: AtWork, policy: PolicyName) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    store = SessionStore(tmp_path / "data")
+    summary = Reply([Say("A summary.")])
+    async with at_work([*LIFE, summary, OK], folder, policy=policy) as bench:
+        desk = HistoryDesk(bench.session, store, TurnKeeper())
+        await desk.begin()
+        await live(bench)
+        before = bench.session.past
+        assert _memories(before) == MEMORIES
+        exported = await desk.export("json", str(tmp_path / "out.json"))
+        assert _exported(exported) == before.messages
+        copies = await _copies(bench, store, desk.session_id)
+        of_first_turn = _events(store, store.fork(store.path_of(desk.session_id), folder, 1))
+
+        bench.session.compact("what matters")
+        compacted = await bench.log.wait_for(Compacted)
+        await bench.session.wait_until_idle()
+        assert compacted.turn_memory == _union(before)
+        assert _carries_memory(bench, policy), "the summary is made of the messages as requests carry them"
+        summarised = bench.session.past
+        await desk.export("json", str(tmp_path / "later.json"))
+        later = await _copies(bench, store, desk.session_id)
+        await bench.ask("next")
+        last = bench.server.requests[-1].raw
+        await bench.session.close()
+        await desk.close()
+
+    bodies = {name: await goes_on_as(copy, at_work, folder, policy) for name, copy in copies.items()}
+    assert all(opened == before for opened, _ in bodies.values())
+    assert len({body for _, body in bodies.values()}) == 1
+    for copy in later.values():
+        assert await goes_on_as(copy, at_work, folder, policy) == (summarised, last)
+    opened, _ = await goes_on_as(of_first_turn, at_work, folder, policy)
+    assert opened == Past(before.messages[:2], {1: before.steps[1]})
+
+
+async def test_a_session_that_was_opened_again_sends_what_it_would_have_sent(
+    tmp_path: Path, at_work: AtWork, policy: PolicyName
+) -> None:
+    async with at_work([*LIFE, OK], tmp_path, policy=policy) as bench:
+        await live(bench)
+        events = list(bench.log.events)
+        await bench.ask("next")
+        lived_on = bench.server.requests[-1].raw
+        bench.assert_valid_requests()
+    _, opened = await goes_on_as(events, at_work, tmp_path, policy)
+    assert opened == lived_on
+
+
+async def test_the_same_life_sends_the_same_bytes(
+    tmp_path: Path, at_work: AtWork, policy: PolicyName
+) -> None:
+    folder = tmp_path / "project"
+    sent = []
+    for _ in range(2):
+        folder.mkdir()
+        async with at_work([*LIFE, OK], folder, policy=policy) as bench:
+            await live(bench)
+            await bench.ask("next")
+            sent.append([_without_minted_ids(request.raw) for request in bench.server.requests])
+        shutil.rmtree(folder)
+    assert sent[0] == sent[1], "or no prompt cache would ever be met"
+
+
+def _without_minted_ids(raw: bytes) -> bytes:
+    """The request without the ids that calls got which the model sent without any, in the turn itself."""
+    return re.sub(rb'(?<=id":")[0-9a-f]{9}(?=")', b"minted", raw)
+
+
+async def _copies(bench: Bench, store: SessionStore, session_id: str) -> dict[str, Sequence[Event]]:
+    """The events of the session as each copier has them, once the journal has written them."""
+    path = store.path_of(session_id)
+    return {
+        "as they were published": list(bench.log.events),
+        "from the journal": _events(store, path),
+        "from a fork": _events(store, store.fork(path, bench.session.workspace)),
+    }
+
+
+def _events(store: SessionStore, path: Path) -> list[Event]:
+    return [record.event for record in store.read(path).records]
+
+
+def _memories(past: Past) -> dict[int, TurnMemory]:
+    """What is remembered, by turn; the undoing of turn 1 has its own test."""
+    replies = [message for message in past.messages if message.memory and "undone" not in message.text]
+    return {message.turn: message.memory for message in replies if message.memory}
+
+
+def _union(past: Past) -> TurnMemory:
+    files = dict.fromkeys((*MEMORIES[1].files_changed, "lost.py", "c.py"))
+    failed = MEMORIES[1].failed_bash + MEMORIES[4].failed_bash
+    return TurnMemory(files_changed=tuple(files), failed_bash=failed, notes=MEMORIES[1].notes)
+
+
+def _carries_memory(bench: Bench, policy: PolicyName) -> bool:
+    """Whether the newest request holds the blocks that this policy renders."""
+    sent = "\n".join(bench.lines())
+    assert "(turn abandoned)\n\nTool memory:\n- Files changed: lost.py" in sent
+    assert "(changes of turn 1 undone)\n\nTool memory:" in sent
+    rendered = '- Note: "mind the, comma"' in sent and "- Failed bash: exit 4 (exit 4)" in sent
+    return rendered == (policy == "summary")
+
+
+def _exported(path: Path) -> tuple[Message, ...]:
+    """The messages of an export, as the session had them."""
+    return tuple(_message(record) for record in json.loads(path.read_text())["messages"])
+
+
+def _message(record: dict[str, Any]) -> Message:
+    message = Message(**record)
+    if record["memory"] is None:
+        return message
+    files, failed, notes = (record["memory"][name] for name in ("files_changed", "failed_bash", "notes"))
+    memory = TurnMemory(
+        files_changed=tuple(files),
+        failed_bash=tuple(CommandFailed(**each) for each in failed),
+        notes=tuple(notes),
+    )
+    return replace(message, memory=memory)
