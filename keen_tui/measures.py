@@ -22,12 +22,14 @@ def duration(seconds: float, *, running: bool = False) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes: `87 B`, from 100 on `0.4 kB`, `18.2 kB`, `1.3 MB`."""
+    """A number of bytes: `87 B`, from 100 on `0.4 kB`, `18.2 kB`, `511 kB`, `1.3 MB`."""
     if count < 100:
         return f"{count} B"
     for unit, factor in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
-        if count < factor * 999.95:
+        if count < factor * 99.95:
             return f"{count / factor:.1f} {unit}"
+        if count < factor * 999.5:
+            return f"{count / factor:.0f} {unit}"
     return f"{count / 1e12:.1f} TB"
 
 

@@ -245,7 +245,7 @@ class Session:
         """
         self._require_idle("change what is remembered")
         if self._conversation.memory_of(turn) is None:
-            raise SessionRefused(f"Turn {turn} has no message that could remember anything.")
+            raise SessionRefused(f"No message stands for turn {turn}: it is not answered, or was summarised.")
         text = self._conversation.text_of(turn)
         carried = rendered_bytes(text, memory)
         self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))

@@ -167,7 +167,16 @@ def _compaction(state: UiState, event: CompactionEvent) -> UiState:
             return _with_compaction(state, lambda block: replace(block, text=block.text + text))
         case Compacted():
             done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
-            return replace(done, phase=_phase_between(state))
+            return replace(
+                done,
+                turns=tuple(
+                    replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
+                    for row in done.turns
+                ),
+                summary_bytes=event.bytes_after,
+                context_tokens=None,
+                phase=_phase_between(state),
+            )
         case CompactionFailed():
             failed = _with_compaction(_alive(state), lambda block: replace(block, end=event))
             return replace(failed, phase=_phase_between(state))

@@ -124,7 +124,8 @@ TurnStatus = Literal["running", "done", "pending", "failed", "abandoned"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRow:
-    """One turn in the side panels. `facts` fill live; `carried_bytes` is known once it is settled."""
+    """One turn in the side panels. `facts` fill live; `carried_bytes` is known once it is settled, and 0 when
+    the turn is `summarised`: then a summary carries what is left of it."""
 
     turn: int
     title: str
@@ -136,6 +137,7 @@ class TurnRow:
     carried_bytes: int | None = None
     trace_bytes: int | None = None
     notes: tuple[str, ...] = ()
+    summarised: bool = False
     spent: Spent = NOTHING
 
     @property
@@ -147,7 +149,7 @@ class TurnRow:
 class UiState:
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
     `model` is the one that answers, None while that is not known. `title` is the user's own title of the
-    session. While `restoring`, the past of a session is being read, and nothing of it is drawn yet."""
+    session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a session is being read, and nothing of it is drawn yet."""
 
     mode: Mode = "ask"
     policy: PolicyName = "summary"
@@ -169,6 +171,7 @@ class UiState:
     notice: str = ""
     taken_back: str = ""
     context_tokens: int | None = None
+    summary_bytes: int = 0
     spent: Spent = NOTHING
     last_word_at: float = 0.0
     """When the running turn last gave a sign of life (clock of `apply`)."""

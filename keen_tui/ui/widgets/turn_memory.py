@@ -53,7 +53,7 @@ class TurnMemoryPanel(Panel):
         if not self.folded:
             title = self.fact(Text("TurnMemory", look("text", bold=True)), self._policy())
             return spread(title, self.key_hint("ctrl+t", "fold"), width, glyphs.more)
-        carried = sum(turn.carried_bytes or 0 for turn in self._state.turns)
+        carried = self._carried()
         newest = self._state.turns[-1].memory if self._state.turns else Memory()
         counts = memory_counts(newest, look, glyphs)
         policy = self._policy()
@@ -75,7 +75,7 @@ class TurnMemoryPanel(Panel):
         settled = [turn for turn in self._state.turns if turn.carried_bytes is not None]
         if not settled:
             return None
-        carried = sum(turn.carried_bytes or 0 for turn in settled)
+        carried = self._carried()
         trace = sum(turn.trace_bytes or 0 for turn in settled)
         return self._carries("all turns", carried, trace, width)
 
@@ -84,11 +84,17 @@ class TurnMemoryPanel(Panel):
         policy = self._state.policy
         return Text() if policy == "summary" else Text(policy, self.look("soft"))
 
+    def _carried(self) -> int:
+        """What later turns carry of all that was done so far."""
+        return self._state.summary_bytes + sum(turn.carried_bytes or 0 for turn in self._state.turns)
+
     def _entry(self, turn: TurnRow, width: int) -> Entry:
         pending = turn.status == "pending"
         rows = [self._head(turn, width), *self._facts(turn, width)]
         if pending:
             rows += self._kept(turn, width)
+        elif turn.summarised:
+            rows.append(Text("  summarised", self.look("dim")))
         elif turn.carried_bytes is not None and turn.trace_bytes is not None:
             rows.append(self._carries("  carries", turn.carried_bytes, turn.trace_bytes, width))
         return Entry(rows=tuple(rows), turn=turn.turn, waits=pending)
