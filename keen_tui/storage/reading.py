@@ -15,6 +15,7 @@ from keen_tui.storage.paths import private_opener, require_regular
 from keen_tui.storage.records import SCHEMA, Header, Record, parsed_event, parsed_header
 
 _DECODER = json.JSONDecoder()
+_BEGINNING = '{"n":'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def mend(session: SessionFile) -> SessionFile:
         _keep_damage(session)
         with open(path, "rb", opener=private_opener) as old, open(new, "wb", opener=private_opener) as file:
             for line in old:
-                file.writelines(_encoded(record) for record, _ in _whole_records(line)[0])
+                file.writelines(piece.line for piece in _pieces(line)[0])
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
@@ -104,14 +105,14 @@ class _Reading:
         self._next = 0
 
     def take(self, line: bytes) -> None:
-        found, damage = _whole_records(line)
+        pieces, damage = _pieces(line)
         self._bytes += len(line)
         self._damage += damage
-        if damage or len(found) != 1 or not line.endswith(b"\n"):
+        if damage or [piece.line for piece in pieces] != [line]:
             self._whole = False
-        for record, event in found:
-            if not self._is_repeated(record["n"], line if len(found) == 1 else _encoded(record)):
-                self._take_record(record, event)
+        for piece in pieces:
+            if not self._is_repeated(piece):
+                self._take_record(piece.record, piece.event)
 
     def result(self) -> SessionFile:
         header = self._header or Header(id=self._path.stem, workspace="", began=0.0)
@@ -136,60 +137,86 @@ class _Reading:
         if event is not None:
             self._records.append(Record(record["n"], _time(record), event))
 
-    def _is_repeated(self, number: int, line: bytes) -> bool:
+    def _is_repeated(self, piece: _Piece) -> bool:
         """Whether that very record was there before, as after a restored backup."""
-        mark = hash(line)
+        number, mark = piece.record["n"], hash(piece.line)
         repeated = self._seen.get(number) == mark
         self._seen[number] = mark
         return repeated
 
 
-def _whole_records(line: bytes) -> tuple[list[tuple[dict[str, Any], Event | None]], list[bytes]]:
-    """The records of a line with their events (None: header, or a type not known here), and its damage."""
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A whole record with its event (None: header, or a type not known here), and the line that it is."""
+
+    record: Mapping[str, Any]
+    event: Event | None
+    line: bytes
+
+
+def _pieces(line: bytes) -> tuple[list[_Piece], list[bytes]]:
+    """The whole records of a line, one where all is well, and its damage."""
     records, rest = _salvaged(line)
-    found: list[tuple[dict[str, Any], Event | None]] = []
+    pieces: list[_Piece] = []
     damage = [rest] if rest else []
-    for record in records:
+    for record, text in records:
         try:
-            found.append((record, parsed_event(record)))
+            pieces.append(_Piece(record, parsed_event(record), text))
         except ValueError:
-            damage.append(_encoded(record))
-    return found, damage
+            damage.append(text.rstrip(b"\n"))
+    return pieces, damage
 
 
-def _salvaged(line: bytes) -> tuple[list[dict[str, Any]], bytes]:
-    """The records of a line, one where all is well, and the bytes that are none."""
+def _salvaged(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes]:
+    """The records of a line, each with its own bytes and a line end, and the bytes that are none."""
     try:
         record = json.loads(line)
         if _is_record(record):
-            return [record], b""
-    except ValueError:
+            return [(record, line.rstrip() + b"\n")], b""
+    except (ValueError, RecursionError):
         pass
     return _dug_out(line)
 
 
-def _dug_out(line: bytes) -> tuple[list[dict[str, Any]], bytes]:
+def _dug_out(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes]:
     """Whole records among rubbish: two on one line, one behind the half of another, NULs around."""
     text = line.rstrip(b"\n").decode("utf-8", "surrogateescape")
-    records: list[dict[str, Any]] = []
+    records: list[tuple[Mapping[str, Any], bytes]] = []
     damage: list[str] = []
     place = 0
-    while place < len(text):
-        start = text.find('{"n":', place)
-        if start < 0:
-            break
-        try:
-            record, end = _DECODER.raw_decode(text, start)
-        except ValueError:
-            record, end = None, start + 1
-        if _is_record(record):
-            damage.append(text[place:start])
-            records.append(record)
+    while (start := text.find(_BEGINNING, place)) >= 0:
+        record, end = _record_at(text, start)
+        damage.append(text[place:start])
+        if record is None:
+            damage.append(text[start:end])
         else:
-            damage.append(text[place:end])
+            records.append((record, _bytes(text[start:end]) + b"\n"))
         place = end
     damage.append(text[place:])
-    return records, "".join(damage).encode("utf-8", "surrogateescape")
+    return records, _bytes("".join(damage))
+
+
+def _record_at(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
+    """The record that begins there, None when none does, and the place behind it.
+
+    Behind a record stands another one, nothing, or NULs: what anything else follows is a part of a record
+    that was cut off, for example the arguments of a call.
+    """
+    try:
+        _, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, start + 1
+    if end < len(text) and not text.startswith((_BEGINNING, "\0"), end):
+        return None, end
+    try:
+        record = json.loads(_bytes(text[start:end]))
+    except ValueError:
+        return None, end
+    return (record if _is_record(record) else None), end
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _is_record(value: object) -> bool:
@@ -207,21 +234,18 @@ def _time(record: Mapping[str, Any]) -> float:
     return float(at) if isinstance(at, int | float) and not isinstance(at, bool) else 0.0
 
 
-def _encoded(record: Mapping[str, Any]) -> bytes:
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass") + b"\n"
-
-
 def _keep_damage(session: SessionFile) -> None:
-    """Append the damaged pieces that are not kept yet."""
-    file = damage_file(session.path)
-    kept = file.read_bytes() if file.exists() else b""
-    new = [piece for piece in session.damage if piece not in kept]
-    if new:
-        with open(file, "ab", opener=private_opener) as opened:
-            opened.writelines(piece.rstrip(b"\n") + b"\n" for piece in new)
-            opened.flush()
-            os.fsync(opened.fileno())
+    """Append the damaged bytes that are not kept yet, each place on a line of its own."""
+    if not session.damage:
+        return
+    with open(damage_file(session.path), "a+b", opener=private_opener) as file:
+        file.seek(0)
+        *kept, torn = file.read().split(b"\n")
+        places = [place.rstrip(b"\n") for place in session.damage]
+        file.writelines([b"\n"] if torn else [])
+        file.writelines(place + b"\n" for place in places if place not in kept)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
@@ -232,9 +256,10 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Each line that holds one record, with it; damaged ones are left out."""
+def lines_of(path: Path) -> Iterator[tuple[bytes, Event | None]]:
+    """The line of each whole record behind the header, with its event; None where that is not known here."""
     with open(path, "rb", opener=private_opener) as file:
         for line in file:
-            for record in _salvaged(line)[0]:
-                yield line, record
+            for piece in _pieces(line)[0]:
+                if piece.record["type"] != "session":
+                    yield piece.line, piece.event

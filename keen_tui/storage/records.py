@@ -10,7 +10,7 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -60,12 +60,14 @@ def event_line(number: int, at: float, event: Event) -> bytes:
 
 
 def parsed_header(record: Mapping[str, Any]) -> Header | None:
-    """The header, or None when the record is something else."""
-    if record.get("type") != "session" or not isinstance(record.get("schema"), int):
+    """The header, or None when the record is something else. Fields of another kind are left out."""
+    schema = record.get("schema")
+    if record.get("type") != "session" or type(schema) is not int:
         return None
-    known = {each.name for each in fields(Header)}
-    given: dict[str, Any] = {name: value for name, value in record.items() if name in known}
-    return Header(**{"id": "", "workspace": "", "began": 0.0, **given})
+    header = Header(id="", workspace="", began=0.0, schema=schema)
+    known = {each.name: type(getattr(header, each.name)) for each in fields(Header)}
+    given = {name: record[name] for name, kind in known.items() if type(record.get(name)) is kind}
+    return replace(header, **given)
 
 
 def parsed_event(record: Mapping[str, Any]) -> Event | None:
