@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from keen_tui.bus import EventBus
+from keen_tui.disk.folders import make_private
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -30,7 +31,7 @@ from keen_tui.events import (
     ToolOutput,
     ToolStarted,
 )
-from keen_tui.storage.paths import make_private_folder, private_opener
+from keen_tui.storage.paths import private_opener
 from keen_tui.storage.records import Header, event_line, header_line
 
 PASSING = (
@@ -72,7 +73,7 @@ async def open_file(path: Path) -> Any:
     """The file, opened for appending, made where it is missing. Raises OSError."""
     import aiofiles  # noqa: PLC0415 - not before something is written
 
-    await asyncio.to_thread(make_private_folder, path.parent)
+    await asyncio.to_thread(make_private, path.parent)
     return await aiofiles.open(path, "ab", buffering=0, opener=private_opener)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from keen_tui.errors import StorageFailed
 
-PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+PRIVATE_FILE = 0o600
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NO_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
@@ -35,14 +36,14 @@ def workspace_folder(root: Path, workspace: Path) -> Path:
     return root / f"{slug}-{digest}"
 
 
-def make_private_folder(folder: Path) -> None:
-    """Create the folder, with those above it, for the user alone. Raises OSError."""
-    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-
-
 def private_opener(path: str, flags: int) -> int:
-    """For `open(..., opener=...)`: new files are 0600, and links are not followed."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+    """For `open(..., opener=...)`: new files are 0600; links are not followed, and nothing but a plain file
+    is opened. Never blocks. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "It is no plain file", path)
 
 
 def is_regular(path: Path) -> bool:

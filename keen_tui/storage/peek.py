@@ -19,6 +19,11 @@ _HEAD = 65_536
 _TURN = re.compile(rb'"type":"turn_started","turn":(\d+)')
 _TITLE_LENGTH = 120
 
+_FIRST_WORDS = re.compile(
+    r'"type":"turn_started","turn":\d+,"attempt":\d+,"text":("(?:[^"\\]|\\u[0-9a-f]{4}|\\[^u]){0,2000})'
+)
+"""How the line of a first message begins that is longer than what is looked into."""
+
 
 def glance(path: Path, *, in_use: bool = False) -> SavedSession:
     """What a list says of the session. Damage is no error; what can't be opened has a `problem`."""
@@ -96,11 +101,17 @@ def _records(head: bytes) -> list[dict[str, Any]]:
     for line in head.split(b"\n"):
         try:
             record = json.loads(line)
-        except ValueError:
-            continue
+        except (ValueError, RecursionError):
+            record = _cut_off_message(line)
         if isinstance(record, dict):
             records.append(record)
     return records
+
+
+def _cut_off_message(line: bytes) -> dict[str, Any] | None:
+    """What can be told of a first message from the beginning of its line."""
+    found = _FIRST_WORDS.search(line.decode("utf-8", "ignore"))
+    return {"type": "turn_started", "text": json.loads(f'{found[1]}"')} if found else None
 
 
 def _newest_turn(content: mmap.mmap) -> int:

@@ -7,10 +7,11 @@ import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from keen_tui.disk.folders import make_private
 from keen_tui.errors import StorageFailed
 from keen_tui.memory.pending import PendingState
 from keen_tui.models import Identity
-from keen_tui.storage.paths import make_private_folder, private_opener, require_regular
+from keen_tui.storage.paths import private_opener, require_regular
 from keen_tui.storage.records import parsed_pending, pending_text
 
 
@@ -71,7 +72,7 @@ def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
 
 
 def _write(path: Path, text: str) -> None:
-    make_private_folder(path.parent)
+    make_private(path.parent)
     new = _half_written(path)
     with open(new, "w", encoding="utf-8", errors="surrogatepass", opener=private_opener) as file:
         file.write(text)

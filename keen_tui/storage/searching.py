@@ -27,9 +27,7 @@ _SEARCHED = {
 
 def find_in(session: SavedSession, path: Path, words: str, most: int) -> Iterator[SearchHit]:
     """The first places of the session in which the words stand, without regard to case. Never raises."""
-    pattern = re.compile(
-        re.escape(json.dumps(words, ensure_ascii=False)[1:-1].encode("utf-8", "replace")), re.I
-    )
+    pattern = re.compile(b"".join(map(_as_written, words)))
     try:
         with open(path, "rb", opener=private_opener) as file, _mapped(file.fileno()) as content:
             place = 0
@@ -46,6 +44,13 @@ def find_in(session: SavedSession, path: Path, words: str, most: int) -> Iterato
         return
 
 
+def _as_written(character: str) -> bytes:
+    """A pattern for the character in either case, as it stands in a session file."""
+    cases = dict.fromkeys((character, character.lower(), character.upper()))
+    written = (json.dumps(case, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass") for case in cases)
+    return b"(?:%s)" % b"|".join(map(re.escape, written))
+
+
 def _mapped(descriptor: int) -> mmap.mmap:
     return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
 
@@ -54,7 +59,7 @@ def _hit(session: SavedSession, line: bytes, words: str) -> SearchHit | None:
     try:
         record: dict[str, Any] = json.loads(line)
         texts = [record.get(name) for name in _SEARCHED.get(record["type"], ())]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     for text in texts:
         found = re.search(re.escape(words), text, re.I) if isinstance(text, str) else None

@@ -6,29 +6,32 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from keen_tui.disk.folders import make_private
 from keen_tui.errors import SessionInUse, StorageFailed
-from keen_tui.events import Event
+from keen_tui.events import Event, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.paths import (
     is_session_id,
-    make_private_folder,
     new_session_id,
     private_opener,
     workspace_folder,
 )
 from keen_tui.storage.peek import glance, title_file
-from keen_tui.storage.reading import SessionFile, damage_file, lines_of, mend, read_session
+from keen_tui.storage.reading import SessionFile, lines_of, mend, read_session
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.searching import find_in
 
 MOST_HITS = 200
 _HITS_A_SESSION = 5
 
+_LOCK_SECONDS = 0.2
+"""A program that lists the sessions holds each lock for a moment: that is no reason to give up."""
 
 SessionLock = FileLock
 """A session that is this program's own until the lock is released, or the program is gone."""
@@ -42,13 +45,13 @@ class SessionStore:
 
     def new_path(self, workspace: Path) -> Path:
         """Where a new session of the workspace will lie. Nothing is made yet."""
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        return workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self.now()))
+        path = workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
+        return self.new_path(workspace) if os.path.lexists(path) else path
 
     def list(self, workspace: Path | None = None) -> tuple[SavedSession, ...]:
         """The sessions of a workspace, or of all, the newest used first."""
-        rows = (glance(path, in_use=_is_locked(path)) for path in self._paths(workspace))
-        return tuple(sorted(rows, key=lambda row: (row.last_used, row.id), reverse=True))
+        return tuple(row for row, _ in self._rows(workspace))
 
     def newest(self, workspace: Path) -> SavedSession | None:
         """The session of the workspace that was used last and can be opened."""
@@ -59,9 +62,9 @@ class SessionStore:
         hits: list[SearchHit] = []
         if not words.strip():
             return ()
-        for session in self.list():
+        for session, path in self._rows(None):
             room = min(MOST_HITS - len(hits), _HITS_A_SESSION)
-            hits += find_in(session, self.path_of(session.id), words, room)
+            hits += find_in(session, path, words, room)
         return tuple(hits)
 
     def path_of(self, session_id: str) -> Path:
@@ -95,15 +98,15 @@ class SessionStore:
             SessionInUse: another program has it.
         """
         try:
-            make_private_folder(path.parent)
-            lock = FileLock(_lock_file(path), timeout=0, mode=0o600, thread_local=False)
-            lock.acquire()
+            make_private(path.parent)
+            lock = FileLock(_lock_file(path), timeout=_LOCK_SECONDS, mode=0o600, thread_local=False)
+            lock.acquire(poll_interval=_LOCK_SECONDS / 10)
         except Timeout as error:
             raise SessionInUse(
                 f"Session {path.stem} is open in another program. Fork it to go on with a copy."
             ) from error
-        except OSError as error:
-            raise StorageFailed(f"{path.parent} can't be used: {error.strerror}.") from error
+        except (OSError, NotImplementedError) as error:
+            raise StorageFailed(f"{path.parent} can't be used: {_reason(error)}.") from error
         return lock
 
     def set_title(self, path: Path, title: str) -> None:
@@ -149,14 +152,24 @@ class SessionStore:
             old.header, id=new.stem, workspace=str(workspace), began=time.time(), forked_from=path.stem
         )
         half = new.with_suffix(".forking")
+        title = ""
         try:
-            make_private_folder(new.parent)
+            make_private(new.parent)
             with open(half, "wb", opener=private_opener) as file:
                 file.write(header_line(header))
-                file.writelines(_up_to(path, turn))
+                for line, event in _up_to(path, turn):
+                    file.write(line)
+                    title = event.title if isinstance(event, SessionRenamed) else title
+                file.flush()
+                os.fsync(file.fileno())
+            if title:
+                self.set_title(new, title)
             half.replace(new)
         except OSError as error:
             raise StorageFailed(f"{new} can't be written: {error.strerror}.") from error
+        finally:
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
         return new
 
     def delete(self, path: Path) -> None:
@@ -167,9 +180,12 @@ class SessionStore:
         """
         lock = self.lock(path)
         try:
-            for file in (path, title_file(path), damage_file(path), pending_file(path)):
-                file.unlink(missing_ok=True)
             shutil.rmtree(self.checkpoints_of(path.stem), ignore_errors=True)
+            for file in path.parent.glob(f"{path.stem}.*"):
+                if file not in (path, _lock_file(path)):
+                    file.unlink()
+            path.unlink()
+            _lock_file(path).unlink()
         except OSError as error:
             raise StorageFailed(f"{path} can't be deleted: {error.strerror}.") from error
         finally:
@@ -188,6 +204,11 @@ class SessionStore:
     def _sessions(self) -> Path:
         return self.root / "sessions"
 
+    def _rows(self, workspace: Path | None) -> tuple[tuple[SavedSession, Path], ...]:
+        """Sessions at a glance with their files, the newest used first."""
+        rows = ((glance(path, in_use=_is_locked(path)), path) for path in self._paths(workspace))
+        return tuple(sorted(rows, key=lambda row: (row[0].last_used, row[0].id), reverse=True))
+
     def _paths(self, workspace: Path | None) -> Iterator[Path]:
         try:
             folders = (
@@ -197,7 +218,7 @@ class SessionStore:
             )
             for folder in folders:
                 if folder.is_dir() and not folder.is_symlink():
-                    yield from sorted(folder.glob("*.jsonl"))
+                    yield from (path for path in sorted(folder.glob("*.jsonl")) if is_session_id(path.stem))
         except OSError:
             return
 
@@ -219,22 +240,24 @@ def _is_locked(path: Path) -> bool:
         lock.acquire()
     except Timeout:
         return True
-    except OSError:
+    except (OSError, NotImplementedError):
         return False
     lock.release()
     return False
 
 
-def _up_to(path: Path, turn: int) -> Iterator[bytes]:
-    """The lines behind the header, up to the first of a later turn."""
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
+
+
+def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
+    """The lines behind the header with their events, up to the first of a later turn."""
     newest = 0
-    for line, record in lines_of(path):
-        if record["type"] == "session":
-            continue
-        if record["type"] == "turn_started":
-            newest = max(newest, record["turn"])
-            if turn and record["turn"] > turn:
+    for line, event in lines_of(path):
+        if isinstance(event, TurnStarted):
+            if turn and event.turn > turn:
                 break
-        yield line if line.endswith(b"\n") else line + b"\n"
+            newest = max(newest, event.turn)
+        yield line, event
     if turn > newest:
         raise StorageFailed(f"The session has no turn {turn}: its last one is {newest}.")
