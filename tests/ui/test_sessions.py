@@ -67,7 +67,7 @@ async def test_the_list_tells_what_each_session_is(tmp_path: Path) -> None:
         assert "open elsewhere" in rows[driver.row_with("import slow")]
         assert "forked" in rows[driver.row_with("nothing said yet")]
         assert "can't be opened" in rows[driver.row_with(LAST_ROW)]
-        for fact in ("12 turns", "182.0 kB", "5 sessions", "this folder"):
+        for fact in ("12 turns", "182 kB", "5 sessions", "this folder"):
             assert driver.shows(fact)
         assert not driver.shows("Parse dates")
 
