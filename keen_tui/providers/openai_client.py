@@ -43,6 +43,15 @@ class OpenAIProvider(HttpProvider):
             ),
         )
 
+    @staticmethod
+    def _unchecked(body: dict[str, Any], name: str) -> dict[str, Any]:
+        """The body as arguments that have the SDK send the list `name` as it is.
+
+        The SDK would take each message apart by its types: half a second in a long session, in which no key
+        is answered.
+        """
+        return body | {name: [], "extra_body": {name: body[name]}}
+
     def _without_key(self) -> dict[str, Any]:
         """Options that keep the SDK from sending a key where there is none."""
         from openai import Omit  # noqa: PLC0415

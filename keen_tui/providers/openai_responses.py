@@ -71,7 +71,7 @@ class OpenAIResponses(OpenAIProvider):
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         create = self._client().responses.with_streaming_response.create
-        sending = create(**self.body(request), **self._without_key())
+        sending = create(**self._unchecked(self.body(request), "input"), **self._without_key())
         return await self._reader(stack, sending)
 
     def body(self, request: StepRequest) -> dict[str, Any]:
