@@ -135,11 +135,12 @@ def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
 
 def _request(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> StepRequest:
     """The conversation as requests carry it, the question behind it, tools only where calls are replayed."""
-    request = step_request(old, (), policy, agent.workspace, agent.toolbox.specs)
     prompt = f"{_PROMPT}\n\nGive special weight to this: {focus}" if focus else _PROMPT
+    question = Message(role="user", text=prompt, turn=0, by_program=True)
+    asked = Past((*old.messages, question), old.steps)
+    request = step_request(asked, (), policy, agent.workspace, agent.toolbox.specs)
     replays = any(isinstance(part, PastStep) for part in request.parts)
-    parts = (*request.parts, UserText(prompt))
-    return replace(request, parts=parts, tools=request.tools if replays else ())
+    return request if replays else replace(request, tools=())
 
 
 async def _reply(

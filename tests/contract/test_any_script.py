@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +29,12 @@ from keen_tui.demo.script import (
 )
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
+    Compacted,
+    CompactionFailed,
+    CompactionStarted,
     EndEvent,
     MessageTakenBack,
+    PolicyName,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -37,11 +42,14 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.memory.recorder import turn_memory
+from keen_tui.history import POLICIES
+from keen_tui.memory.conversation import COMPACTED
+from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.messages import Fact
 from keen_tui.models import Api, ModelInfo
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT, QUICK_RETRIES, Bench, at_work, provider_for
+from tests.support.compacting import folded
 
 LONG = "KEEN_LONG_TESTS" in os.environ
 EXAMPLES = 3_000 if LONG else 150
@@ -69,7 +77,16 @@ class Switch:
     abandon: bool
 
 
-Action = Turn | Discard | Switch
+@dataclass(frozen=True)
+class Compact:
+    """Ask for a summary, queue that many messages behind it, stop after so many events, if at all."""
+
+    queued: int = 0
+    stop_after: int | None = None
+
+
+Action = Turn | Discard | Switch | Compact
+_MESSAGE = re.compile(r"\bm\d+\.")
 Planned = tuple[str, tuple[str, ...]]
 """What the server does next: the kind of its answer, and for a step the kinds of its calls."""
 
@@ -78,6 +95,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Turn, st.just("send"), st.sampled_from([0, 0, 0, 1]), stops),
     st.builds(Turn, st.just("retry"), st.just(0), stops),
     st.builds(Discard),
+    st.builds(Compact, st.sampled_from([0, 0, 0, 1]), stops),
     st.builds(Switch, st.sampled_from(APIS), st.sampled_from(["scripted", "other"]), st.booleans()),
 )
 calls = st.sampled_from(["count", "count", "fail", "write", "unknown", "broken"])
@@ -151,8 +169,8 @@ class Script:
     async def play(self, action: Action) -> None:
         try:
             match action:
-                case Turn():
-                    await self._turn(action)
+                case Turn() | Compact():
+                    await self._run(action)
                 case Discard():
                     self.session.discard()
                 case Switch(api, model, abandon):
@@ -164,29 +182,40 @@ class Script:
         await self._read_all()
         self.check()
 
-    async def _turn(self, turn: Turn) -> None:
+    async def _run(self, action: Turn | Compact) -> None:
         log = self.bench.log
-        goal = len(log.events) + (turn.stop_after or 0)
-        if turn.what == "retry":
-            self.session.retry()
-        for _ in range(1 + turn.queued if turn.what == "send" else 0):
-            self.sent.append(f"m{len(self.sent)}.")
-            self.session.submit(self.sent[-1])
-        while self.session.running and turn.stop_after is not None and len(log.events) < goal:
+        goal = len(log.events) + (action.stop_after or 0)
+        self._begin(action)
+        while self.session.running and action.stop_after is not None and len(log.events) < goal:
             await asyncio.sleep(0)
-        if turn.stop_after is not None:
+        if action.stop_after is not None:
             self.session.stop()
         await self.session.wait_until_idle()
+
+    def _begin(self, action: Turn | Compact) -> None:
+        messages = action.queued
+        match action:
+            case Turn(what="retry"):
+                self.session.retry()
+            case Turn():
+                messages += 1
+            case Compact():
+                self.session.compact()
+        for _ in range(messages):
+            self.sent.append(f"m{len(self.sent)}.")
+            self.session.submit(self.sent[-1])
 
     async def _read_all(self) -> None:
         """Until the log has read what was published: each turn that started has its end in it."""
         while len(self.bench.log.ends) < len(self.bench.log.of(TurnStarted)) or self.session.running:
             await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        while folded(self.bench) != self.session.conversation:
+            await asyncio.sleep(0)
 
     def check(self) -> None:
         log = self.bench.log
         assert len(log.ends) == len(log.of(TurnStarted)), "exactly one end a turn"
+        self._check_compactions()
         self.bench.assert_valid_requests()
         self._check_messages()
         self._check_side_effects()
@@ -198,7 +227,8 @@ class Script:
         begun = [event.text for event in self.bench.log.of(TurnStarted) if event.text is not None]
         assert sorted([*begun, *self.session.queue]) == sorted(self.sent)
         users = [message.text for message in self.session.conversation if message.role == "user"]
-        assert users == [text for text in begun if text not in taken]
+        kept = [text for text in begun if text not in taken and text not in self._summarised()]
+        assert users == ([COMPACTED] if self._summarised() else []) + kept
         turn_of = {
             event.arguments["command"]: event.turn
             for event in self.bench.log.of(ToolFinished)
@@ -209,12 +239,36 @@ class Script:
             last = ""
             for message in self.bench.messages(number):
                 if message.role == "user":
-                    words = message.text.split()
+                    words = _MESSAGE.findall(message.text)
                     assert len(set(words)) == len(words)
-                    last = words[-1]
+                    last = words[-1] if words else ""
                 for call in message.calls:
                     turn = turn_of.get(call.arguments.get("command", ""))
                     assert turn is None or numbers[last] == turn, "a trace stands behind its own message"
+
+    def _check_compactions(self) -> None:
+        """Each ends once, and a summary carries all that was remembered."""
+        under_way = False
+        for event in self.bench.log.events:
+            match event:
+                case CompactionStarted():
+                    under_way = True
+                case Compacted() | CompactionFailed():
+                    assert under_way, "exactly one end a compaction"
+                    under_way = False
+        assert not under_way
+        remembered = merged_memory(
+            event.turn_memory
+            for event in self.bench.log.events
+            if isinstance(event, TurnDone | TurnAbandoned)
+        )
+        kept = merged_memory(message.memory for message in self.session.conversation if message.memory)
+        assert kept == remembered
+
+    def _summarised(self) -> set[str]:
+        """The messages that a summary stands for."""
+        turn = max((event.turn for event in self.bench.log.of(Compacted)), default=0)
+        return {text for number, text in _numbered(self.bench) if number <= turn}
 
     def _check_side_effects(self) -> None:
         counter = self.workspace / "counter"
@@ -245,16 +299,21 @@ def _numbered(bench: Bench) -> list[tuple[int, str]]:
     return [(event.turn, event.text) for event in bench.log.of(TurnStarted) if event.text is not None]
 
 
-async def run(api: Api, script: list[Action], plan: list[Planned], workspace: Path) -> None:
-    world = World(plan)
+async def run(
+    api: Api, policy: PolicyName, script: list[Action], plan: list[Planned], workspace: Path
+) -> None:
+    world = World([("step", ("write", "fail"))])
     async with (
         asyncio.timeout(LIMIT * 2),
-        at_work(world, workspace, api=api, retries=QUICK_RETRIES, max_steps=6) as bench,
+        at_work(world, workspace, api=api, policy=policy, retries=QUICK_RETRIES, max_steps=6) as bench,
     ):
         player = Script(bench, workspace, world)
+        await player.play(Turn("send"))
+        world.plan = plan
         for action in script:
             await player.play(action)
         world.plan.clear()
+        await player.play(Compact())
         await player.play(Turn("retry"))
         await player.play(Turn("send"))
         end: EndEvent = bench.log.ends[-1]
@@ -272,11 +331,12 @@ async def run(api: Api, script: list[Action], plan: list[Planned], workspace: Pa
 )
 @given(
     api=st.sampled_from(APIS),
+    policy=st.sampled_from(POLICIES),
     script=st.lists(actions, min_size=1, max_size=6),
     plan=st.lists(answers, max_size=12),
 )
 def test_whatever_happens_nothing_is_lost_doubled_or_run_twice(
-    api: Api, script: list[Action], plan: list[Planned]
+    api: Api, policy: PolicyName, script: list[Action], plan: list[Planned]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(api, script, list(plan), Path(folder)))
+        asyncio.run(run(api, policy, script, list(plan), Path(folder)))

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keen_tui.agent.retries import RetryPolicy
 from keen_tui.demo.script import (
     Answer,
-    Break,
-    Call,
     HttpAnswer,
     NoAnswer,
-    RecordedRequest,
     Refuse,
     Reply,
     Say,
-    Seen,
     Think,
 )
 from keen_tui.errors import EndReason, SessionRefused
@@ -35,59 +29,30 @@ from keen_tui.events import (
     TurnDone,
     TurnError,
     TurnIncomplete,
-    TurnStarted,
     Usage,
 )
-from keen_tui.memory.conversation import COMPACTED, Conversation
-from keen_tui.messages import CommandFailed, TokenUsage, TurnMemory
+from keen_tui.memory.conversation import COMPACTED
+from keen_tui.messages import TokenUsage, TurnMemory
 from keen_tui.models import Api, ModelInfo, Price
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.openai_chat import OpenAIChat
 from tests.support import agent
-from tests.support.agent import LIMIT, QUICK_RETRIES, AtWork, Bench
+from tests.support.agent import QUICK_RETRIES, AtWork, Bench
+from tests.support.compacting import (
+    CUT,
+    FULL,
+    SUMMARISED,
+    SUMMARY,
+    TOLD,
+    assistant,
+    block,
+    folded,
+    memory,
+    shape,
+    user,
+    work,
+)
 from tests.support.faults import COUNT, DONE, WORK, refused, runs
-
-CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("close", after_deltas=2))
-SUMMARY = Reply([Think("Hm."), Say("Two files were made, one command failed.")])
-TOLD = "Two files were made, one command failed."
-FULL = refused(400, "maximum context length exceeded", code="context_length_exceeded")
-SUMMARISED = Seen("user", COMPACTED)
-
-
-def write(path: str) -> Call:
-    return Call("write_file", {"path": path, "content": "x = 1\n"})
-
-
-def work(path: str) -> Reply:
-    """A step that changes a file and runs a command that fails."""
-    return Reply([Say("I work."), write(path), Call("bash", {"command": f"ls no-{path}"})])
-
-
-def user(text: str) -> Seen:
-    return Seen("user", text)
-
-
-def assistant(text: str) -> Seen:
-    return Seen("assistant", text)
-
-
-def block(*paths: str) -> str:
-    """The rendered memory of turns that did `work` on these paths."""
-    failed = "".join(f"\n- Failed bash: ls no-{path} (exit 2)" for path in paths)
-    return f"\n\nTool memory:\n- Files changed: {', '.join(paths)}{failed}"
-
-
-def memory(*paths: str) -> TurnMemory:
-    failed = tuple(CommandFailed(command=f"ls no-{path}", exit_code=2) for path in paths)
-    return TurnMemory(files_changed=paths, failed_bash=failed)
-
-
-def folded(bench: Bench) -> tuple[object, ...]:
-    """The conversation as the events alone tell it."""
-    conversation = Conversation()
-    for event in bench.log.events:
-        conversation.take(event)
-    return conversation.messages
 
 
 def assert_unchanged_by_it(bench: Bench, before: tuple[object, ...]) -> None:
@@ -134,6 +99,19 @@ async def test_the_summary_is_asked_for_with_the_messages_as_they_are_rendered(
         assert question.role == "user"
         assert "summary" in question.text and question.text.endswith(": the names of the API")
         assert "tools" not in bench.server.requests[-1].body
+        bench.assert_valid_requests()
+
+
+async def test_behind_an_empty_reply_the_question_joins_the_users_words(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    async with at_work([Reply([]), SUMMARY, DONE], tmp_path) as bench:
+        await bench.ask("hi")
+        assert isinstance(await bench.compact(), Compacted)
+        (only,) = bench.messages()
+        assert only.role == "user" and only.text.startswith("hi\n\nWrite a summary")
+        await bench.ask("next")
+        assert bench.messages() == [SUMMARISED, assistant(TOLD), user("next")]
         bench.assert_valid_requests()
 
 
@@ -297,163 +275,6 @@ async def test_a_bug_ends_a_compaction_as_failed_and_a_turn_as_an_error(tmp_path
         assert not bench.session.running
 
 
-# Stopped
-
-
-async def requested(bench: Bench, count: int) -> None:
-    """Wait until the server has that many requests."""
-    async with asyncio.timeout(LIMIT):
-        while len(bench.server.requests) < count:
-            await asyncio.sleep(0.001)
-
-
-async def summarise_and_stop(bench: Bench, reached: Callable[[], Awaitable[object]]) -> None:
-    """A compaction that is stopped at some point; what must hold wherever that was."""
-    before = bench.session.conversation
-    bench.session.compact()
-    await reached()
-    bench.session.stop()
-    bench.session.stop()
-    await bench.session.wait_until_idle()
-    end = await bench.log.wait_for_compaction()
-    assert len(bench.log.compactions) == 1
-    if isinstance(end, CompactionFailed):
-        assert (end.reason, bench.session.conversation) == ("interrupted", before)
-    else:
-        assert len(bench.session.conversation) == 2
-    assert bench.session.conversation == folded(bench)
-    assert isinstance(await bench.compact(), Compacted)
-    assert isinstance(await bench.ask("next"), TurnDone)
-    assert bench.messages()[0] == SUMMARISED
-    bench.assert_valid_requests()
-
-
-def answering(request: RecordedRequest) -> Answer:
-    return replace(SUMMARY, delta_size=3) if "summary" in request.raw.decode() else DONE
-
-
-@pytest.mark.parametrize("rounds", [*range(12), 15, 20, 30, 45, 60])
-async def test_stopped_in_any_round_it_changes_nothing_or_all(
-    tmp_path: Path, at_work: AtWork, rounds: int
-) -> None:
-    async with at_work(answering, tmp_path) as bench:
-        await bench.ask("hi")
-
-        async def some_rounds() -> None:
-            for _ in range(rounds):
-                await asyncio.sleep(0)
-
-        await summarise_and_stop(bench, some_rounds)
-
-
-@pytest.mark.parametrize("number", [1, 2, 5, 12])
-async def test_stopped_while_it_streams_it_changes_nothing_or_all(
-    tmp_path: Path, at_work: AtWork, number: int
-) -> None:
-    async with at_work(answering, tmp_path) as bench:
-        await bench.ask("hi")
-        await summarise_and_stop(bench, lambda: bench.log.wait_for(CompactionDelta, number))
-
-
-async def test_stopped_while_nothing_comes_it_fails_at_once(tmp_path: Path, at_work: AtWork) -> None:
-    script: list[Answer] = [DONE, NoAnswer("stall"), SUMMARY, DONE]
-    async with at_work(script, tmp_path) as bench:
-        await bench.ask("hi")
-
-        await summarise_and_stop(bench, lambda: requested(bench, 2))
-        assert isinstance(bench.log.compactions[0], CompactionFailed)
-
-
-async def test_stopped_between_two_attempts_it_waits_no_longer(tmp_path: Path, at_work: AtWork) -> None:
-    patient = RetryPolicy(attempts=4, first_delay=600)
-    async with at_work([DONE, CUT, SUMMARY, DONE], tmp_path, retries=patient) as bench:
-        await bench.ask("hi")
-        await summarise_and_stop(bench, lambda: bench.log.wait_for(RetryScheduled))
-        assert isinstance(bench.log.compactions[0], CompactionFailed)
-
-
-# Meanwhile
-
-
-@pytest.mark.parametrize("answer", [SUMMARY, Reply([])], ids=["summary", "none"])
-async def test_what_is_sent_meanwhile_goes_afterwards(
-    tmp_path: Path, at_work: AtWork, answer: Answer
-) -> None:
-    async with at_work([DONE, answer, DONE, DONE], tmp_path) as bench:
-        await bench.ask("hi")
-        bench.session.compact()
-        bench.session.submit("one")
-        bench.session.submit("two")
-        assert bench.session.queue == ("one", "two")
-        await bench.log.wait_for_end(3)
-        assert [event.text for event in bench.log.of(TurnStarted)] == ["hi", "one", "two"]
-        kinds = [type(event) for event in bench.log.events if isinstance(event, TurnStarted | Compacted)]
-        assert kinds == [TurnStarted, *([Compacted] if answer is SUMMARY else []), TurnStarted, TurnStarted]
-        first = SUMMARISED if answer is SUMMARY else user("hi")
-        assert bench.messages()[0] == first
-        bench.assert_valid_requests()
-
-
-async def test_after_a_stop_what_was_sent_meanwhile_waits_for_the_next_turn_that_is_done(
-    tmp_path: Path, at_work: AtWork
-) -> None:
-    script: list[Answer] = [DONE, NoAnswer("stall"), DONE, DONE]
-    async with at_work(script, tmp_path) as bench:
-        await bench.ask("hi")
-        bench.session.compact()
-        bench.session.submit("waits")
-        await requested(bench, 2)
-        bench.session.stop()
-        await bench.log.wait_for_compaction()
-        assert (bench.session.running, bench.session.queue) == (False, ("waits",))
-        bench.session.submit("first")
-        await bench.log.wait_for_end(3)
-        assert [event.text for event in bench.log.of(TurnStarted)] == ["hi", "first", "waits"]
-        assert bench.session.queue == ()
-
-
-async def test_behind_a_turn_that_failed_what_was_sent_meanwhile_waits_for_the_retry(
-    tmp_path: Path, at_work: AtWork
-) -> None:
-    async with at_work([DONE, refused(401, "no"), SUMMARY, DONE, DONE], tmp_path) as bench:
-        await bench.ask("hi")
-        assert isinstance(await bench.ask("fails"), TurnError)
-        bench.session.compact()
-        bench.session.submit("waits")
-        await bench.log.wait_for_compaction()
-        assert (bench.session.running, bench.session.queue) == (False, ("waits",))
-        bench.session.retry()
-        await bench.log.wait_for_end(4)
-        assert [event.text for event in bench.log.of(TurnStarted)] == ["hi", "fails", None, "waits"]
-
-
-async def test_everything_else_is_refused_meanwhile(tmp_path: Path, at_work: AtWork) -> None:
-    script: list[Answer] = [WORK, DONE, WORK, CUT, NoAnswer("stall"), DONE]
-    async with at_work(script, tmp_path) as bench:
-        await bench.ask("hi")
-        assert isinstance(await bench.ask("more"), TurnIncomplete)
-        before = (bench.session.conversation, bench.session.pending)
-        bench.session.compact()
-        await requested(bench, 5)
-        refused_deeds: list[Callable[[], None]] = [
-            bench.session.retry,
-            bench.session.discard,
-            bench.switch,
-            bench.session.compact,
-            lambda: bench.session.edit_memory(1, TurnMemory(notes=("no",))),
-            lambda: bench.session.require_settled("undo"),
-            lambda: bench.session.open("other", "", ()),
-        ]
-        for deed in refused_deeds:
-            with pytest.raises(SessionRefused, match="summary is being written"):
-                deed()
-        bench.session.stop()
-        await bench.log.wait_for_compaction()
-        assert (bench.session.conversation, bench.session.pending) == before
-        assert isinstance(await bench.retry(), TurnDone)
-        bench.assert_valid_requests()
-
-
 # With turns that are not done
 
 
@@ -484,11 +305,6 @@ async def test_the_message_of_a_failed_turn_can_be_taken_back_from_behind_the_su
         await bench.ask("next")
         assert bench.messages() == [SUMMARISED, assistant(TOLD), user("next")]
         assert bench.session.conversation == folded(bench)
-
-
-def shape(bench: Bench) -> list[str]:
-    """The last request: the user's words, and for others who speaks."""
-    return [message.text if message.role == "user" else message.role for message in bench.messages()]
 
 
 async def test_pending_work_stays_behind_its_messages_and_out_of_the_summary(
