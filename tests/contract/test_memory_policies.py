@@ -14,9 +14,19 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
-from keen_tui.events import Mode, PolicyChanged, PolicyName, TurnDone, TurnIncomplete
+from keen_tui.events import (
+    Mode,
+    PolicyChanged,
+    PolicyName,
+    SessionRestored,
+    ToolFinished,
+    TurnDone,
+    TurnIncomplete,
+    TurnStarted,
+)
 from keen_tui.history import POLICIES
 from keen_tui.memory.policies import RESULT_LIMIT
+from keen_tui.messages import ToolResult, TurnMemory
 from keen_tui.models import Api
 from keen_tui.providers.registry import APIS
 from tests.support.agent import AtWork
@@ -183,6 +193,15 @@ async def test_a_turn_that_failed_before_it_did_anything_leaves_only_its_message
         bench.assert_valid_requests()
 
 
+async def test_a_reply_without_words_is_left_out(tmp_path: Path, at_work: AtWork, policy: PolicyName) -> None:
+    async with at_work([Reply([]), Reply([Say(" \n")]), OK], tmp_path, policy=policy) as bench:
+        assert isinstance(await bench.ask("u1"), TurnDone)
+        assert isinstance(await bench.ask("u2"), TurnDone)
+        await bench.ask("u3")
+        assert bench.lines() == ["user: u1\n\nu2\n\nu3"]
+        bench.assert_valid_requests()
+
+
 async def test_replayed_results_are_bounded(tmp_path: Path, at_work: AtWork) -> None:
     (tmp_path / "big").write_text("".join(f"{number:5} {'€' * 60}\n" for number in range(1_000)))
     script = [Reply([read("big"), read("big")]), Reply([Say("Big.")]), OK]
@@ -198,6 +217,27 @@ async def test_replayed_results_are_bounded(tmp_path: Path, at_work: AtWork) -> 
             assert text.endswith(tail)
             left_out = len(text.encode()) - len(head.encode()) - len(tail.encode())
             assert note == f"[{left_out:,} bytes left out]"
+        bench.assert_valid_requests()
+
+
+async def test_an_empty_result_is_replayed_as_one(tmp_path: Path, at_work: AtWork) -> None:
+    past = [
+        TurnStarted(turn=1, attempt=1, text="go"),
+        ToolFinished(
+            turn=1, step=1, id="1", name="bash", arguments={}, target="", result=ToolResult(text=""), seconds=0.0
+        ),
+        TurnDone(
+            turn=1, attempt=1, reason="stop", text="Done.", turn_memory=TurnMemory(), calls=1, seconds=0.0,
+            carried_bytes=5, trace_bytes=0,
+        ),
+    ]  # fmt: skip
+    async with at_work([OK], tmp_path, policy="full-trace") as bench:
+        bench.session.open("saved", "", past)
+        await bench.log.wait_for(SessionRestored)
+        await bench.ask("next")
+        user, call, result, *rest = bench.lines()
+        assert (user, call, rest) == ("user: go", "call: bash {}", ["assistant: Done.", "user: next"])
+        assert result in ("result: ", "result: (empty)"), "Anthropic takes no empty text"
         bench.assert_valid_requests()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,11 @@ def assert_valid(requests: Sequence[RecordedRequest]) -> None:
     """Every request is one that the API it was sent to accepts."""
     for request in requests:
         VALIDATORS[request.path](request.body)
+
+
+def assert_valid_name(name: str) -> None:
+    """All three APIs refuse names of other characters, and longer ones."""
+    assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", name), f"no name of a tool: {name!r}"
 
 
 def assert_valid_chat(body: Mapping[str, Any]) -> None:
@@ -38,6 +44,7 @@ def assert_valid_chat(body: Mapping[str, Any]) -> None:
             seen |= set(waiting)
             for call in calls:
                 assert isinstance(json.loads(call["function"]["arguments"]), dict)
+                assert_valid_name(call["function"]["name"])
     assert not waiting, f"calls without a result: {waiting}"
 
 
@@ -58,6 +65,7 @@ def assert_valid_responses(body: Mapping[str, Any]) -> None:
         if kind == "function_call":
             assert item["call_id"] and item["call_id"] not in seen, "an id used twice"
             assert isinstance(json.loads(item["arguments"]), dict)
+            assert_valid_name(item["name"])
             seen.add(item["call_id"])
             waiting.append(item["call_id"])
         elif kind == "function_call_output":
@@ -98,7 +106,9 @@ def assert_valid_anthropic(body: Mapping[str, Any]) -> None:
         waiting = [call["id"] for call in calls]
         assert len(set(waiting)) == len(waiting) and not seen & set(waiting), "an id used twice"
         seen |= set(waiting)
-        assert all(isinstance(call["input"], dict) for call in calls)
+        for call in calls:
+            assert isinstance(call["input"], dict)
+            assert_valid_name(call["name"])
         assert content[-1]["type"] not in ("thinking", "redacted_thinking"), "thinking that led to nothing"
     assert json.dumps(body).count('"cache_control"') <= 4
     assert body["max_tokens"] > body.get("thinking", {}).get("budget_tokens", 0)
