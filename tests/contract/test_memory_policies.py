@@ -15,6 +15,7 @@ import pytest
 
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
 from keen_tui.events import (
+    Event,
     Mode,
     PolicyChanged,
     PolicyName,
@@ -221,10 +222,11 @@ async def test_replayed_results_are_bounded(tmp_path: Path, at_work: AtWork) -> 
 
 
 async def test_an_empty_result_is_replayed_as_one(tmp_path: Path, at_work: AtWork) -> None:
-    past = [
+    empty = ToolResult(text="")
+    past: list[Event] = [
         TurnStarted(turn=1, attempt=1, text="go"),
         ToolFinished(
-            turn=1, step=1, id="1", name="bash", arguments={}, target="", result=ToolResult(text=""), seconds=0.0
+            turn=1, step=1, id="1", name="bash", arguments={}, target="", result=empty, seconds=0.0
         ),
         TurnDone(
             turn=1, attempt=1, reason="stop", text="Done.", turn_memory=TurnMemory(), calls=1, seconds=0.0,
