@@ -112,7 +112,7 @@ class Playback:
         """There is no policy."""
         raise SessionRefused(_REFUSAL)
 
-    def context(self, draft: str = "") -> ContextReport:
+    async def context(self, draft: str = "") -> ContextReport:
         """There is no next request."""
         raise SessionRefused(_REFUSAL)
 

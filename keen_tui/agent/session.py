@@ -265,9 +265,10 @@ class Session:
         self._compacting = True
         self._begin_task(self._run_compaction(focus), "compaction")
 
-    def context(self, draft: str = "") -> ContextReport:
-        """What the next request holds, part by part, if `draft` is sent now."""
-        return report(
+    async def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
+        return await asyncio.to_thread(
+            report,
             self._conversation.past,
             self.pending,
             draft,

@@ -87,8 +87,8 @@ class SessionPort(Protocol):
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
 
-    def context(self, draft: str = "") -> ContextReport:
-        """What the next request holds, part by part, if `draft` is sent now."""
+    async def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now. Raises SessionRefused."""
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
         """Set what is remembered of a turn. Raises SessionRefused: a turn runs, or it has no message."""

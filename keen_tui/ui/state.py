@@ -149,7 +149,8 @@ class TurnRow:
 class UiState:
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
     `model` is the one that answers, None while that is not known. `title` is the user's own title of the
-    session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a session is being read, and nothing of it is drawn yet."""
+    session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a
+    session is being read, and nothing of it is drawn yet."""
 
     mode: Mode = "ask"
     policy: PolicyName = "summary"

@@ -72,12 +72,12 @@ async def test_a_summary_takes_the_place_of_the_turns_and_carries_their_memory(
         await bench.ask("make a")
         await bench.ask("make b")
         bench.session.edit_memory(2, replace(memory("b.py"), notes=("keep b",)))
-        sizes = {part.title: part.sizes[0].bytes for part in bench.session.context().parts}
+        sizes = {part.title: part.sizes[0].bytes for part in (await bench.session.context()).parts}
         end = await bench.compact("the names of the API")
         assert isinstance(end, Compacted)
         assert (end.turn, end.turns, end.summary) == (2, 2, TOLD)
         assert end.turn_memory == replace(memory("a.py", "b.py"), notes=("keep b",))
-        after = {part.kind: part.sizes[0].bytes for part in bench.session.context().parts}
+        after = {part.kind: part.sizes[0].bytes for part in (await bench.session.context()).parts}
         assert end.bytes_before == sizes["turn 1"] + sizes["turn 2"]
         assert end.bytes_after == after["compacted"]
         assert isinstance(await bench.ask("next"), TurnDone)
@@ -121,7 +121,7 @@ async def test_the_summary_streams_and_its_tokens_and_cost_are_told(tmp_path: Pa
     script = [DONE, replace(SUMMARY, usage=usage), DONE]
     async with at_work(script, tmp_path, info=info) as bench:
         await bench.ask("hi")
-        ratio = [size.bytes / size.tokens for size in bench.session.context("next").totals]
+        ratio = [size.bytes / size.tokens for size in (await bench.session.context("next")).totals]
         end = await bench.compact("")
         assert isinstance(end, Compacted)
         (start,) = bench.log.of(CompactionStarted)
@@ -132,7 +132,7 @@ async def test_the_summary_streams_and_its_tokens_and_cost_are_told(tmp_path: Pa
         assert (told.turn, told.step) == (0, 0)
         assert (told.tokens.input_tokens, told.tokens.output_tokens) == (700, 30)
         assert told.cost == pytest.approx((700 * 1.0 + 30 * 10.0) / 1e6)
-        again = [size.bytes / size.tokens for size in bench.session.context("next").totals]
+        again = [size.bytes / size.tokens for size in (await bench.session.context("next")).totals]
         assert again == pytest.approx(ratio, rel=0.01), "a summary teaches nothing about turns"
 
 

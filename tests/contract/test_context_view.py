@@ -64,13 +64,13 @@ async def test_what_is_told_is_what_is_received(tmp_path: Path, at_work: AtWork,
     ]
     async with at_work(script, tmp_path, policy=policy) as bench:
         for words in (WORDS, "u2", "u3\n\nwith a blank line"):
-            report = bench.session.context(words)
+            report = await bench.session.context(words)
             assert report.policy == policy
             await bench.ask(words)
             number = len(bench.server.requests) - (3 if words == WORDS else 1)
             assert report.totals[POLICIES.index(policy)].bytes == len(bench.server.requests[number].raw)
             assert_adds_up(report)
-        report = bench.session.context("u4")
+        report = await bench.session.context("u4")
         await bench.ask("u4")
         assert_received(report, bench)
         sizes = part(report, "turn", 1).sizes
@@ -86,14 +86,14 @@ async def test_pending_work_is_told_of_with_and_without_a_message(
     async with at_work(script, tmp_path, policy=policy) as bench:
         await bench.ask("u1")
         await bench.ask("u2")
-        report = bench.session.context()
+        report = await bench.session.context()
         await bench.retry()
         assert_received(report, bench)
         pending = part(report, "pending", 2)
         assert pending.label == "1 call, kept"
         assert "write_file" in pending.sizes[0].text
         assert pending.sizes[0] == pending.sizes[1] == pending.sizes[2], "no policy touches a trace"
-        report = bench.session.context("u3")
+        report = await bench.session.context("u3")
         await bench.ask("u3")
         assert_received(report, bench)
 
@@ -103,10 +103,10 @@ async def test_a_message_that_failed_is_told_of_and_sent_again(
 ) -> None:
     async with at_work([CUT, CUT, OK], tmp_path, policy=policy) as bench:
         await bench.ask("u1")
-        report = bench.session.context()
+        report = await bench.session.context()
         await bench.retry()
         assert_received(report, bench)
-        report = bench.session.context("u2")
+        report = await bench.session.context("u2")
         await bench.ask("u2")
         assert_received(report, bench)
 
@@ -122,7 +122,7 @@ async def test_a_summary_stands_in_the_place_of_its_turns(
         await bench.log.wait_for(Compacted)
         await bench.session.wait_until_idle()
         await bench.ask("u3")
-        report = bench.session.context("u4")
+        report = await bench.session.context("u4")
         await bench.ask("u4")
         assert_received(report, bench)
         compacted = part(report, "compacted").sizes[0]
@@ -140,7 +140,7 @@ async def test_notes_and_abandoned_work_are_told_of(
         bench.session.edit_memory(1, TurnMemory(notes=("keep a small",)))
         await bench.ask("u2")
         bench.session.discard()
-        report = bench.session.context("u3")
+        report = await bench.session.context("u3")
         await bench.ask("u3")
         assert_received(report, bench)
         noted = ["- Note: keep a small" in size.text for size in part(report, "turn", 1).sizes]
@@ -159,9 +159,9 @@ async def test_tokens_are_estimated_by_what_the_provider_counted(
         return Reply([Say("One."), *[WRITE] * is_first], usage=tokens)
 
     async with at_work(answer, tmp_path) as bench:
-        before = bench.session.context("go").totals[0]
+        before = (await bench.session.context("go")).totals[0]
         assert before.tokens == round(before.bytes / 4), "a guess, until somebody has counted"
         await bench.ask("go")
-        after = bench.session.context("next")
+        after = await bench.session.context("next")
         for size in (*after.totals, *after.parts[0].sizes):
             assert size.tokens == pytest.approx(size.bytes / bytes_a_token, rel=0.01, abs=1)

@@ -100,7 +100,7 @@ class FakeSession:
         self.policy = policy
         self.publish(PolicyChanged(policy=policy))
 
-    def context(self, draft: str = "") -> ContextReport:
+    async def context(self, draft: str = "") -> ContextReport:
         self.calls.append(("context", draft))
         return self.report
 

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from keen_tui.history import POLICIES
+from keen_tui.history import POLICIES, ContextReport
 from keen_tui.ui.context.columns import WIDE_FROM, View
 from keen_tui.ui.context.editor import MemoryEditor
 from keen_tui.ui.context.foot import Foot
@@ -55,14 +55,20 @@ class ContextScreen(Screen[None]):
     ]
 
     def __init__(
-        self, styles: Styles, glyphs: Glyphs, session: SessionPort, state: UiState, *, draft: str = ""
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        session: SessionPort,
+        state: UiState,
+        report: ContextReport,
+        *,
+        draft: str = "",
     ) -> None:
         super().__init__()
         self._styles, self._glyphs = styles, glyphs
         self._session = session
         self._state = state
         self._draft = draft
-        report = session.context(draft)
         self._view = View.of(report, POLICIES.index(report.policy))
         self._header = Header(styles, glyphs, folder=session.workspace)
         self._head = ContextHead(styles, glyphs, self._view)
@@ -89,7 +95,10 @@ class ContextScreen(Screen[None]):
     def show(self, state: UiState) -> None:
         """Ask for the report again and draw it; what was chosen stays chosen."""
         self._state = state
-        self._view = View.of(self._session.context(self._draft), self._view.chosen)
+        self.run_worker(self._ask_again(), name="context", group="context", exclusive=True)
+
+    async def _ask_again(self) -> None:
+        self._view = View.of(await self._session.context(self._draft), self._view.chosen)
         self._draw()
 
     def action_move(self, step: int) -> None:

@@ -29,12 +29,19 @@ class MemoryActions(Stage):
 
     def action_context(self) -> None:
         """Show what the next request holds if the draft is sent now."""
-        if self._context_view:
-            return
+        if not self._context_view:
+            self.run_worker(self._open_context(), name="context", group="context", exclusive=True)
+
+    async def _open_context(self) -> None:
         from keen_tui.ui.context.screen import ContextScreen  # noqa: PLC0415 - not before the first paint
 
         look, glyphs, draft = self.status.look, self.status.glyphs, self.prompt.text
-        self._opened = ContextScreen(look, glyphs, self.session, self.state, draft=draft)
+        try:
+            report = await self.session.context(draft)
+        except SessionRefused as refused:
+            self.say(str(refused))
+            return
+        self._opened = ContextScreen(look, glyphs, self.session, self.state, report, draft=draft)
         self.app.push_screen(self._opened)
 
     def action_memory(self) -> None:
