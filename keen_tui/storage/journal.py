@@ -7,9 +7,12 @@ kept and tried again; it is never reported as saved.
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +24,7 @@ from keen_tui.events import (
     CompactionDelta,
     Event,
     ModeChanged,
+    Notice,
     PolicyChanged,
     QueueChanged,
     ReasoningDelta,
@@ -28,11 +32,14 @@ from keen_tui.events import (
     SessionOpened,
     SessionRestored,
     TextDelta,
+    ToolFinished,
     ToolOutput,
     ToolStarted,
 )
-from keen_tui.storage.paths import private_opener
+from keen_tui.storage.paths import private_opener, sync_folder
 from keen_tui.storage.records import Header, event_line, header_line
+
+log = logging.getLogger(__name__)
 
 PASSING = (
     ApprovalAnswered,
@@ -54,6 +61,9 @@ _NO_BOUNDARY = (TextDelta, ReasoningDelta, ToolStarted)
 LAG = 256
 """Deltas that wait for the next boundary before they are written for themselves."""
 
+RETRY_SECONDS = 5.0
+"""How long what can't be written waits for another attempt, when nothing else happens."""
+
 
 class JournalFile(Protocol):
     """An open file, as aiofiles gives it."""
@@ -73,8 +83,17 @@ async def open_file(path: Path) -> Any:
     """The file, opened for appending, made where it is missing. Raises OSError."""
     import aiofiles  # noqa: PLC0415 - not before something is written
 
-    await asyncio.to_thread(make_private, path.parent)
-    return await aiofiles.open(path, "ab", buffering=0, opener=private_opener)
+    is_new = await asyncio.to_thread(_make_ready, path)
+    file = await aiofiles.open(path, "ab", buffering=0, opener=private_opener)
+    if is_new:
+        await asyncio.to_thread(sync_folder, path.parent)
+    return file
+
+
+def _make_ready(path: Path) -> bool:
+    """Make the folder of the file; gives whether the file is missing."""
+    make_private(path.parent)
+    return not path.exists()
 
 
 class Journal:
@@ -85,6 +104,7 @@ class Journal:
         number: of the next record; 0 writes the header first, together with the first event.
         on_problem: is told in a sentence when writing fails or works again.
         opener: opens the file; tests hand in one that breaks.
+        retry_seconds: RETRY_SECONDS.
     """
 
     def __init__(
@@ -98,6 +118,7 @@ class Journal:
         number: int = 0,
         opener: Opener = open_file,
         clock: Callable[[], float] = time.time,
+        retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self.path = path
         self.header = header
@@ -106,44 +127,54 @@ class Journal:
         self._number = number
         self._opener = opener
         self._clock = clock
+        self._retry_seconds = retry_seconds
         self._file: Any = None
         self._unsaved: list[bytes] = []
+        self._written = 0
         self._problem = ""
         self._busy = False
+        self._saving = asyncio.Lock()
         self._round = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._retrying: asyncio.Task[None] | None = None
         self._reader = bus.subscribe(wants=lambda event: not isinstance(event, PASSING), lag=LAG)
         self._task = asyncio.create_task(self._write_all(), name=f"journal {header.id}")
 
-    @property
-    def saved(self) -> bool:
-        """Whether everything that was read from the bus is on the disk."""
-        return not self._unsaved
-
     async def flushed(self) -> bool:
-        """Wait until all that was published so far has been written; False when that failed."""
+        """Wait until all that was published so far is on the disk; False when that failed."""
         while (self._busy or self._reader.unread) and not self._task.done():
             self._round.clear()
             self._reader.wake()
             await self._round.wait()
-        return self.saved
+        return await self._save(boundary=True)
 
     async def close(self) -> bool:
         """Stop reading, write the rest, close the file; False when something could not be saved."""
         self._reader.close()
         await self._task
-        if self._unsaved:
-            await self._save(boundary=True)
+        self._closing.set()
+        if self._retrying:
+            await self._retrying
+        is_saved = await self._save(boundary=True)
         await self._close_file()
-        return self.saved
+        return is_saved
 
     async def _write_all(self) -> None:
         async for batch in self._reader:
             self._busy = True
-            self._unsaved += await asyncio.to_thread(self._lines, batch)
-            await self._save(boundary=any(not isinstance(event, _NO_BOUNDARY) for event in batch))
+            lines = await asyncio.to_thread(self._lines, batch)
+            await self._save(lines, boundary=any(not isinstance(event, _NO_BOUNDARY) for event in batch))
             self._busy = False
             self._round.set()
         self._round.set()
+
+    async def _write_again(self) -> None:
+        """Try until it works, or the journal is closed."""
+        while self._problem and not self._closing.is_set():
+            try:
+                await asyncio.wait_for(self._closing.wait(), self._retry_seconds)
+            except TimeoutError:
+                await self._save(boundary=True)
 
     def _lines(self, batch: Sequence[Event]) -> list[bytes]:
         at = self._clock()
@@ -152,35 +183,63 @@ class Journal:
             lines.append(header_line(self.header))
             self._number = 1
         for event in batch:
-            lines.append(event_line(self._number, at, event))
+            lines.append(_line(self._number, at, event))
             self._number += 1
         return lines
 
-    async def _save(self, *, boundary: bool) -> None:
-        """Write what is unsaved. After a failure it still is."""
-        data = b"".join(self._unsaved)
-        try:
-            if self._file is None:
-                self._file = await self._opener(self.path)
-                await self._file.truncate(self._size)
-            await _write_whole(self._file, data)
-            if boundary:
-                await self._file.flush()
-                await asyncio.to_thread(os.fdatasync, self._file.fileno())
-        except OSError as error:
-            await self._give_up(error)
-            return
-        self._size += len(data)
-        self._unsaved.clear()
-        self._tell("")
+    async def _save(self, lines: Sequence[bytes] = (), *, boundary: bool) -> bool:
+        """Write these and what is not written yet; at a boundary, wait until it is on the disk. False when
+        that fails.
 
-    async def _give_up(self, error: OSError) -> None:
-        """The next attempt opens the file anew and cuts off what half of this one left there."""
+        What is not surely on the disk is kept: after a failure all of it is written anew.
+        """
+        async with self._saving:
+            self._unsaved += lines
+            if not self._unsaved:
+                return True
+            try:
+                await self._write(boundary=boundary)
+            except Exception as error:
+                if not isinstance(error, OSError):
+                    log.exception("the session can't be saved by a bug")
+                await self._give_up(error)
+                return False
+            if boundary:
+                self._tell("")
+            return True
+
+    async def _write(self, *, boundary: bool) -> None:
+        if self._file is None:
+            await self._open()
+        await _write_whole(self._file, b"".join(self._unsaved[self._written :]))
+        self._written = len(self._unsaved)
+        if boundary:
+            await self._file.flush()
+            await asyncio.to_thread(_sync, self._file.fileno())
+            self._size += sum(map(len, self._unsaved))
+            self._unsaved.clear()
+            self._written = 0
+
+    async def _open(self) -> None:
+        """Open the file and cut off what a failed attempt has left there."""
+        self._file = await self._opener(self.path)
+        found = os.fstat(self._file.fileno()).st_size
+        if self._size and not found:
+            self._unsaved.insert(0, header_line(self.header))
+        self._size = min(self._size, found)
+        await self._file.truncate(self._size)
+
+    async def _give_up(self, error: Exception) -> None:
+        """The next attempt opens the file anew."""
         await self._close_file()
+        self._written = 0
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
         self._tell(
-            f"The session can't be saved ({error.strerror or error}): {self.path}. "
+            f"The session can't be saved ({reason}): {self.path}. "
             "It goes on in memory and is saved as soon as that works."
         )
+        if self._retrying is None or self._retrying.done():
+            self._retrying = asyncio.create_task(self._write_again(), name="journal, once more")
 
     def _tell(self, problem: str) -> None:
         if problem != self._problem:
@@ -194,6 +253,25 @@ class Journal:
                 await file.close()
             except OSError:
                 pass
+
+
+def _line(number: int, at: float, event: Event) -> bytes:
+    """The event as a line. One that can't be written, such as a call whose arguments are nested a thousand
+    deep, must not keep the others from it."""
+    try:
+        return event_line(number, at, event)
+    except (RecursionError, TypeError, ValueError) as error:
+        log.warning("an event can't be written whole: %s", error)
+        if isinstance(event, ToolStarted | ToolFinished):
+            return event_line(number, at, replace(event, arguments={}))
+        return event_line(number, at, Notice(turn=0, text="Something here could not be saved."))
+
+
+def _sync(descriptor: int) -> None:
+    """Wait for the disk. Raises OSError; also when the file is in no folder any more."""
+    os.fdatasync(descriptor)
+    if not os.fstat(descriptor).st_nlink:
+        raise FileNotFoundError(errno.ENOENT, "its file was removed")
 
 
 async def _write_whole(file: JournalFile, data: bytes) -> None:

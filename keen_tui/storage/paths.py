@@ -46,6 +46,15 @@ def private_opener(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, "It is no plain file", path)
 
 
+def sync_folder(folder: Path) -> None:
+    """Have the names in the folder on the disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def is_regular(path: Path) -> bool:
     """Whether a plain file lies there: no link, no folder, nothing that could block a reader."""
     try:

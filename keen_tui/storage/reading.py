@@ -11,7 +11,7 @@ from typing import Any
 
 from keen_tui.errors import StorageFailed
 from keen_tui.events import Event
-from keen_tui.storage.paths import private_opener, require_regular
+from keen_tui.storage.paths import private_opener, require_regular, sync_folder
 from keen_tui.storage.records import SCHEMA, Header, Record, parsed_event, parsed_header
 
 _DECODER = json.JSONDecoder()
@@ -80,7 +80,7 @@ def mend(session: SessionFile) -> SessionFile:
             os.fsync(file.fileno())
             size = file.tell()
         new.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise StorageFailed(f"{path} is damaged and can't be mended: {error.strerror}.") from error
     return replace(session, whole_bytes=size)
@@ -246,14 +246,6 @@ def _keep_damage(session: SessionFile) -> None:
         file.writelines(place + b"\n" for place in places if place not in kept)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def lines_of(path: Path) -> Iterator[tuple[bytes, Event | None]]:
