@@ -1,0 +1,163 @@
+"""What a session is made of, and what it tells of itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from keen_tui.agent.approvals import Approvals
+from keen_tui.agent.context import RequestSize
+from keen_tui.agent.parts import Agent
+from keen_tui.agent.retries import RetryPolicy
+from keen_tui.bus import EventBus
+from keen_tui.errors import SessionRefused
+from keen_tui.events import (
+    Event,
+    Mode,
+    PolicyName,
+    Usage,
+)
+from keen_tui.memory.conversation import Conversation, Past
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.policies import policy_of
+from keen_tui.messages import Message
+from keen_tui.models import Identity, ModelInfo
+from keen_tui.providers.base import Provider
+from keen_tui.tools.toolbox import Toolbox
+
+
+class SessionFacts:
+    """The parts of a session: its agent, its conversation, its bus.
+
+    Args:
+        attended: whether somebody can answer approvals.
+        max_steps: model calls a turn may make before it ends as incomplete.
+        info: what is known of the model: its context window and its price.
+        policy: how much of a finished turn later turns get.
+        compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Path,
+        provider: Provider,
+        toolbox: Toolbox,
+        mode: Mode = "ask",
+        attended: bool = True,
+        max_steps: int = 100,
+        retries: RetryPolicy | None = None,
+        info: ModelInfo | None = None,
+        policy: PolicyName = "summary",
+        compact_at: int = 85,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.workspace = workspace
+        self.info = info
+        self.bus = EventBus()
+        self._approvals = Approvals(self._publish, mode=mode, attended=attended)
+        self._agent = Agent(
+            provider=provider,
+            price=info.price if info else None,
+            toolbox=toolbox,
+            approvals=self._approvals,
+            workspace=workspace,
+            publish=self._publish,
+            clock=clock,
+            max_steps=max_steps,
+            retries=retries or RetryPolicy(),
+        )
+        self._policy = policy_of(policy)
+        self._compact_at = compact_at
+        self._size = RequestSize()
+        self._conversation = Conversation()
+        self._queue: deque[str] = deque()
+        self._attempt = 0
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._compacting = False
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def turn(self) -> int:
+        """Number of the newest turn, 0 before the first."""
+        return self._conversation.last_turn
+
+    @property
+    def past(self) -> Past:
+        """The conversation with the steps of its turns."""
+        return self._conversation.past
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        """What later turns are built from."""
+        return self._conversation.messages
+
+    @property
+    def pending(self) -> PendingState | None:
+        """What incomplete turns left, waiting for retry or discard."""
+        return self._agent.provider.pending
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn or a compaction runs."""
+        return self._task is not None
+
+    @property
+    def queue(self) -> tuple[str, ...]:
+        """Messages that wait for the running turn to be done, oldest first."""
+        return tuple(self._queue)
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self._approvals.mode
+
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+        return self._policy.name
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._agent.provider.model
+
+    @property
+    def server(self) -> str:
+        """Where the model is served, in a word or as host and port."""
+        return self._agent.provider.server
+
+    @property
+    def effort(self) -> str:
+        """How hard it shall reason, "" for its own default."""
+        return self._agent.provider.effort
+
+    @property
+    def identity(self) -> Identity:
+        """What pending state belongs to: API, base URL and model together."""
+        return self._agent.provider.identity
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+        return self.info.context_window if self.info else None
+
+    @property
+    def _unanswered(self) -> bool:
+        return bool(self._conversation.unanswered)
+
+    def _require_idle(self, action: str) -> None:
+        if self.running:
+            what = "A summary is being written" if self._compacting else "A turn is running"
+            raise SessionRefused(f"{what}: stop it first (esc), then {action}.")
+
+    def _publish(self, event: Event) -> None:
+        """The conversation goes on by the event first; then everybody is told."""
+        self._conversation.take(event)
+        if isinstance(event, Usage):
+            self._size.note(event)
+        self.bus.publish(event)

@@ -1,0 +1,117 @@
+"""A session's past: opened from events, ended where a program left it, corrected by the user's hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from keen_tui.agent.parts import PendingKeeper
+from keen_tui.agent.session_facts import SessionFacts
+from keen_tui.errors import SessionRefused
+from keen_tui.events import (
+    Event,
+    MemoryEdited,
+    ModelChanged,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    TurnStarted,
+    TurnUndone,
+)
+from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.rendering import rendered_bytes
+from keen_tui.messages import TurnMemory
+from keen_tui.models import Identity
+
+
+class SessionPast(SessionFacts):
+    """What the desk of saved sessions and the user do with what has been."""
+
+    def open(
+        self,
+        session_id: str,
+        title: str,
+        past: Iterable[Event],
+        *,
+        skipped: str = "",
+    ) -> None:
+        """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
+
+        Raises:
+            SessionRefused: a turn runs, or pending state would be lost unasked.
+        """
+        self._require_idle("open another session")
+        if self.pending:
+            raise SessionRefused("An incomplete turn waits: retry or discard it first.")
+        events = tuple(past)
+        self._agent = replace(self._agent, keeper=None)
+        self._conversation = Conversation()
+        self._attempt = 0
+        self._queue.clear()
+        self._publish(SessionOpened(id=session_id, title=title, restoring=bool(events)))
+        for event in events:
+            if isinstance(event, TurnStarted):
+                self._attempt = event.attempt
+            if not isinstance(event, ModelChanged):  # the model of then is not the one of now
+                self._publish(event)
+        if events:
+            self._publish(SessionRestored(skipped=skipped))
+
+    def keep_pending_with(self, keeper: PendingKeeper | None) -> None:
+        """Have pending state kept outside this process, from the next step on."""
+        self._agent = replace(self._agent, keeper=keeper)
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state that was kept, in a form that the model of now can go on with, or None."""
+        return self._agent.provider.adopt(pending, origin)
+
+    def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
+        """End the turns that the session's last program left unfinished; `pending` was kept of them."""
+        for event in endings:
+            self._publish(event)
+        self._agent.provider.pending = pending
+
+    @asynccontextmanager
+    async def undisturbed(self, action: str) -> AsyncIterator[None]:
+        """Nothing begins in here: messages queue, everything else is refused.
+
+        Raises:
+            SessionRefused: a turn runs, or waits for retry or discard.
+        """
+        self.require_settled(action)
+        self._task, self._stopping = asyncio.current_task(), True
+        try:
+            yield
+        finally:
+            self._task = None
+            self._send_queued()
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Set what is remembered of a turn.
+
+        Raises:
+            SessionRefused: a turn runs, or no message stands for that one.
+        """
+        self._require_idle("change what is remembered")
+        if self._conversation.memory_of(turn) is None:
+            raise SessionRefused(f"No message stands for turn {turn}: it is not answered, or was summarised.")
+        text = self._conversation.text_of(turn)
+        carried = rendered_bytes(text, memory)
+        self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
+
+    def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
+        """The files that the turn changed were taken back: later turns are told (turn.md rule 16)."""
+        self._publish(TurnUndone(turn=self._conversation.last_turn, undone=turn, files=files))
+
+    def require_settled(self, action: str) -> None:
+        """Raises SessionRefused while a turn runs or waits for retry or discard."""
+        self._require_idle(action)
+        if self._unanswered:
+            raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
+
+    def rename(self, title: str) -> None:
+        """Give the session a title of the user's own."""
+        self._publish(SessionRenamed(title=title))
