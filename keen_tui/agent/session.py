@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from keen_tui.agent.compaction import compact
@@ -133,6 +134,21 @@ class Session(SessionPast):
             window=self.context_window,
             bytes_per_token=self._size.bytes_per_token,
         )
+
+    @asynccontextmanager
+    async def undisturbed(self, action: str) -> AsyncIterator[None]:
+        """Nothing begins in here: messages queue, everything else is refused.
+
+        Raises:
+            SessionRefused: a turn runs, or waits for retry or discard.
+        """
+        self.require_settled(action)
+        self._task, self._stopping = asyncio.current_task(), True
+        try:
+            yield
+        finally:
+            self._task = None
+            self._send_queued()
 
     def would_abandon(self, provider: Provider) -> bool:
         """Whether a switch to this provider would lose the pending state (turn.md rule 8)."""

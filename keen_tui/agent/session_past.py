@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 
 from keen_tui.agent.parts import PendingKeeper
@@ -73,21 +71,6 @@ class SessionPast(SessionFacts):
         for event in endings:
             self._publish(event)
         self._agent.provider.pending = pending
-
-    @asynccontextmanager
-    async def undisturbed(self, action: str) -> AsyncIterator[None]:
-        """Nothing begins in here: messages queue, everything else is refused.
-
-        Raises:
-            SessionRefused: a turn runs, or waits for retry or discard.
-        """
-        self.require_settled(action)
-        self._task, self._stopping = asyncio.current_task(), True
-        try:
-            yield
-        finally:
-            self._task = None
-            self._send_queued()
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
         """Set what is remembered of a turn.
