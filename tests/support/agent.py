@@ -50,6 +50,7 @@ class EventLog:
     def __init__(self, reader: Subscription) -> None:
         self.events: list[Event] = []
         self._changed = asyncio.Condition()
+        self._reader = reader
         self._task = asyncio.create_task(self._read(reader))
 
     async def _read(self, reader: Subscription) -> None:
@@ -86,6 +87,11 @@ class EventLog:
         """How the `count`-th compaction ended, once it has."""
         await self._until(lambda: len(self.compactions) >= count)
         return self.compactions[count - 1]
+
+    async def caught_up(self) -> None:
+        """Wait until all that was published so far is here."""
+        while self._reader.unread:
+            await asyncio.sleep(0)
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         async with self._changed, asyncio.timeout(LIMIT):

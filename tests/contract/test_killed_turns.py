@@ -1,0 +1,136 @@
+"""Programs that are killed in the middle of a turn, with and without durable pending state; on every API."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.script import Answer, Call, Reply, Say, Seen, Think
+from keen_tui.events import (
+    ToolFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnIncomplete,
+)
+from keen_tui.models import Api
+from keen_tui.providers.registry import APIS
+from tests.support.agent import LIMIT
+from tests.support.faults import DONE
+from tests.support.saving import Place, gone, pending_files, place
+
+each_api = pytest.mark.parametrize("api", APIS)
+COUNTED = ("one", "two", "three")
+
+
+def batch(workspace: Path) -> Reply:
+    """Three calls that count; the second waits until the test is over."""
+    one, two, three = (f"echo {name} >> counter" for name in COUNTED)
+    wait = f"{two}; until [ -e '{workspace}/over' ]; do sleep 0.05; done"
+    write = Call("write_file", {"path": "a.py", "content": "x = 1\n"})
+    first = Call("bash", {"command": f"{one}; echo first result; exit 3"})
+    return Reply([Think("Hm."), Say("I count."), write, first, *(bash(line) for line in (wait, three))])
+
+
+def bash(command: str) -> Call:
+    return Call("bash", {"command": command})
+
+
+def counted(workspace: Path) -> list[str]:
+    counter = workspace / "counter"
+    return counter.read_text().split() if counter.exists() else []
+
+
+async def killed_in_the_middle(here: Place, settings: str) -> str:
+    """Run the program on a prompt and kill it in its third call of four; gives the id of the session."""
+    here.workspace.mkdir()
+    here.home.mkdir()
+    (here.home / "settings.toml").write_text(settings)
+    ours = ("OPENAI", "ANTHROPIC", "KEEN")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "keen_tui", "-p", "u1", "--mode", "auto", "--model", "scripted",
+        "--api", here.api, "--base-url", here.server.base_url,
+        cwd=here.workspace,
+        env=environ | {"KEEN_HOME": str(here.home), "PYTHONPATH": str(Path.cwd())},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(LIMIT * 2):
+            while counted(here.workspace) != ["one", "two"]:
+                await asyncio.sleep(0.01)
+    finally:
+        process.kill()
+        await process.wait()
+    (file,) = (here.home / "sessions").rglob("*.jsonl")
+    return file.stem
+
+
+@each_api
+async def test_killed_in_the_middle_of_a_batch_it_goes_on_and_runs_nothing_twice(
+    tmp_path: Path, api: Api
+) -> None:
+    answers: list[Answer] = [DONE, DONE]
+    async with place(tmp_path, api, lambda _: answers.pop(0)) as here:
+        answers.insert(0, batch(here.workspace))
+        try:
+            name = await killed_in_the_middle(here, "[pending]\ndurable = true\n")
+            (file,) = pending_files(here)
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            async with here.program(name) as bench:
+                end = bench.log.ends[-1]
+                assert isinstance(end, TurnIncomplete)
+                assert (end.turn, end.reason, end.calls) == (1, "interrupted", 3)
+                assert end.turn_memory.files_changed == ("a.py",)
+                done = await bench.retry()
+                assert isinstance(done, TurnDone)
+                assert [message.role for message in bench.messages()] == ["user", "assistant", *["tool"] * 4]
+                _, first, second, third = bench.results()
+                assert "first result" in first
+                assert second == "interrupted: the program ended while this ran, effects unknown"
+                assert third.startswith("not run")
+                assert counted(here.workspace) == ["one", "two"], "no tool runs again"
+                assert done.text == "I count.\n\nAll done."
+                assert [each.exit_code for each in done.turn_memory.failed_bash] == [3]
+                assert done.turn_memory.files_changed == ("a.py",)
+                assert [message.role for message in bench.session.conversation] == ["user", "assistant"]
+                await gone(bench.pending_file)
+                await bench.ask("u2")
+                bench.assert_valid_requests()
+        finally:
+            (here.workspace / "over").touch()
+
+
+@each_api
+async def test_12_killed_with_the_setting_off_it_is_shown_and_abandoned_with_its_facts(
+    tmp_path: Path, api: Api
+) -> None:
+    answers: list[Answer] = [DONE]
+    async with place(tmp_path, api, lambda _: answers.pop(0)) as here:
+        answers.insert(0, batch(here.workspace))
+        try:
+            name = await killed_in_the_middle(here, "")
+            assert pending_files(here) == []
+            async with here.program(name, durable=False) as bench:
+                end = bench.log.ends[-1]
+                assert isinstance(end, TurnIncomplete) and end.reason == "interrupted"
+                finished = [event.result for event in bench.log.of(ToolFinished)]
+                assert [result.interrupted for result in finished] == [False, False, True]
+                assert bench.session.pending is None
+                await bench.ask("u2")
+                command = "echo one >> counter; echo first result; exit 3 (exit 3)"
+                block = f"Tool memory:\n- Files changed: a.py\n- Failed bash: {command}"
+                assert bench.messages() == [
+                    Seen("user", "u1"),
+                    Seen("assistant", f"(turn abandoned)\n\n{block}"),
+                    Seen("user", "u2"),
+                ]
+            async with here.program(name, durable=False) as bench:
+                assert len(bench.log.of(TurnAbandoned)) == 1, "it is abandoned once"
+        finally:
+            (here.workspace / "over").touch()

@@ -1,0 +1,117 @@
+"""A session that is saved, as the program builds it: it can be left, opened by another, or die."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.session import Session
+from keen_tui.agent.undo import TurnKeeper
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.memory.pending import PendingState
+from keen_tui.models import Api
+from keen_tui.providers.base import Provider
+from keen_tui.storage.paths import workspace_folder
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.tools.toolbox import build_toolbox
+from tests.support.agent import LIMIT, ONE_ATTEMPT, Bench, EventLog, Script, provider_for
+
+
+@dataclass(frozen=True, slots=True)
+class SavedBench(Bench):
+    """A session at work with the desk that saves it."""
+
+    history: HistoryDesk
+    store: SessionStore
+
+    @property
+    def file(self) -> Path:
+        """The session file, once there is one."""
+        folder = workspace_folder(self.store.root / "sessions", self.session.workspace)
+        return folder / f"{self.history.session_id}.jsonl"
+
+    @property
+    def pending_file(self) -> Path:
+        """Where pending state is kept, if it is."""
+        return self.file.with_suffix(".pending")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace and a home; every program that works there is told the same server."""
+
+    folder: Path
+    server: ModelServer
+    api: Api
+
+    @property
+    def workspace(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @asynccontextmanager
+    async def program(
+        self, opening: str = "", *, durable: bool = True, home: Path | None = None, **connection: Any
+    ) -> AsyncIterator[SavedBench]:
+        """A program at work: with a new session, or with the one that `opening` names."""
+        self.workspace.mkdir(exist_ok=True)
+        keeper, store = TurnKeeper(), SessionStore(home or self.home)
+        provider: Provider = provider_for(self.server, self.api, **connection)
+        session = Session(
+            workspace=self.workspace,
+            provider=provider,
+            toolbox=build_toolbox(self.workspace, keeper),
+            mode="auto",
+            retries=ONE_ATTEMPT,
+        )
+        history = HistoryDesk(session, store, keeper, keeps_pending=durable)
+        log = EventLog(session.bus.subscribe())
+        await history.begin()
+        try:
+            if opening:
+                await history.open(opening)
+            await log.caught_up()
+            yield SavedBench(session, log, self.server, provider, history, store)
+        finally:
+            await session.close()
+            await history.close()
+
+
+def results_in(pending: PendingState, provider: Provider) -> list[str]:
+    """The texts of the tool results in pending state."""
+    texts: list[str] = []
+
+    def collected(text: str) -> str:
+        texts.append(text)
+        return text
+
+    for trace in pending.traces:
+        provider.rewrite_results(trace.messages, collected)
+    return texts
+
+
+@asynccontextmanager
+async def place(folder: Path, api: Api, script: Script) -> AsyncIterator[Place]:
+    """A place with a server that answers by the script."""
+    async with ModelServer(script) as server:
+        yield Place(folder, server, api)
+
+
+def pending_files(place: Place) -> list[Path]:
+    """All files in which pending state is kept, whole or half written."""
+    return [file for file in place.home.rglob("*.pending*") if file.is_file()]
+
+
+async def gone(file: Path) -> None:
+    """Wait until the file is not there."""
+    async with asyncio.timeout(LIMIT):
+        while file.exists():
+            await asyncio.sleep(0.005)
