@@ -16,9 +16,8 @@ from typing import Any
 
 from keen_tui import events
 from keen_tui.display import Display
-from keen_tui.events import Event, as_record, event_type
+from keen_tui.events import Event, ToolFinished, Usage, as_record, event_type
 from keen_tui.memory.pending import PendingState
-from keen_tui.messages import TokenUsage, ToolResult
 from keen_tui.models import Identity
 
 if typing.TYPE_CHECKING:
@@ -113,18 +112,14 @@ def _kinds() -> dict[str, type[Event]]:
     return {event_type(kind): kind for kind in members}
 
 
-_FLAT: Mapping[str, type] = {"result": ToolResult, "tokens": TokenUsage}
+_FLAT: Mapping[type, str] = {ToolFinished: "result", Usage: "tokens"}
 """Fields whose own fields `as_record` lays flat into the record."""
 
 
-def _nested(kind: type[Event], record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with what was laid flat put back."""
-    own = {each.name for each in fields(kind)}
-    nested = {name: value for name, value in record.items() if name in own}
-    for name, inner in _FLAT.items():
-        if name in own:
-            nested[name] = {each.name: record[each.name] for each in fields(inner) if each.name in record}
-    return nested
+def _nested(kind: type[Event], record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record with what was laid flat put back. Names that a type does not know are passed over."""
+    flat = _FLAT.get(kind)
+    return record if flat is None else {**record, flat: record}
 
 
 @cache

@@ -68,9 +68,11 @@ TAIL_KEPT = 4_096
 def apply(state: UiState, event: Event, now: float) -> UiState:
     """The state after `event`. `now` is seconds on any clock that never goes back."""
     after = _applied(state, event, now)
-    if after.running and not isinstance(event, SessionEvent):
+    if after.running and after.last_word_at != now and not isinstance(event, SessionEvent):
         after = replace(after, last_word_at=now)
-    return after if after.phase == state.phase else replace(after, phase_since=now)
+    if after.phase == state.phase or after.phase_since == now:
+        return after
+    return replace(after, phase_since=now)
 
 
 def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
@@ -264,17 +266,8 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
     )
     match end:
         case TurnDone():
-            turns = tuple(
-                replace(row, status="done") if row.status == "pending" else row for row in state.turns
-            )
-            past = (
-                tuple(_settle_end(block, 0, "retried") for block in state.past)
-                if state.pending
-                else state.past
-            )
-            done = replace(ended, pending=None, failed=None, turns=turns, past=past)
             return _with_row(
-                replace(done, failed=None),
+                _recovered(ended) if state.pending else replace(ended, failed=None),
                 end.turn,
                 lambda row: replace(
                     row,
@@ -305,6 +298,17 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
                 end.turn,
                 lambda row: replace(row, status="failed", seconds=end.seconds),
             )
+
+
+def _recovered(state: UiState) -> UiState:
+    """The turns that were pending are done with this one."""
+    return replace(
+        state,
+        past=tuple(_settle_end(block, 0, "retried") for block in state.past),
+        turns=tuple(replace(row, status="done") if row.status == "pending" else row for row in state.turns),
+        pending=None,
+        failed=None,
+    )
 
 
 def _turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
@@ -437,7 +441,9 @@ def _facts(memory: TurnMemory) -> tuple[Fact, ...]:
 
 
 def _alive(state: UiState) -> UiState:
-    return replace(state, live=_without_retry(state.live))
+    if any(isinstance(block, RetryBlock) for block in state.live):
+        return replace(state, live=_without_retry(state.live))
+    return state
 
 
 def _without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
