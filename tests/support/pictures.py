@@ -21,7 +21,7 @@ _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
 async def take(folder: Path, theme: str = "keen-dark") -> None:
-    """Play the first turn of the tour and write approval.svg and incomplete.svg."""
+    """Play the first turn of the tour and write approval.svg, incomplete.svg and context.svg."""
     folder.mkdir(parents=True, exist_ok=True)
     with tour_session(Settings(), pace=4) as session:
         app = KeenApp(session, settings=UiSettings(theme=theme))
@@ -36,6 +36,10 @@ async def take(folder: Path, theme: str = "keen-dark") -> None:
             await _until(app, pilot, lambda: app.workspace.state.pending is not None)
             await pilot.pause(1.0)
             _write(app, folder / "incomplete.svg")
+            app.workspace.run("context")
+            await _until(app, pilot, lambda: app.screen is not app.workspace)
+            await pilot.pause(1.0)
+            _write(app, folder / "context.svg")
             await session.close()
 
 
