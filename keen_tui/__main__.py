@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 
 _WITHOUT_SCREEN = ("-p", "--prompt", "--output", "-h", "--help", "--version")
+_PRINTING = ("sessions", "export")
+"""Commands that print and draw nothing."""
 
 
 def main() -> int:
@@ -37,7 +39,7 @@ def _start(arguments: Sequence[str]) -> int:
 
 
 def _wants_screen(arguments: Sequence[str]) -> bool:
-    no_screen = any(argument.startswith(_WITHOUT_SCREEN) for argument in arguments)
+    no_screen = any(each in _PRINTING or each.startswith(_WITHOUT_SCREEN) for each in arguments)
     return not no_screen and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 

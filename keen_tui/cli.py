@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import sys
 import traceback
@@ -183,6 +184,27 @@ _BELONGS: Mapping[str, str] = {
 }
 """Flags that only one command takes."""
 
+_WRITTEN: Mapping[str, str] = {
+    "prompt": "-p",
+    "demo": "--demo",
+    "resume": "--resume",
+    "go_on": "--continue",
+    "fork": "--fork",
+    "pace": "--pace",
+    "output": "--output",
+}
+"""Flags that no command takes, as they are written."""
+
+_APART = (("demo", "prompt"), ("demo", "resume"), ("demo", "go_on"), ("resume", "go_on"))
+"""Flags that each say what to begin with: two of them can't both be meant."""
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "fork": ("go_on", "resume"),
+    "pace": ("demo",),
+    "output": ("prompt",),
+}
+"""Flags that say more about another one."""
+
 
 def _run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
@@ -193,22 +215,36 @@ def _run(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             f"There is no command {command!r}: {', '.join(COMMANDS)} are. A prompt goes behind -p."
         )
-    for flag, owner in _BELONGS.items():
-        if flag in given and command != owner:
-            raise ConfigError(f"--{flag} belongs to {owner}: keen-tui {owner} --help.")
+    _require_sense(command, given)
     if command:
         return _command(command, subjects, settings, given)
-    if "fork" in given and not given.keys() & {"go_on", "resume"}:
-        raise ConfigError("--fork belongs to --continue or --resume.")
     if "demo" in given:
         return _demo(settings, given.get("pace"))
     if "prompt" in given:
         return _headless(settings, given)
-    if "output" in given:
-        raise ConfigError("--output belongs to -p: keen-tui -p TEXT --output json.")
     if not has_terminal():
         raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
     return _workspace(settings, given)
+
+
+def _require_sense(command: str, given: Mapping[str, Any]) -> None:
+    """Raises ConfigError for flags that don't go together."""
+    for flag, owner in _BELONGS.items():
+        if flag in given and command != owner:
+            raise ConfigError(f"--{flag} belongs to the command {owner}. See keen-tui --help.")
+    for flag, written in _WRITTEN.items():
+        if command and flag in given:
+            raise ConfigError(f"{written} does not go with the command {command}. See keen-tui --help.")
+    for one, other in _APART:
+        if one in given and other in given:
+            raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")
+    for flag, owners in _NEEDS.items():
+        if flag in given and not given.keys() & set(owners):
+            whose = " or ".join(_WRITTEN[each] for each in owners)
+            raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+    for flag in ("pace", "speed"):
+        if not 0 <= given.get(flag, 1.0) < math.inf:
+            raise ConfigError(f"--{flag} must be a number from 0 up.")
 
 
 def has_terminal() -> bool:
@@ -256,28 +292,38 @@ def _headless(settings: Settings, given: Mapping[str, Any]) -> int:
     from keen_tui.providers.registry import build_provider
     from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
-    prompt, output = given["prompt"], given.get("output", "text")
-    store = build_store(os.environ)
-    opening = _asked_for(given, store)
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
-    if prompt == "-":
-        prompt = _stdin_text()
+    prompt = _prompt(given["prompt"])
+    store = build_store(os.environ)
+    opening = _asked_for(given, store)
 
     async def run() -> int:
         session, history = build_saved_session(
             settings, Path.cwd(), provider, choice.model, store, attended=False
         )
-        opened = opening.id if opening else ""
-        return await run_prompt(session, prompt, output, sys.stdout, sys.stderr, history, opened)
+        return await run_prompt(
+            session,
+            prompt,
+            given.get("output", "text"),
+            sys.stdout,
+            sys.stderr,
+            history,
+            opening=opening.id if opening else "",
+            keeps_pending=settings.pending_durable,
+        )
 
     return asyncio.run(run())
 
 
-def _stdin_text() -> str:
-    if sys.stdin.isatty():
+def _prompt(given: str) -> str:
+    """The prompt; "-" stands for standard input."""
+    if given == "-" and sys.stdin.isatty():
         print("Type the prompt, then ctrl+d.", file=sys.stderr)
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    prompt = sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
+    if not prompt.strip():
+        raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
+    return prompt
 
 
 def _demo(settings: Settings, pace: float | None) -> int:
@@ -298,9 +344,9 @@ def _workspace(settings: Settings, given: Mapping[str, Any]) -> int:
     from keen_tui.providers.registry import build_provider
     from keen_tui.wiring import build_chooser, build_saved_session, build_store, run_screen
 
+    chooser = build_chooser(os.environ)
     store = build_store(os.environ)
     opening = _asked_for(given, store)
-    chooser = build_chooser(os.environ)
     try:
         choice = chooser.choice(settings)
     except ModelMissing as missing:

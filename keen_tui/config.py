@@ -61,7 +61,7 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Setti
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), _flat(_read(file)), str(file))
+    settings = _updated(Settings(), _flat(_read(file), str(file)), str(file))
     settings = _updated(settings, flags, "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
@@ -125,32 +125,39 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 _TABLES = ("memory", "pending")
-"""Tables of the settings file; a name in one stands for the setting `table_name`."""
+_IN_TABLES: Mapping[str, str] = {"memory_policy": "memory.policy", "pending_durable": "pending.durable"}
+"""Settings that stand in a table of the settings file, and their names there."""
 
 
-def _flat(written: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with those of tables under their whole names."""
+def _flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The settings by name, those of tables too; what is unknown in a table keeps its name with a dot."""
+    settings = {name: setting for setting, name in _IN_TABLES.items()}
     flat: dict[str, Any] = {}
     for name, value in written.items():
-        if name in _TABLES and isinstance(value, dict):
-            flat |= {f"{name}_{inner}": each for inner, each in value.items()}
-        else:
+        if name not in _TABLES:
             flat[name] = value
+        elif isinstance(value, dict):
+            inside = {f"{name}.{inner}": each for inner, each in value.items()}
+            flat |= {settings.get(each, each): given for each, given in inside.items()}
+        else:
+            raise ConfigError(f"{where}: {name} must be a table, [{name}], not {value!r}.")
     return flat
 
 
 def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
     known = {each.name for each in fields(Settings)}
     for name, value in changes.items():
+        written = _IN_TABLES.get(name, name)
         if name == "api_key":
             raise ConfigError(
                 f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
                 "in the program (f2), which keeps it apart."
             )
         if name not in known:
-            raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {', '.join(sorted(known))}.")
+            names = ", ".join(sorted(_IN_TABLES.get(each, each) for each in known))
+            raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
         if problem := _problem(name, value):
-            raise ConfigError(f"{where}: {name} {problem}, not {value!r}.")
+            raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
     return replace(settings, **changes)
 
 

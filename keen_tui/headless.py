@@ -12,13 +12,14 @@ from typing import Any, TextIO, assert_never
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.config import Output
-from keen_tui.errors import ConfigError, KeenError
+from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.events import (
     ApprovalAnswered,
     EndEvent,
     Event,
     Notice,
     RetryScheduled,
+    SessionOpened,
     ToolFinished,
     TurnDone,
     TurnError,
@@ -38,22 +39,27 @@ async def run_prompt(
     out: TextIO,
     err: TextIO,
     history: HistoryDesk,
+    *,
     opening: str = "",
+    keeps_pending: bool = False,
 ) -> int:
     """Run one turn and print it. Returns the exit code. SIGINT and SIGTERM stop the turn.
 
-    `opening` is the id of the session that the turn goes on with, "" begins a new one.
+    `opening` is the id of the session that the turn goes on with, "" begins a new one. `keeps_pending`:
+    what an incomplete turn leaves outlives this process.
+
+    Raises:
+        SessionInUse: another program has that session. StorageFailed: it can't be read.
     """
-    if not prompt.strip():
-        raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
     try:
         await history.begin()
         if opening:
-            await history.open(opening)
+            await _open(history, opening)
     except KeenError:
         await _finish(session, history)
         raise
-    printer = _Printer(output, out, err, history.session_id)
+    printer = _Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
+    printer.show(SessionOpened(id=history.session_id))
     reader = session.bus.subscribe()
     with _stopping_on_signals(session):
         session.submit(prompt)
@@ -68,6 +74,15 @@ async def run_prompt(
         finally:
             await _finish(session, history)
     return _exit_code(printer.end)
+
+
+async def _open(history: HistoryDesk, session_id: str) -> None:
+    try:
+        await history.open(session_id)
+    except SessionInUse as error:
+        raise SessionInUse(
+            f"Session {session_id} is open in another program. Add --fork to go on with a copy of it."
+        ) from error
 
 
 async def _finish(session: Session, history: HistoryDesk) -> None:
@@ -106,8 +121,11 @@ class _Printer:
     What a person should know goes to `err` in the text format, so that `out` holds the answer alone.
     """
 
-    def __init__(self, output: Output, out: TextIO, err: TextIO, session_id: str) -> None:
+    def __init__(
+        self, output: Output, out: TextIO, err: TextIO, session_id: str, *, keeps_pending: bool
+    ) -> None:
         self._session_id = session_id
+        self._keeps_pending = keeps_pending
         self.end: EndEvent | None = None
         self._output = output
         self._out = out
@@ -133,7 +151,7 @@ class _Printer:
         if self._output == "text" and end.text:
             print(clean(end.text) if self._out.isatty() else end.text, file=self._out, flush=True)
         if not isinstance(end, TurnDone):
-            self._say(what_is_lost(end))
+            self._say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
 
     def _say(self, line: str | None) -> None:
         if line:
@@ -177,10 +195,15 @@ def progress_line(event: Event) -> str | None:
     return None
 
 
-def what_is_lost(end: TurnIncomplete | TurnError) -> str:
-    """Why the turn is not done and what goes with this process (turn.md rule 8)."""
+def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
+    """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
+    is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
         return f"Turn failed: {end.detail} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
-    return f"Turn incomplete: {end.detail} {calls} lost with this process; files changed: {files}."
+    if kept_in:
+        fate = f"kept; files changed: {files}. keen-tui --resume {kept_in} goes on, ctrl+r there or -p TEXT."
+    else:
+        fate = f"lost with this process; files changed: {files}."
+    return f"Turn incomplete: {end.detail} {calls} {fate}"

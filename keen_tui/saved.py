@@ -58,8 +58,6 @@ def export(
 
 def replay(file: Path, settings: Settings, speed: float, themes: Path, environ: Mapping[str, str]) -> int:
     """Play a session file on the screen. Raises StorageFailed when it can't be read."""
-    if speed < 0:
-        raise ConfigError("--speed must be 0 or more.")
     path = file if file.exists() else build_store(environ).path_of(str(file))
     saved = read_session(path)
     session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)

@@ -20,6 +20,7 @@ from keen_tui.events import (
 )
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.messages import TurnMemory
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Record
@@ -54,7 +55,10 @@ class Playback:
         self.running = False
 
     async def play(self) -> None:
-        """Publish everything, with pauses as they were. `stop` has the rest at once."""
+        """Publish everything, with pauses as they were. `stop` has the rest at once.
+
+        What the recorded program left unfinished is ended as if the session were opened again.
+        """
         records = self._saved.records
         at_once = not self._speed
         self.bus.publish(SessionOpened(id=self._saved.header.id, restoring=at_once))
@@ -64,9 +68,10 @@ class Playback:
             for piece in pieces:
                 self.bus.publish(piece)
                 await self._wait(pause / len(pieces))
+        for ending in endings(unfinished(record.event for record in records), None):
+            self.bus.publish(ending)
         self.running = False
-        if at_once:
-            self.bus.publish(SessionRestored(skipped=self._saved.skipped))
+        self.bus.publish(SessionRestored(skipped=self._saved.skipped))
 
     async def _wait(self, seconds: float) -> None:
         if not self._speed or self._hurry.is_set():

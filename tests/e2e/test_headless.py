@@ -3,78 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from keen_tui import __version__
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say
+from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
+from tests.support.program import Program
 
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What the program printed, and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-_OURS = ("OPENAI", "ANTHROPIC", "KEEN")
-
-
-class Program:
-    """Runs `keen-tui` in a folder of its own, with a home of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.workspace = folder / "work"
-        self.workspace.mkdir()
-        self.home = folder / "home"
-        self.home.mkdir()
-
-    async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "keen_tui",
-            *arguments,
-            cwd=self.workspace,
-            env=kept | {"KEEN_HOME": str(self.home)} | environ,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-
-    async def run(self, *arguments: str, stdin: str = "", **environ: str) -> Run:
-        process = await self.start(*arguments, **environ)
-        async with asyncio.timeout(LIMIT * 2):
-            out, err = await process.communicate(stdin.encode())
-        assert process.returncode is not None
-        assert b"Traceback" not in err
-        return Run(process.returncode, out.decode(), err.decode())
-
-    async def ask(self, script: Sequence[Answer], *arguments: str, stdin: str = "") -> Run:
-        async with ModelServer(script) as server:
-            flags = ("--base-url", server.base_url, "--model", "scripted", *arguments)
-            return await self.run(*flags, stdin=stdin)
 
 
 @pytest.fixture
@@ -162,7 +105,7 @@ async def test_stream_json_is_one_event_a_line(program: Program) -> None:
     ]
     run = await program.ask(script, "-p", "hi", "--output", "stream-json", "--mode", "auto")
     types = [record["type"] for record in run.records]
-    assert types[0] == "turn_started"
+    assert types[:2] == ["session_opened", "turn_started"]
     assert types[-1] == "turn_done"
     assert {"text_delta", "tool_started", "tool_output", "tool_finished", "usage"} <= set(types)
     finished = next(record for record in run.records if record["type"] == "tool_finished")

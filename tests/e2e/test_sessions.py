@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import program
+from tests.support.terminal import TerminalProgram
 
 F3, CTRL_E, CTRL_F = "\x1bOR", "\x05", "\x06"
 
@@ -34,3 +36,15 @@ def test_a_session_is_left_renamed_found_by_its_words_and_gone_on_with(tmp_path:
         said = [message["content"] for message in server.requests[-1].body["messages"][1:]]
         assert [said[0], said[2], said[-1]] == ["fix the cart", "and the tax", "go on"]
         assert not any("why slow" in words for words in said)
+
+
+def test_the_list_of_sessions_is_printed_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    with TerminalProgram(
+        (sys.executable, "-m", "keen_tui", "sessions"),
+        folder=tmp_path,
+        environ={"KEEN_HOME": str(tmp_path / "home")},
+    ) as terminal:
+        assert terminal.wait_for_exit() == 0
+        assert terminal.screen().startswith("No sessions in this folder yet.")
+        assert b"\x1b[?1049h" not in terminal.output, "nothing is drawn on the other screen"
+        assert terminal.modes == terminal.modes_before

@@ -231,7 +231,7 @@ async def test_words_that_are_no_turn_come_back(tmp_path: Path, history: FakeHis
 async def test_the_tour_keeps_no_changes(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=NARROW) as driver:
         await command(driver, "/diff")
-        await driver.until_shown("The tour keeps no changes.")
+        await driver.until_shown("No changes are kept here.")
 
 
 async def test_many_files_scroll_in_their_list(tmp_path: Path) -> None:

@@ -272,7 +272,7 @@ async def test_slash_commands_run_actions(tmp_path: Path) -> None:
 async def test_the_tour_has_no_picker(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.press("f2")
-        await driver.until_shown("The tour has one model only.")
+        await driver.until_shown("There is no other model to choose here.")
 
 
 async def test_it_fits_small_terminals(tmp_path: Path) -> None:

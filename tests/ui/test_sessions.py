@@ -498,9 +498,9 @@ async def test_the_tour_keeps_no_sessions(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         for words in ("/resume", "/new", "/fork", "/rename x", "/export"):
             await command(driver, words)
-            await driver.until_shown("The tour keeps no sessions.")
+            await driver.until_shown("No sessions are kept here.")
             await driver.press("left")
-            await driver.until(lambda: not driver.shows("The tour keeps"))
+            await driver.until(lambda: not driver.shows("No sessions are kept"))
 
 
 # Compaction

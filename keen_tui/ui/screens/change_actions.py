@@ -31,7 +31,7 @@ class ChangeActions(Stage):
 
     def _open_changes(self, command: str, words: str, usual: int, *, asks: bool) -> None:
         if self.history is None:
-            self.say("The tour keeps no changes.")
+            self.say("No changes are kept here.")
         elif words and not (words.isdecimal() and int(words)):
             self.prompt.write(f"/{command} {words}")
             self.say(f"/{command} takes the number of a turn, or nothing.")

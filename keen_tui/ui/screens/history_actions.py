@@ -22,7 +22,7 @@ OPENING_SECONDS = 0.2
 """How long opening a session may take before that is said."""
 
 _OPENING = "opening the session"
-_NONE_KEPT = "The tour keeps no sessions."
+_NONE_KEPT = "No sessions are kept here."
 
 
 @dataclass(frozen=True, slots=True)

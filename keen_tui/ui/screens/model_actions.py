@@ -121,4 +121,4 @@ class ModelActions(Stage):
                 self.say(str(error))
 
 
-_ONE_MODEL = "The tour has one model only."
+_ONE_MODEL = "There is no other model to choose here."

@@ -1,0 +1,377 @@
+"""What the command line does with saved sessions: the program itself, as a process, without a screen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Answer, Break, Call, Reply, Say
+from keen_tui.demo.wires import seen
+from tests.support.agent import LIMIT
+from tests.support.program import Program, Run
+
+CUT = Reply([Say("Half a sent")], broken=Break("reset"))
+WRITE = Call("write_file", {"path": "a.py", "content": "x"})
+FAIL = Call("bash", {"command": "echo ran >> counter; exit 3"})
+HANG = Call("bash", {"command": "echo $$ > pid; sleep 600"})
+
+
+@dataclass
+class Desk:
+    """The program and the server that it speaks to. The answers come in the order of `script`."""
+
+    program: Program
+    script: list[Answer] = field(default_factory=list)
+    server: ModelServer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.server = ModelServer(lambda _: self.script.pop(0) if self.script else Reply([Say("Ok.")]))
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("--base-url", self.server.base_url, "--model", "scripted", "--mode", "auto")
+
+    async def ask(self, text: str, *more: str) -> Run:
+        return await self.program.run(*self.flags, "-p", text, *more)
+
+    async def session_of(self, text: str, *more: str) -> str:
+        """Ask, and give the id of the session."""
+        run = await self.ask(text, "--output", "json", *more)
+        assert run.code == 0, run.err
+        return str(run.records[0]["session_id"])
+
+    async def ids(self, *more: str) -> list[str]:
+        """The first column of the list."""
+        run = await self.program.run("sessions", *more)
+        return [line.split()[0] for line in run.out.splitlines()]
+
+    def said(self, number: int = -1) -> list[str]:
+        """What the model was told in a request, behind the system prompt."""
+        return [f"{message.role}: {message.text}" for message in seen(self.server.requests[number])[1:]]
+
+    def file(self, session_id: str) -> Path:
+        (found,) = self.program.home.glob(f"sessions/*/{session_id}.jsonl")
+        return found
+
+    def settings(self, text: str) -> None:
+        (self.program.home / "settings.toml").write_text(f"retry_attempts = 1\n{text}")
+
+    async def running_turn(self) -> asyncio.subprocess.Process:
+        """A program of its own, in the middle of a command."""
+        self.script += [Reply([WRITE, FAIL]), Reply([HANG])]
+        process = await self.program.start(*self.flags, "-p", "work")
+        pid = self.program.workspace / "pid"
+        await _until(lambda: pid.exists() and bool(pid.read_text().strip()))
+        return process
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not holds():
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(Program(tmp_path))
+    async with desk.server:
+        yield desk
+
+
+async def test_a_turn_without_a_screen_is_a_session_whose_id_every_format_tells(desk: Desk) -> None:
+    first = await desk.session_of("fix the cart")
+    assert await desk.ids() == [first]
+    run = await desk.ask("and the tax", "--output", "stream-json")
+    opened = run.records[0]
+    assert opened["type"] == "session_opened"
+    assert await desk.ids() == [opened["id"], first]
+
+
+async def test_continue_sends_the_conversation_on_with_its_turn_memory(desk: Desk) -> None:
+    desk.script += [Reply([WRITE, FAIL]), Reply([Say("Done.")])]
+    first = await desk.session_of("write it")
+    assert await desk.session_of("and now", "--continue") == first
+    memory = "Tool memory:\n- Files changed: a.py\n- Failed bash: echo ran >> counter; exit 3 (exit 3)"
+    assert desk.said() == ["user: write it", f"assistant: Done.\n\n{memory}", "user: and now"]
+    (line,) = (await desk.program.run("sessions")).out.splitlines()
+    assert "2 turns" in line
+    assert "write it" in line
+
+
+async def test_continue_takes_the_newest_of_this_folder_alone(desk: Desk, tmp_path: Path) -> None:
+    here = await desk.session_of("here")
+    await _elsewhere(desk, tmp_path, "there")
+    assert await desk.session_of("go on", "--continue") == here
+    assert desk.said()[0] == "user: here"
+
+
+async def test_a_session_is_resumed_by_the_beginning_of_its_id(desk: Desk) -> None:
+    first, second = await desk.session_of("first"), await desk.session_of("second")
+    assert await desk.session_of("go on", "--resume", first[:-1]) == first
+    assert desk.said() == ["user: first", "assistant: Ok.", "user: go on"]
+    assert await desk.ids() == [first, second], "the one that was used last comes first"
+
+
+async def test_an_id_that_names_no_session_or_several_says_so_and_begins_none(desk: Desk) -> None:
+    known = [await desk.session_of("first"), await desk.session_of("second")]
+    several = await desk.ask("hi", "--resume", known[0][:2])
+    assert (several.code, several.out) == (1, "")
+    assert all(session_id in several.err for session_id in known)
+    for wrong in ("nope", "../../etc/passwd", ""):
+        unknown = await desk.ask("hi", "--resume", wrong)
+        assert unknown.code == 1
+        assert f"no session {wrong!r}" in unknown.err
+    assert sorted(await desk.ids()) == sorted(known)
+
+
+async def test_continue_in_a_folder_without_sessions_says_where_there_are_some(desk: Desk) -> None:
+    run = await desk.ask("hi", "--continue")
+    assert run.code == 2
+    assert "sessions --all" in run.err
+
+
+async def test_fork_goes_on_with_a_copy_and_leaves_the_old_one_as_it_is(desk: Desk) -> None:
+    old = await desk.session_of("first")
+    before = desk.file(old).read_bytes()
+    copy = await desk.session_of("another way", "--continue", "--fork")
+    assert copy != old
+    assert desk.file(old).read_bytes() == before
+    assert desk.said() == ["user: first", "assistant: Ok.", "user: another way"]
+    assert json.loads(desk.file(copy).read_text().splitlines()[0])["forked_from"] == old
+
+
+@pytest.mark.parametrize("flags", [("-p", " "), ("-p", "hi", "--api-key-env", "NOPE")])
+async def test_a_fork_that_is_refused_leaves_no_copy(desk: Desk, flags: tuple[str, ...]) -> None:
+    known = await desk.session_of("first")
+    assert (await desk.program.run(*desk.flags, "--continue", "--fork", *flags)).code == 2
+    assert await desk.ids() == [known]
+
+
+async def test_sessions_lists_those_of_this_folder_and_with_all_those_of_every_folder(
+    desk: Desk, tmp_path: Path
+) -> None:
+    assert (await desk.program.run("sessions")).out == "No sessions in this folder yet.\n"
+    assert (await desk.program.run("sessions", "--all")).out == "No sessions yet.\n"
+    here = await desk.session_of("here")
+    there = await _elsewhere(desk, tmp_path, "there")
+    assert await desk.ids() == [here]
+    assert await desk.ids("--all") == [there, here]
+    listed = (await desk.program.run("sessions", "--all")).out
+    assert str(desk.program.workspace) in listed
+    assert str(tmp_path / "other") in listed
+
+
+async def _elsewhere(desk: Desk, tmp_path: Path, text: str) -> str:
+    """Ask in another folder."""
+    here, desk.program.workspace = desk.program.workspace, tmp_path / "other"
+    desk.program.workspace.mkdir()
+    session_id = await desk.session_of(text)
+    desk.program.workspace = here
+    return session_id
+
+
+EXPORTS: list[tuple[tuple[str, ...], str, str]] = [
+    ((), "keen-{}.md", "> first"),
+    (("--format", "html"), "keen-{}.html", "<!DOCTYPE html>"),
+    (("--format", "json"), "keen-{}.json", '"format": "keen-tui-session"'),
+    (("-o", "page.HTM"), "page.HTM", "<!DOCTYPE html>"),
+    (("--out", "it.json", "--format", "json"), "it.json", '"format": "keen-tui-session"'),
+    (("--out", "notes.txt"), "notes.txt", "> first"),
+]
+
+
+@pytest.mark.parametrize(("flags", "name", "words"), EXPORTS)
+async def test_export_writes_the_format_that_flag_or_suffix_name_and_prints_the_file(
+    desk: Desk, flags: tuple[str, ...], name: str, words: str
+) -> None:
+    session_id = await desk.session_of("first")
+    run = await desk.program.run("export", session_id[:-1], *flags)
+    file = desk.program.workspace / name.format(session_id)
+    assert (run.code, run.out, run.err) == (0, f"{file}\n", "")
+    assert words in file.read_text()
+
+
+async def test_an_export_never_writes_over_a_file(desk: Desk) -> None:
+    session_id = await desk.session_of("first")
+    (desk.program.workspace / "mine.md").write_text("mine")
+    run = await desk.program.run("export", session_id, "-o", "mine.md")
+    assert run.code == 1
+    assert "mine.md is there already" in run.err
+    assert (desk.program.workspace / "mine.md").read_text() == "mine"
+
+
+async def test_an_export_that_cannot_be_says_why_and_writes_nothing(desk: Desk) -> None:
+    session_id = await desk.session_of("first")
+    before = sorted(desk.program.workspace.iterdir())
+    disagree = await desk.program.run("export", session_id, "--format", "html", "-o", "x.md")
+    assert (disagree.code, disagree.out) == (2, "")
+    assert "--format html and the file name x.md disagree" in disagree.err
+    unknown = await desk.program.run("export", "nope")
+    assert unknown.code == 1
+    assert "no session 'nope'" in unknown.err
+    no_folder = await desk.program.run("export", session_id, "-o", "missing/x.md")
+    assert no_folder.code == 1
+    assert "missing/x.md can't be written" in no_folder.err
+    assert sorted(desk.program.workspace.iterdir()) == before
+
+
+async def test_a_damaged_session_is_exported_with_what_is_whole(desk: Desk) -> None:
+    session_id = await desk.session_of("first")
+    with desk.file(session_id).open("ab") as file:
+        file.write(b'{"n": 99, "type": "turn_sta')
+    before = desk.file(session_id).read_bytes()
+    assert (await desk.program.run("export", session_id)).code == 0
+    assert desk.file(session_id).read_bytes() == before, "reading changes nothing"
+
+
+MISUSE: list[tuple[list[str], str]] = [
+    (["nonsense"], "no command 'nonsense'"),
+    (["fix the bug"], "A prompt goes behind -p"),
+    (["sessions", "20260131"], "takes nothing behind it"),
+    (["sessions", "-p", "hi"], "-p does not go with the command sessions"),
+    (["sessions", "--continue"], "--continue does not go with the command sessions"),
+    (["sessions", "--format", "html"], "--format belongs to the command export"),
+    (["export"], "takes one session id"),
+    (["export", "1", "2"], "takes one session id"),
+    (["export", "1", "--all"], "--all belongs to the command sessions"),
+    (["export", "1", "--fork"], "--fork does not go with the command export"),
+    (["export", "1", "--format", "pdf"], "invalid choice"),
+    (["replay"], "takes one file"),
+    (["replay", "x.jsonl"], "No terminal"),
+    (["replay", "x.jsonl", "--speed", "-1"], "--speed must be a number from 0 up"),
+    (["replay", "x.jsonl", "--speed", "nan"], "--speed must be a number from 0 up"),
+    (["replay", "x.jsonl", "--speed", "fast"], "invalid float"),
+    (["replay", "x.jsonl", "--output", "json"], "--output does not go with the command replay"),
+    (["--speed", "2"], "--speed belongs to the command replay"),
+    (["--demo", "--out", "x"], "--out belongs to the command export"),
+    (["--fork"], "--fork belongs to --continue or --resume"),
+    (["-p", "hi", "--fork"], "--fork belongs to --continue or --resume"),
+    (["--continue", "--resume", "2026"], "--resume and --continue don't go together"),
+    (["--demo", "-p", "hi"], "--demo and -p don't go together"),
+    (["--demo", "--continue"], "--demo and --continue don't go together"),
+    (["--pace", "2"], "--pace belongs to --demo"),
+    (["--demo", "--pace", "nan"], "--pace must be a number from 0 up"),
+    (["--memory", "everything"], "invalid choice"),
+    (["--resume"], "expected one argument"),
+    (["--continue"], "No terminal"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), MISUSE, ids=lambda value: str(value))
+async def test_what_does_not_go_together_is_one_sentence_and_exit_code_2(
+    desk: Desk, arguments: list[str], words: str
+) -> None:
+    run = await desk.program.run(*arguments)
+    assert (run.code, run.out) == (2, "")
+    assert words in run.err
+    assert len(run.err.splitlines()) == 1
+
+
+TABLES: list[tuple[str, str]] = [
+    ("[memory]\npolicy = 'everything'", "memory.policy must be one of summary, in-band, full-trace"),
+    ("[memory]\npolcy = 'summary'", "unknown setting 'memory.polcy'"),
+    ("[memory]\npolicy = 1", "memory.policy must be one of"),
+    ("memory = 'summary'", "memory must be a table, [memory]"),
+    ("[pending]\ndurable = 'yes'", "pending.durable must be true or false, not 'yes'"),
+    ("[pending]\ndurabel = true", "unknown setting 'pending.durabel'"),
+    ("pending = true", "pending must be a table, [pending]"),
+    ("compact_at = 0", "compact_at must be a whole number above 0"),
+    ("[sessions]\nkeep = 3", "unknown setting 'sessions'"),
+]
+
+
+@pytest.mark.parametrize(("settings", "words"), TABLES)
+async def test_a_setting_that_is_wrong_is_named_as_it_is_written_with_its_file(
+    desk: Desk, settings: str, words: str
+) -> None:
+    desk.settings(settings)
+    run = await desk.program.run("sessions")
+    assert run.code == 2
+    assert words in run.err
+    assert str(desk.program.home / "settings.toml") in run.err
+    if "unknown" in words:
+        assert "memory.policy" in run.err.partition("Known are")[2]
+
+
+async def test_the_memory_policy_of_the_settings_holds_and_the_flag_wins(desk: Desk) -> None:
+    desk.settings("[memory]\npolicy = 'full-trace'")
+    desk.script += [Reply([WRITE]), Reply([Say("Done.")])]
+    await desk.session_of("write it")
+    await desk.session_of("go on", "--continue")
+    assert [words.split(":")[0] for words in desk.said()] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    await desk.session_of("go on", "--continue", "--memory", "summary")
+    assert not any(words.startswith("tool:") for words in desk.said())
+
+
+async def test_a_session_that_runs_elsewhere_is_refused_and_can_be_forked(desk: Desk) -> None:
+    other = await desk.running_turn()
+    try:
+        (line,) = (await desk.program.run("sessions")).out.splitlines()
+        assert "open elsewhere" in line
+        refused = await desk.ask("me too", "--continue")
+        assert (refused.code, refused.out) == (1, "")
+        assert "open in another program" in refused.err
+        assert "--fork" in refused.err
+        assert len(refused.err.splitlines()) == 1
+        assert (await desk.ask("me too", "--continue", "--fork")).code == 0
+        assert "Tool memory:\n- Files changed: a.py" in "\n".join(desk.said())
+    finally:
+        other.send_signal(signal.SIGINT)
+        await other.communicate()
+    assert (await desk.ask("and now", "--resume", line.split()[0])).code == 0
+
+
+async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(desk: Desk) -> None:
+    desk.settings("")
+    desk.script += [Reply([WRITE, FAIL]), CUT]
+    run = await desk.ask("write it")
+    assert run.code == 3
+    assert "2 finished calls are lost with this process; files changed: a.py." in run.err
+    await desk.session_of("go on", "--continue")
+    assert desk.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
+
+
+async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(desk: Desk) -> None:
+    desk.settings("[pending]\ndurable = true")
+    desk.script += [Reply([WRITE, FAIL]), CUT]
+    run = await desk.ask("write it")
+    (session_id,) = await desk.ids()
+    assert run.code == 3
+    assert "2 finished calls are kept; files changed: a.py." in run.err
+    assert f"keen-tui --resume {session_id}" in run.err
+    assert "lost" not in run.err
+    assert await desk.session_of("go on", "--resume", session_id) == session_id
+    roles = [words.split(":")[0] for words in desk.said()]
+    assert roles == ["user", "assistant", "tool", "tool", "user"], "the finished work is sent whole"
+    assert (desk.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
+
+
+@pytest.mark.parametrize("durable", [False, True])
+async def test_a_program_that_is_killed_mid_turn_is_gone_on_with(desk: Desk, *, durable: bool) -> None:
+    desk.settings(f"[pending]\ndurable = {str(durable).lower()}")
+    process = await desk.running_turn()
+    process.send_signal(signal.SIGKILL)
+    await process.communicate()
+    await desk.session_of("what now", "--continue")
+    said = "\n".join(desk.said())
+    assert (desk.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
+    if durable:
+        assert "effects unknown" in said
+        assert "turn abandoned" not in said
+    else:
+        assert "assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py\n- Failed bash:" in said
+    (line,) = (await desk.program.run("sessions")).out.splitlines()
+    assert "open elsewhere" not in line, "a dead program has nothing open"
