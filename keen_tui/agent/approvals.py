@@ -70,6 +70,10 @@ class Approvals:
             raise SessionRefused("That question is no longer open.")
         waiting.set_result(_Reply(allowed=allow, for_session=for_session, message=message.strip(), by="user"))
 
+    def forget_grants(self) -> None:
+        """Another session begins: what was allowed for this one is asked for again."""
+        self._granted.clear()
+
     async def _ask(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
     ) -> _Reply:

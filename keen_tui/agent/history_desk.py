@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keen_tui import __version__
+from keen_tui.agent.scribe import Scribe
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnChanges, TurnKeeper
 from keen_tui.display import CommandDisplay
@@ -17,16 +17,18 @@ from keen_tui.events import Event, Notice, SessionRenamed
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
+from keen_tui.models import Identity
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
-from keen_tui.storage.journal import Journal, open_file
 from keen_tui.storage.paths import is_regular
 from keen_tui.storage.peek import first_line, own_title
-from keen_tui.storage.pending_file import PendingFile, read_pending
+from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import SessionFile
-from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
+
+Kept = tuple[Identity, PendingState]
+"""Pending state that a session's last program left on the disk, and what it belongs to."""
 
 _SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}
 _TITLE_LENGTH = 120
@@ -47,22 +49,17 @@ class HistoryDesk:
         self._store = store
         self._keeper = keeper
         self._keeps_pending = keeps_pending
-        self._path = Path()
-        self._journal: Journal | None = None
-        self._pending: PendingFile | None = None
-        self._lock: SessionLock | None = None
+        self._scribe: Scribe | None = None
         self._cleaning: asyncio.Task[Any] | None = None
 
     @property
     def session_id(self) -> str:
         """The session at work."""
-        return self._path.stem
+        return self._scribe.path.stem if self._scribe else ""
 
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
-        self._at_work(self._store.new_path(self._session.workspace))
-        self._session.open(self.session_id, "", ())
-        self._write_down(None)
+        await self.new()
         in_use = (self._store.checkpoints_of(self.session_id),)
         self._cleaning = asyncio.create_task(
             asyncio.to_thread(forget_old, self._store.checkpoints, spare=in_use)
@@ -78,10 +75,7 @@ class HistoryDesk:
 
     async def new(self) -> None:
         """Begin an empty session."""
-        await self._leave()
-        self._at_work(self._store.new_path(self._session.workspace))
-        self._session.open(self.session_id, "", ())
-        self._write_down(None)
+        await self._replace(self._store.new_path(self._session.workspace))
 
     async def open(self, session_id: str) -> None:
         """Go on with that session.
@@ -90,25 +84,24 @@ class HistoryDesk:
             SessionInUse: another program has it. StorageFailed: it can't be read.
         """
         path = await asyncio.to_thread(self._store.path_of, session_id)
-        if path == self._path:
+        if path.stem == self.session_id:
             return
         lock = await asyncio.to_thread(self._store.lock, path)
         try:
             saved = await asyncio.to_thread(self._store.read_for_writing, path)
+            kept = await asyncio.to_thread(read_pending, pending_file(path)) if self._keeps_pending else None
         except BaseException:
             lock.release()
             raise
-        await self._leave()
-        self._at_work(path, lock)
-        events = [record.event for record in saved.records]
-        self._session.open(self.session_id, _title_of(path, events), events, skipped=saved.skipped)
-        self._write_down(saved)
-        await self._end_unfinished(unfinished(events))
+        await self._replace(path, lock, saved, kept)
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
-        """Go on with a copy of that session (""): this one), up to and with that turn (0: whole)."""
-        await self._flush()
-        path = self._path if not session_id else await asyncio.to_thread(self._store.path_of, session_id)
+        """Go on with a copy of that session ("": this one), up to and with that turn (0: whole)."""
+        if session_id:
+            path = await asyncio.to_thread(self._store.path_of, session_id)
+        else:
+            await self._session.halt()
+            path = await self._flushed()
         if not is_regular(path):
             raise SessionRefused("There is nothing to copy yet.")
         copy = await asyncio.to_thread(fork_session, self._store, path, self._session.workspace, turn)
@@ -121,13 +114,13 @@ class HistoryDesk:
             raise SessionRefused("A title needs a word: /rename TITLE.")
         if session_id == self.session_id:
             self._session.rename(wanted)
-            await self._flush()
-            if is_regular(self._path):
-                await asyncio.to_thread(self._store.set_title, self._path, wanted)
+            path = await self._flushed()
+            if not is_regular(path):
+                return
         else:
             path = await asyncio.to_thread(self._store.path_of, session_id)
             await asyncio.to_thread(self._store.append, path, SessionRenamed(title=wanted))
-            await asyncio.to_thread(self._store.set_title, path, wanted)
+        await asyncio.to_thread(self._store.set_title, path, wanted)
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with all that belongs to it."""
@@ -138,11 +131,11 @@ class HistoryDesk:
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
         """Write this session to a new file; "" names one in the workspace. Gives the file."""
-        await self._flush()
-        if not is_regular(self._path):
+        session = await self._flushed()
+        if not is_regular(session):
             raise SessionRefused("There is nothing to export yet.")
         return await asyncio.to_thread(
-            export_session, self._store, self._path, format, self._session.workspace, path
+            export_session, self._store, session, format, self._session.workspace, path
         )
 
     async def changes(self, turn: int) -> Changes:
@@ -175,7 +168,8 @@ class HistoryDesk:
 
     async def close(self) -> None:
         """After the session was closed: wait until everything is on the disk."""
-        await self._put_away()
+        if self._scribe:
+            await self._put_away(self._scribe)
         if self._cleaning:
             await self._cleaning
 
@@ -184,50 +178,52 @@ class HistoryDesk:
             raise SessionRefused("Nothing is kept of changes here.")
         return TurnChanges(self._keeper.checkpoints)
 
-    def _at_work(self, path: Path, lock: SessionLock | None = None) -> None:
-        self._path, self._lock = path, lock
+    async def _replace(
+        self,
+        path: Path,
+        lock: SessionLock | None = None,
+        saved: SessionFile | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        """Put that session in the place of the one at work, abandoning what is pending there.
+
+        Between the end of what runs and the last event of the past there is no `await`: whatever is said
+        belongs to the one session or to the other. The old file is finished afterwards.
+        """
+        await self._session.halt()
+        if self._session.pending:
+            self._session.discard()
+        old, self._scribe = self._scribe, None
+        if old:
+            old.stop_listening()
         self._keeper.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
         self._keeper.turn = lambda: self._session.turn
-
-    def _write_down(self, saved: SessionFile | None) -> None:
-        """From now on what happens is written to the file of the session at work."""
-        header = saved.header if saved else Header(
-            id=self.session_id, workspace=str(self._session.workspace), began=self._store.now(),
-            model=self._session.model, program=__version__,
-        )  # fmt: skip
-        self._journal = Journal(
-            self._path,
-            header,
-            self._session.bus,
+        events = [record.event for record in saved.records] if saved else []
+        title, skipped = (_title_of(path, events), saved.skipped) if saved else ("", "")
+        self._session.open(path.stem, title, events, skipped=skipped)
+        self._scribe = Scribe(
+            self._session,
+            self._store,
+            path,
+            lock=lock,
+            saved=saved,
+            keeps_pending=self._keeps_pending,
             on_problem=self._tell,
-            size=saved.whole_bytes or 0 if saved else 0,
-            number=saved.next_number if saved else 0,
-            opener=self._open_locked,
         )
-        if self._keeps_pending:
-            self._pending = PendingFile(
-                pending_file(self._path), journal_flushed=self._journal.flushed, on_problem=self._tell
-            )
-        self._session.keep_pending_with(self._pending)
+        self._session.keep_pending_with(self._scribe.pending)
+        if saved:
+            self._end_unfinished(self._scribe, unfinished(events), kept)
+        if old:
+            await self._put_away(old)
 
-    async def _open_locked(self, path: Path) -> Any:
-        """The session file, which is this program's own from its first line on. Raises OSError."""
-        if self._lock is None:
-            try:
-                self._lock = await asyncio.to_thread(self._store.lock, path)
-            except (StorageFailed, SessionRefused) as error:
-                raise OSError(str(error)) from error
-        return await open_file(path)
-
-    async def _end_unfinished(self, state: Unfinished) -> None:
-        recovered = await self._recovered(state) if self._keeps_pending else None
+    def _end_unfinished(self, scribe: Scribe, state: Unfinished, kept: Kept | None) -> None:
+        recovered = self._recovered(state, kept)
         self._session.resume(endings(state, recovered), recovered)
-        if recovered is None and self._pending:
-            self._pending.keep(self._session.identity, None)
+        if recovered is None and scribe.pending:
+            scribe.pending.keep(self._session.identity, None)
 
-    async def _recovered(self, state: Unfinished) -> PendingState | None:
+    def _recovered(self, state: Unfinished, kept: Kept | None) -> PendingState | None:
         """The pending state that was kept, where it can be gone on with."""
-        kept = await asyncio.to_thread(read_pending, pending_file(self._path))
         if kept is None or not still_valid(kept[1], state):
             return None
         identity, pending = kept
@@ -237,26 +233,17 @@ class HistoryDesk:
             return None
         return replace(adopted, facts=tuple(state.facts))
 
-    async def _leave(self) -> None:
-        """End what runs, abandon what is pending, and finish the file of the session at work."""
-        self._session.stop()
-        await self._session.wait_until_idle()
-        if self._session.pending:
-            self._session.discard()
-        await self._put_away()
+    async def _put_away(self, scribe: Scribe) -> None:
+        if not await scribe.close():
+            self._tell(f"A part of the session could not be saved: {scribe.path}.")
 
-    async def _put_away(self) -> None:
-        if self._pending:
-            await self._pending.kept()
-        if self._journal and not await self._journal.close():
-            self._tell(f"A part of the session could not be saved: {self._path}.")
-        if self._lock:
-            self._lock.release()
-        self._journal = self._pending = self._lock = None
-
-    async def _flush(self) -> None:
-        if self._journal:
-            await self._journal.flushed()
+    async def _flushed(self) -> Path:
+        """The file of the session at work, with all that was said so far."""
+        scribe = self._scribe
+        if scribe is None:
+            raise SessionRefused("No session is at work.")
+        await scribe.flushed()
+        return scribe.path
 
     def _tell(self, sentence: str) -> None:
         self._session.bus.publish(Notice(turn=0, text=sentence))

@@ -194,6 +194,15 @@ class Session(SessionPast):
         self._publish_queue()
         return text
 
+    async def halt(self) -> None:
+        """Stop what runs and wait for its end. Nothing begins meanwhile: messages queue and stay there."""
+        self._halting = True
+        try:
+            self.stop()
+            await self.wait_until_idle()
+        finally:
+            self._halting = False
+
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs and none is about to."""
         while self._task:
@@ -201,9 +210,8 @@ class Session(SessionPast):
 
     async def close(self) -> None:
         """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
+        await self.halt()
         self._queue.clear()
-        self.stop()
-        await self.wait_until_idle()
         await self._agent.provider.close()
         await asyncio.gather(*self._closing)
         self.bus.close()
@@ -280,7 +288,7 @@ class Session(SessionPast):
         return self._size.measure(self._agent.provider.body(request))
 
     def _send_queued(self) -> None:
-        if self._queue:
+        if self._queue and not self._halting:
             self._begin(self._queue.popleft())
             self._publish_queue()
 

@@ -78,6 +78,7 @@ class SessionFacts:
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._halting = False
         self._compacting = False
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -103,8 +104,8 @@ class SessionFacts:
 
     @property
     def running(self) -> bool:
-        """Whether a turn or a compaction runs."""
-        return self._task is not None
+        """Whether a turn or a compaction runs, or is being waited for with `halt`."""
+        return self._task is not None or self._halting
 
     @property
     def queue(self) -> tuple[str, ...]:

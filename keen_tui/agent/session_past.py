@@ -46,6 +46,7 @@ class SessionPast(SessionFacts):
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
         events = tuple(past)
         self._agent = replace(self._agent, keeper=None)
+        self._approvals.forget_grants()
         self._conversation = Conversation()
         self._attempt = 0
         self._queue.clear()

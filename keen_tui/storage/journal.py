@@ -148,9 +148,13 @@ class Journal:
             await self._round.wait()
         return await self._save(boundary=True)
 
+    def stop_reading(self) -> None:
+        """What is published from now on is not for this file."""
+        self._reader.close()
+
     async def close(self) -> bool:
         """Stop reading, write the rest, close the file; False when something could not be saved."""
-        self._reader.close()
+        self.stop_reading()
         await self._task
         self._closing.set()
         if self._retrying:

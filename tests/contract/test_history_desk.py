@@ -1,0 +1,162 @@
+"""One session takes the place of another: nothing is lost on the way, and nothing lands in the wrong file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.undo import TurnKeeper
+from keen_tui.demo.script import Break, Call, Reply, Say
+from keen_tui.errors import STOPPED
+from keen_tui.events import (
+    ApprovalRequested,
+    Mode,
+    SessionRestored,
+    ToolStarted,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.messages import Message, TurnMemory
+from keen_tui.storage.records import Header, event_line, header_line
+from keen_tui.storage.sessions import SessionStore
+from tests.support.agent import Bench, Script, at_work
+from tests.support.session_files import AT, call, incomplete, started
+
+OK = Reply([Say("Ok.")])
+CUT = Reply([Say("Half a sent")], broken=Break("reset"))
+MOMENTS = range(0, 24, 2)
+"""Turns of the event loop after which something is said while sessions are exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A desk at work with the session that it writes down."""
+
+    bench: Bench
+    desk: HistoryDesk
+    store: SessionStore
+
+    def written(self) -> tuple[Message, ...]:
+        """The user's messages of the session at work, as its file says them."""
+        path = self.store.path_of(self.desk.session_id)
+        events = [record.event for record in self.store.read(path).records]
+        return tuple(
+            Message(role="user", text=event.text, turn=event.turn)
+            for event in events
+            if isinstance(event, TurnStarted) and event.text is not None
+        )
+
+    def said(self) -> tuple[Message, ...]:
+        """The user's messages as later turns are built from them."""
+        return tuple(message for message in self.bench.session.conversation if message.role == "user")
+
+
+@asynccontextmanager
+async def desk_at_work(
+    script: Script, folder: Path, *, keeps_pending: bool = False, mode: Mode = "auto"
+) -> AsyncIterator[Desk]:
+    store = SessionStore(folder / "data")
+    async with at_work(script, folder, mode=mode) as bench:
+        desk = HistoryDesk(bench.session, store, TurnKeeper(), keeps_pending=keeps_pending)
+        await desk.begin()
+        try:
+            yield Desk(bench, desk, store)
+        finally:
+            await bench.session.close()
+            await desk.close()
+
+
+async def moments(count: int) -> None:
+    """Let the event loop turn that often."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_what_is_said_while_a_session_is_left_belongs_to_one_session_and_is_written_there(
+    tmp_path: Path, moment: int
+) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path) as at:
+        await at.bench.ask("first")
+        old = at.desk.session_id
+        leaving = asyncio.create_task(at.desk.new())
+        await moments(moment)
+        at.bench.session.submit("meanwhile")
+        await leaving
+        assert at.desk.session_id != old
+        await at.bench.ask("later")
+        await at.desk.new()
+        await at.desk.open(old)
+        assert at.said() == at.written()
+
+
+async def test_a_yes_for_the_session_ends_with_the_session(tmp_path: Path) -> None:
+    def write(name: str) -> Reply:
+        return Reply([Call("write_file", {"path": name, "content": "x"})])
+
+    script = [write("a"), write("b"), OK, write("c"), OK]
+    async with desk_at_work(script, tmp_path, mode="ask") as at:
+        at.bench.session.submit("write")
+        first = await at.bench.log.wait_for(ApprovalRequested)
+        at.bench.session.answer(first.id, allow=True, for_session=True)
+        await at.bench.log.wait_for_end()
+        await at.desk.new()
+        at.bench.session.submit("write")
+        second = await at.bench.log.wait_for(ApprovalRequested, 2)
+        assert second.target == "c"
+
+
+async def test_a_message_sent_while_an_unfinished_session_opens_comes_after_its_ends(tmp_path: Path) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path, keeps_pending=True) as at:
+        path = at.store.new_path(tmp_path)
+        path.parent.mkdir(parents=True)
+        events = [started(1, "long ago"), *call(1, "a"), incomplete(1)]
+        lines = (event_line(number, AT, event) for number, event in enumerate(events, 1))
+        path.write_bytes(header_line(Header(id=path.stem, workspace="", began=AT)) + b"".join(lines))
+        opening = asyncio.create_task(at.desk.open(path.stem))
+        await at.bench.log.wait_for(SessionRestored)
+        at.bench.session.submit("meanwhile")
+        await opening
+        await at.bench.session.wait_until_idle()
+        texts = [message.text for message in at.bench.session.conversation]
+        assert texts == ["long ago", "(turn abandoned)", "meanwhile", "Ok."]
+        at.bench.assert_valid_requests()
+
+
+async def test_what_waits_in_the_queue_does_not_begin_while_the_session_is_left(tmp_path: Path) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path) as at:
+        undone = asyncio.Event()
+
+        async def undo() -> None:
+            async with at.bench.session.undisturbed("undo"):
+                await undone.wait()
+
+        undoing = asyncio.create_task(undo())
+        await moments(1)
+        at.bench.session.submit("queued")
+        leaving = asyncio.create_task(at.desk.new())
+        await moments(1)
+        undone.set()
+        await asyncio.gather(undoing, leaving)
+        assert at.said() == ()
+        assert at.bench.log.ends == []
+        assert at.bench.server.requests == []
+
+
+async def test_a_copy_of_a_session_at_work_holds_the_end_of_what_ran(tmp_path: Path) -> None:
+    script = [
+        Reply([Call("write_file", {"path": "a", "content": "x"}), Call("bash", {"command": "sleep 60"})])
+    ]
+    async with desk_at_work(script, tmp_path) as at:
+        at.bench.session.submit("first")
+        await at.bench.log.wait_for(ToolStarted, 2)
+        await at.desk.fork()
+        ended = await at.bench.log.wait_for(TurnIncomplete, 2)
+        assert ended.detail == STOPPED, "not the end of a program"
+        assert at.bench.session.conversation[-1].memory == TurnMemory(files_changed=("a",))
