@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from keen_tui.demo.script import Answer, Call, Reply, Say, Seen, Think
+from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say, Seen, Think
+from keen_tui.demo.wires import seen
 from keen_tui.events import (
     ToolFinished,
     TurnAbandoned,
@@ -134,3 +137,66 @@ async def test_12_killed_with_the_setting_off_it_is_shown_and_abandoned_with_its
                 assert len(bench.log.of(TurnAbandoned)) == 1, "it is abandoned once"
         finally:
             (here.workspace / "over").touch()
+
+
+STEPS = (
+    Reply([Think("Hm."), Say("First."), bash("echo a >> counter; exit 3"), bash("echo b >> counter")]),
+    Reply([Say("Second."), bash("echo c >> counter"), bash("echo d >> counter")]),
+    DONE,
+)
+
+
+def next_step(request: RecordedRequest) -> Reply:
+    """The step that follows from what the request holds, as a model would go on."""
+    done = sum(message.role == "assistant" for message in seen(request))
+    return STEPS[min(done, len(STEPS) - 1)]
+
+
+def copied(folder: Path, target: Path) -> None:
+    """Copy all that is there; what a writer renames meanwhile is there under one name or not at all."""
+
+    def copy(source: str, target: str) -> None:
+        with suppress(FileNotFoundError):
+            shutil.copyfile(source, target)
+
+    folder.mkdir(exist_ok=True)
+    shutil.copytree(folder, target, copy_function=copy)
+
+
+@each_api
+async def test_whenever_it_dies_the_next_program_goes_on_and_runs_nothing_twice(
+    tmp_path: Path, api: Api
+) -> None:
+    """At every event of a turn the disk is copied as a kill would leave it; each copy goes on by itself."""
+    copies: list[Place] = []
+    async with place(tmp_path, api, next_step) as here:
+        async with here.program() as bench:
+            name = bench.history.session_id
+            reader = bench.session.bus.subscribe()
+            bench.session.submit("u1")
+            async for batch_of_events in reader:
+                copies.append(Place(tmp_path / f"copy {len(copies)}", here.server, api))
+                for folder in (here.workspace, here.home):
+                    copied(folder, copies[-1].folder / folder.name)
+                if any(isinstance(event, TurnDone) for event in batch_of_events):
+                    break
+            reader.close()
+        assert len(copies) > 10
+        recovered = 0
+        for copy in copies:
+            saved = (file.read_bytes() for file in (copy.home / "sessions").rglob("*.jsonl"))
+            if not any(b'"turn_started"' in text for text in saved):
+                assert counted(copy.workspace) == [], "no call runs before its turn is on the disk"
+                continue
+            async with copy.program(name) as bench:
+                recovered += bench.session.pending is not None
+                if not isinstance(bench.log.ends[-1], TurnDone):
+                    assert isinstance(await bench.retry(), TurnDone)
+                ran = counted(copy.workspace)
+                assert len(set(ran)) == len(ran), "no call runs twice"
+                assert [message.role for message in bench.session.conversation] == ["user", "assistant"]
+                failed = bench.log.ends[-1].turn_memory.failed_bash
+                assert len(failed) <= ran.count("a")
+                bench.assert_valid_requests()
+            assert pending_files(copy) == []
+        assert recovered >= 4, "each call was under way once"
