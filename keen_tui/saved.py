@@ -34,7 +34,7 @@ def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextI
     if not rows:
         print("No sessions yet." if workspace is None else "No sessions in this folder yet.", file=out)
     for row in rows:
-        print(_line(row, with_folder=workspace is None), file=out)
+        print(clean(_line(row, with_folder=workspace is None)), file=out)
     return 0
 
 
@@ -52,7 +52,7 @@ def export(
     wanted = cast(ExportFormat, format or by_suffix or "markdown")
     store = build_store(environ)
     written = export_session(store, store.path_of(session_id), wanted, folder, file)
-    print(written, file=out)
+    print(clean(str(written)), file=out)
     return 0
 
 

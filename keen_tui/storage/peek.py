@@ -16,7 +16,7 @@ from keen_tui.storage.records import SCHEMA, Header, parsed_header
 _HEAD = 65_536
 """Bytes from the beginning in which header and first message are looked for."""
 
-_TURN = re.compile(rb'"type":"turn_started","turn":(\d+)')
+_TURN = re.compile(rb'"type":"turn_started","turn":(\d{1,9})')
 _TITLE_LENGTH = 120
 
 _FIRST_WORDS = re.compile(

@@ -366,3 +366,10 @@ def test_pending_state_that_is_not_whole_is_none(store: SessionStore, workspace:
     assert read_pending(path) is None
     os.mkfifo(path)
     assert read_pending(path) is None
+
+
+def test_a_turn_number_that_is_no_number_spoils_no_list(store: SessionStore, workspace: Path) -> None:
+    path = saved(store, workspace)
+    with path.open("ab") as file:
+        file.write(b'{"n":9,"at":0,"type":"turn_started","turn":' + b"9" * 5_000 + b"}\n")
+    assert [row.id for row in store.list(workspace)] == [path.stem]
