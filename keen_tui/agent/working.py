@@ -51,8 +51,9 @@ class WorkingTurn:
         """Keep a whole step: the reply with the results of all its calls."""
         self.trace.extend((*reply.native, *results))
         if reply.text.strip():
-            self.texts.append(visible(self.policy, reply.text))
             self.raw_texts.append(reply.text)
+        if (text := visible(self.policy, reply.text)).strip():
+            self.texts.append(text)
 
     def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> WorkingTurn:
         """The turn as it would be with this step in it and one more call counted; this one stays as it is."""

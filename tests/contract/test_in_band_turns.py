@@ -73,6 +73,27 @@ async def test_no_way_of_writing_a_block_fails_a_turn_or_shows_it(
         bench.assert_valid_requests()
 
 
+async def test_a_step_that_says_nothing_but_a_block_leaves_no_gap(tmp_path: Path, at_work: AtWork) -> None:
+    script = [
+        Reply([Say(BLOCK), WRITE]),
+        Reply([Say("One."), WRITE]),
+        Reply([Say(BLOCK), WRITE]),
+        Reply([Say("Two."), WRITE]),
+        Reply([Say(BLOCK)]),
+        OK,
+    ]
+    async with at_work(script, tmp_path, policy="in-band") as bench:
+        end = await bench.ask("go")
+        assert isinstance(end, TurnDone)
+        assert end.text == "One.\n\nTwo."
+        assert end.raw == "\n\n".join((BLOCK, "One.", BLOCK, "Two.", BLOCK))
+        bench.session.set_policy("full-trace")
+        await bench.ask("next")
+        words = [line for line in bench.lines() if line.startswith("assistant")]
+        assert words == ["assistant: One.", "assistant: Two."], "nothing is said twice"
+        bench.assert_valid_requests()
+
+
 async def test_a_cut_turn_keeps_raw_and_visible_words_apart_through_its_recovery(
     tmp_path: Path, at_work: AtWork
 ) -> None:
