@@ -28,7 +28,7 @@ def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any],
         return {}, "the call was cut off before it was complete" if cut_off else None
     try:
         arguments = json.loads(raw, parse_constant=_refuse_constant)
-        json.dumps(arguments, ensure_ascii=False).encode()
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
         return {}, f"the arguments hold half a character (a lone surrogate): {_cut(raw)}"
     except json.JSONDecodeError as error:

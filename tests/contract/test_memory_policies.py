@@ -91,6 +91,7 @@ CASES = {
     "arguments that are no JSON": Case([Reply([Call("read_file", '{"path": "a.py')])]),
     "arguments that are no object": Case([Reply([Call("read_file", '["a.py"]')])]),
     "half a character": Case([Reply([Call("read_file", '{"path": "\\ud83d"}')])]),
+    "a number that no JSON can hold": Case([Reply([Call("read_file", '{"path": "a.py", "limit": 1e999}')])]),
     "empty file": Case([Reply([read("empty")])]),
     "parallel calls": Case(
         [Reply([Say("All at once."), read("a.py"), write("b.py"), bash("exit 2"), read("missing")])],
