@@ -159,6 +159,6 @@ class SessionFacts:
     def _publish(self, event: Event) -> None:
         """The conversation goes on by the event first; then everybody is told."""
         self._conversation.take(event)
-        if isinstance(event, Usage):
+        if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
             self._size.note(event)
         self.bus.publish(event)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Break, Call, RecordedRequest, Reply, Say, Think
-from keen_tui.events import Compacted, PolicyName
+from keen_tui.events import Compacted, PolicyName, TurnStarted, Usage
 from keen_tui.history import POLICIES, ContextPart, ContextReport
 from keen_tui.messages import TokenUsage, TurnMemory
 from tests.support.agent import AtWork, Bench
@@ -147,6 +147,16 @@ async def test_notes_and_abandoned_work_are_told_of(
         assert noted == [True, False, False]
         for size in part(report, "turn", 2).sizes:
             assert "(turn abandoned)\n\nTool memory:\n- Files changed: a.py" in size.text
+
+
+async def test_counts_of_another_session_say_nothing_of_this_request(tmp_path: Path, at_work: AtWork) -> None:
+    huge = Usage(turn=1, step=1, tokens=TokenUsage(input_tokens=90_000, output_tokens=1))
+    async with at_work([CUT], tmp_path) as bench:
+        await bench.ask("measured, but never counted")
+        bench.session.discard()
+        bench.session.open("saved", "", [TurnStarted(turn=1, attempt=1, text="u1"), huge])
+        size = (await bench.session.context("next")).totals[0]
+        assert size.tokens == round(size.bytes / 4)
 
 
 @pytest.mark.parametrize("bytes_a_token", [3, 5])
