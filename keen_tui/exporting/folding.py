@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from keen_tui.events import (
@@ -71,6 +72,7 @@ class _Folding:
         self._running: GatheredTurn | None = None
         self._pending: list[GatheredTurn] = []
         self._model: ModelChanged | None = None
+        self._summary: Compacted | None = None
 
     def first_words(self) -> str:
         """The first line of the first message."""
@@ -101,8 +103,11 @@ class _Folding:
             case MessageTakenBack():
                 self._take_back(event.turn)
             case MemoryEdited():
-                self._turn(event.turn).memory = event.turn_memory
-            case Compacted() | TurnUndone() | PolicyChanged():
+                self._edit_memory(event)
+            case Compacted():
+                self._summary = event
+                self._happened(event)
+            case TurnUndone() | PolicyChanged():
                 self._happened(event)
             case ModelChanged():
                 self._choose_model(event)
@@ -147,6 +152,17 @@ class _Folding:
         turn.state, turn.memory = "abandoned", event.turn_memory
         turn.items.append(event)
         self._running = None
+
+    def _edit_memory(self, event: MemoryEdited) -> None:
+        """Of the turn, or of the summary that stands for it: then the turn's own stays as it was."""
+        old = self._summary
+        if old is None or event.turn > old.turn:
+            self._turn(event.turn).memory = event.turn_memory
+            return
+        new = self._summary = replace(old, turn_memory=event.turn_memory)
+        self.parts = [new if part is old else part for part in self.parts]
+        for turn in self._turns.values():
+            turn.items = [new if item is old else item for item in turn.items]
 
     def _settle_pending(self, state: TurnState) -> None:
         for turn in self._pending:

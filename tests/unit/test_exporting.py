@@ -282,6 +282,19 @@ def test_memory_edited_by_hand_counts() -> None:
     assert as_data(*events)["messages"][1]["memory"]["notes"] == ["by hand"]
 
 
+def test_memory_of_a_summary_edited_by_hand_leaves_that_of_its_turns() -> None:
+    noted = TurnMemory(notes=("mind the tax",))
+    data = as_data(
+        started(1, "one"),
+        done(1, "One.", MEMORY),
+        compacted(1, "Short."),
+        MemoryEdited(turn=1, turn_memory=noted, carried_bytes=1),
+    )
+    assert data["messages"][1]["memory"]["notes"] == list(MEMORY.notes)
+    (summary,) = (item for item in data["activity"] if item["type"] == "compacted")
+    assert summary["turn_memory"]["notes"] == ["mind the tax"]
+
+
 def test_what_happens_between_turns_stands_between_them() -> None:
     def model(name: str) -> ModelChanged:
         return ModelChanged(model=name, server="local", effort="", context_window=None)
