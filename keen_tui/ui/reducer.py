@@ -150,6 +150,7 @@ def _session_changed(state: UiState, event: SessionOpened | SessionRestored | Se
                 session_id=event.id,
                 title=event.title,
                 restoring=event.restoring,
+                unsent=state.queue,
             )
         case SessionRestored():
             return replace(state, restoring=False, taken_back="", notice=event.skipped)

@@ -150,7 +150,8 @@ class UiState:
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
     `model` is the one that answers, None while that is not known. `title` is the user's own title of the
     session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a
-    session is being read, and nothing of it is drawn yet."""
+    session is being read, and nothing of it is drawn yet. `unsent` waited in the queue of the session before
+    this one."""
 
     mode: Mode = "ask"
     policy: PolicyName = "summary"
@@ -169,6 +170,7 @@ class UiState:
     pending: TurnIncomplete | None = None
     failed: TurnError | None = None
     queue: tuple[str, ...] = ()
+    unsent: tuple[str, ...] = ()
     notice: str = ""
     taken_back: str = ""
     context_tokens: int | None = None

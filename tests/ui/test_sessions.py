@@ -11,6 +11,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionStarted,
     MessageTakenBack,
+    QueueChanged,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -430,6 +431,22 @@ async def test_a_session_begins_without_traces_of_the_one_before(tmp_path: Path,
         assert driver.shows("A better name")
         await driver.play(SessionOpened(id="s9"))
         assert not driver.shows("new 8") and driver.shows("no turn yet")
+
+
+@pytest.mark.parametrize("restoring", [True, False])
+async def test_what_waited_in_the_queue_of_a_session_that_is_left_comes_into_the_composer(
+    tmp_path: Path, restoring: bool
+) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await driver.play(story.started(1, "hi"), QueueChanged(texts=("and the tax",)))
+        driver.screen.prompt.write("my draft")
+        queued = QueueChanged(texts=("and the tax", "then test it"))
+        opened = SessionOpened(id="s4", restoring=restoring)
+        await driver.play(queued, opened, *([SessionRestored()] if restoring else []))
+        await driver.until(lambda: driver.written == "and the tax\nthen test it\nmy draft")
+        await driver.play(story.started(1, "hello"))
+        await driver.until_shown("hello")
+        assert driver.written == "and the tax\nthen test it\nmy draft", "once"
 
 
 async def test_messages_taken_back_long_ago_do_not_come_into_the_composer(tmp_path: Path) -> None:

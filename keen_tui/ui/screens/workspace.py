@@ -56,10 +56,12 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
             method()
 
     def show(self, state: UiState) -> None:
-        taken_back = self.state.taken_back
+        before = self.state
         super().show(state)
-        if state.taken_back and state.taken_back != taken_back and not state.restoring:
+        if state.taken_back and state.taken_back != before.taken_back and not state.restoring:
             self._put_back(state.taken_back)
+        if state.unsent and state.session_id != before.session_id:
+            self._put_back("\n".join(state.unsent))
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
