@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from keen_tui.disk.folders import make_private
 from keen_tui.errors import SessionInUse, StorageFailed
-from keen_tui.events import Event, SessionRenamed, TurnStarted
+from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.paths import (
     is_session_id,
@@ -251,13 +251,27 @@ def _reason(error: Exception) -> str:
 
 
 def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
-    """The lines behind the header with their events, up to the first of a later turn."""
+    """The lines behind the header with their events, up to the first of a later turn; behind them what the
+    user changed since in the memory of these turns (turn.md rule 14)."""
     newest = 0
-    for line, event in lines_of(path):
+    lines = lines_of(path)
+    for line, event in lines:
         if isinstance(event, TurnStarted):
             if turn and event.turn > turn:
+                yield from _later_edits(lines, turn)
                 break
             newest = max(newest, event.turn)
         yield line, event
     if turn > newest:
         raise StorageFailed(f"The session has no turn {turn}: its last one is {newest}.")
+
+
+def _later_edits(
+    lines: Iterable[tuple[bytes, Event | None]], turn: int
+) -> Iterator[tuple[bytes, Event | None]]:
+    """Edits of the memory of turns up to that one. Behind a summary they would be edits of the summary."""
+    for line, event in lines:
+        if isinstance(event, Compacted):
+            return
+        if isinstance(event, MemoryEdited) and event.turn <= turn:
+            yield line, event

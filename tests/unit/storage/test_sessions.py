@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.errors import SessionInUse, StorageFailed
-from keen_tui.events import Event, SessionRenamed, TurnUndone
+from keen_tui.events import Event, MemoryEdited, SessionRenamed, TurnUndone
+from keen_tui.messages import TurnMemory
 from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import damage_file, read_session
 from keen_tui.storage.records import Header, header_line
@@ -271,6 +272,18 @@ def test_a_fork_has_what_happened_up_to_its_turn_and_no_more(
     assert path.read_bytes() == before
     row = next(row for row in store.list(workspace) if row.id == copy.stem)
     assert row.title == ("Cart" if kept > len(LONG) - len(turn(4)) - 1 else "please do 1")
+
+
+def edited(turn: int, note: str) -> MemoryEdited:
+    return MemoryEdited(turn=turn, turn_memory=TurnMemory(notes=(note,)), carried_bytes=1)
+
+
+def test_a_fork_has_later_edits_of_what_its_turns_are_remembered_for(
+    store: SessionStore, workspace: Path
+) -> None:
+    later = (edited(1, "kept"), edited(2, "of a later turn"), compacted(2), edited(1, "of the summary"))
+    path = saved(store, workspace, *turn(1), *turn(2), *later)
+    assert events_of(store.fork(path, workspace, 1)) == [*turn(1), edited(1, "kept")]
 
 
 def test_a_fork_of_a_turn_that_is_not_there_is_refused_and_leaves_nothing(
