@@ -17,6 +17,7 @@ from keen_tui.events import (
     SessionOpened,
     SessionRestored,
     TextDelta,
+    TurnAbandoned,
 )
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
@@ -44,6 +45,8 @@ class Playback:
     mode: Mode = "ask"
     policy: PolicyName = "summary"
     server = "replay"
+    running = False
+    """Nothing is at work, so nothing is lost by leaving, even while it plays."""
 
     def __init__(self, saved: SessionFile, workspace: Path, *, speed: float) -> None:
         self.bus = EventBus()
@@ -52,25 +55,23 @@ class Playback:
         self._saved = saved
         self._speed = speed
         self._hurry = asyncio.Event()
-        self.running = False
 
     async def play(self) -> None:
         """Publish everything, with pauses as they were. `stop` has the rest at once.
 
-        What the recorded program left unfinished is ended as if the session were opened again.
+        A turn that the end of its program cut off is shown as interrupted; nothing is abandoned here.
         """
         records = self._saved.records
         at_once = not self._speed
         self.bus.publish(SessionOpened(id=self._saved.header.id, restoring=at_once))
-        self.running = True
         for record, pause in _with_pauses(records):
             pieces = (record.event,) if at_once or self._hurry.is_set() else _pieces(record.event)
             for piece in pieces:
                 self.bus.publish(piece)
                 await self._wait(pause / len(pieces))
         for ending in endings(unfinished(record.event for record in records), None):
-            self.bus.publish(ending)
-        self.running = False
+            if not isinstance(ending, TurnAbandoned):
+                self.bus.publish(ending)
         self.bus.publish(SessionRestored(skipped=self._saved.skipped))
 
     async def _wait(self, seconds: float) -> None:

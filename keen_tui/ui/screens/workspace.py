@@ -78,7 +78,7 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
             return
         if question and question.id != APPROVAL:
             self.close_question()
-        elif self.session.running:
+        elif self.session.running or self.state.running:
             self.session.stop()
         elif not self.prompt.has_focus:
             self.prompt.focus()
@@ -86,6 +86,8 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
             self.prompt.put_away()
         elif self.prompt.text:
             self.say("esc again clears what you wrote")
+        else:
+            self.session.stop()  # a replay plays on between its turns
 
     def action_interrupt(self) -> None:
         """Copy what is selected; else stop; the second time leave."""
