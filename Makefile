@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test check format bench pictures catalog clean
+.PHONY: run demo test crash check format bench pictures catalog clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -14,6 +14,9 @@ demo: $(READY)  ## the guided tour: no key, no network
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest
+
+crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes
+	$(BIN)/python -m tests.crash
 
 check: $(READY)  ## lint, format, strict types, import contracts
 	$(BIN)/ruff check .

@@ -21,6 +21,7 @@ from keen_tui.models import Identity
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
+from keen_tui.storage.journal import Opener, open_file
 from keen_tui.storage.paths import is_regular
 from keen_tui.storage.peek import first_line, own_title
 from keen_tui.storage.pending_file import read_pending
@@ -40,15 +41,23 @@ class HistoryDesk:
     Args:
         keeper: what the tools keep changed files with; it is given the checkpoints of the session at work.
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
+        opener: opens session files to be written; tests hand in one that breaks.
     """
 
     def __init__(
-        self, session: Session, store: SessionStore, keeper: TurnKeeper, *, keeps_pending: bool = False
+        self,
+        session: Session,
+        store: SessionStore,
+        keeper: TurnKeeper,
+        *,
+        keeps_pending: bool = False,
+        opener: Opener = open_file,
     ) -> None:
         self._session = session
         self._store = store
         self._keeper = keeper
         self._keeps_pending = keeps_pending
+        self._opener = opener
         self._scribe: Scribe | None = None
         self._cleaning: asyncio.Task[Any] | None = None
 
@@ -209,6 +218,7 @@ class HistoryDesk:
             saved=saved,
             keeps_pending=self._keeps_pending,
             on_problem=self._tell,
+            opener=self._opener,
         )
         self._session.keep_pending_with(self._scribe.pending)
         if saved:

@@ -10,7 +10,7 @@ from typing import Any
 from keen_tui import __version__
 from keen_tui.agent.session import Session
 from keen_tui.errors import SessionRefused, StorageFailed
-from keen_tui.storage.journal import Journal, open_file
+from keen_tui.storage.journal import Journal, Opener, open_file
 from keen_tui.storage.pending_file import PendingFile
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Header
@@ -25,6 +25,7 @@ class Scribe:
         lock: on that file, where it is held already; else it is taken with the first line.
         saved: what stands in the file, None where there is none.
         on_problem: is told in a sentence when writing fails or works again.
+        opener: opens the file; tests hand in one that breaks.
     """
 
     def __init__(
@@ -37,8 +38,10 @@ class Scribe:
         saved: SessionFile | None,
         keeps_pending: bool,
         on_problem: Callable[[str], None],
+        opener: Opener = open_file,
     ) -> None:
         self.path = path
+        self._opener = opener
         self._store = store
         self._lock = lock
         header = saved.header if saved else Header(
@@ -60,9 +63,9 @@ class Scribe:
                 pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
             )
 
-    async def flushed(self) -> None:
-        """Wait until all that was published so far is on the disk, or could not be written."""
-        await self._journal.flushed()
+    async def flushed(self) -> bool:
+        """Wait until all that was published so far is on the disk; False when it could not be written."""
+        return await self._journal.flushed()
 
     def stop_listening(self) -> None:
         """What is published from now on belongs to another session."""
@@ -84,4 +87,4 @@ class Scribe:
                 self._lock = await asyncio.to_thread(self._store.lock, path)
             except (StorageFailed, SessionRefused) as error:
                 raise OSError(str(error)) from error
-        return await open_file(path)
+        return await self._opener(path)

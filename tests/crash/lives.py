@@ -1,0 +1,195 @@
+"""What a program does until it is killed: two lives, one with a whole session, one with a journal alone.
+
+Both say over a pipe what they know to be on the disk, and are killed from within at a chosen write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.session import Session
+from keen_tui.agent.undo import TurnKeeper
+from keen_tui.bus import EventBus, Subscription
+from keen_tui.errors import SessionRefused
+from keen_tui.events import Event, SessionOpened, as_record
+from keen_tui.providers.base import Connection
+from keen_tui.providers.registry import build_provider
+from keen_tui.storage.journal import PASSING, Journal, Opener, open_file
+from keen_tui.storage.records import Header
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.tools.toolbox import build_toolbox
+from tests.support.session_files import REPRESENTATIVE, turn
+
+Say = Callable[[Mapping[str, Any]], None]
+
+POINTS = ("before a write", "within a write", "after a write", "before the disk", "after the disk")
+"""Where each write of the journal can be cut off by death."""
+
+
+class Death:
+    """Kills this very process at the `at`-th point that is passed, 0: never."""
+
+    def __init__(self, at: int) -> None:
+        self._left = at
+
+    def comes(self) -> bool:
+        """Whether this point is the one."""
+        self._left -= 1
+        return self._left == 0
+
+    def may_come(self) -> None:
+        if self.comes():
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DeadlyFile:
+    """A journal's file with a point of death before, in and after each write and each wait for the disk."""
+
+    def __init__(self, file: Any, death: Death) -> None:
+        self._file = file
+        self._death = death
+
+    async def write(self, data: bytes) -> int:
+        self._death.may_come()
+        if self._death.comes():
+            os.write(self._file.fileno(), data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+        written = int(await self._file.write(data))
+        self._death.may_come()
+        return written
+
+    async def flush(self) -> None:
+        self._death.may_come()
+        await asyncio.to_thread(os.fdatasync, self._file.fileno())
+        self._death.may_come()
+
+    async def truncate(self, size: int) -> int:
+        return int(await self._file.truncate(size))
+
+    def fileno(self) -> int:
+        return int(self._file.fileno())
+
+    async def close(self) -> None:
+        await self._file.close()
+
+
+class TellingDesk(HistoryDesk):
+    """The real desk, which can say when everything is on the disk."""
+
+    async def flushed(self) -> bool:
+        return self._scribe is not None and await self._scribe.flushed()
+
+
+def session_of(
+    home: Path, workspace: Path, base_url: str, opener: Opener = open_file
+) -> tuple[Session, TellingDesk]:
+    """A session that is saved, whose pending state outlives it."""
+    connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
+    keeper = TurnKeeper()
+    session = Session(
+        workspace=workspace,
+        provider=build_provider("openai-chat", connection),
+        toolbox=build_toolbox(workspace, keeper),
+        mode="auto",
+        retries=RetryPolicy(attempts=1),
+    )
+    return session, TellingDesk(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
+
+
+def deadly(at: int) -> Opener:
+    """Opens files that kill this process at the `at`-th point."""
+    death = Death(at)
+
+    async def opener(path: Path) -> DeadlyFile:
+        return DeadlyFile(await open_file(path), death)
+
+    return opener
+
+
+async def live_session(job: Mapping[str, Any], say: Say) -> None:
+    """Go on with the newest session, then do a bit of everything."""
+    workspace, choose = Path(job["workspace"]), random.Random(job["seed"])
+    home = Path(job["home"])
+    session, desk = session_of(home, workspace, job["base_url"], deadly(job["point"]))
+    reader = session.bus.subscribe(wants=lambda event: isinstance(event, SessionOpened) or _is_kept(event))
+    telling = asyncio.create_task(_tell(reader, desk, say))
+    await desk.begin()
+    if newest := SessionStore(home).newest(workspace):
+        await desk.open(newest.id)
+    for number in range(job["turns"]):
+        await _act(session, desk, choose, f"{job['seed']}-{number}")
+    await session.close()
+    await telling
+    await desk.close()
+
+
+async def _act(session: Session, desk: HistoryDesk, choose: random.Random, name: str) -> None:
+    """One thing that a user may do, whatever state the session is in."""
+    if session.pending:
+        session.retry() if choose.random() < 0.7 else session.discard()
+    elif session.conversation and session.conversation[-1].role == "user":
+        session.retry() if choose.random() < 0.5 else session.discard()
+    else:
+        deed = choose.choice(["edit", "edit", "edit", "break", "break", "compact", "rename", "undo"])
+        with suppress(SessionRefused):
+            if deed == "compact":
+                session.compact()
+            elif deed == "rename":
+                await desk.rename(desk.session_id, name)
+            elif deed == "undo":
+                await desk.undo(-1)
+            else:
+                session.submit(f"{deed} {name}")
+    await session.wait_until_idle()
+
+
+async def _tell(reader: Subscription, desk: TellingDesk, say: Say) -> None:
+    """Say what is on the disk. A session that is opened begins the account anew."""
+    async for batch in reader:
+        told: list[Event] = []
+        for event in batch:
+            if isinstance(event, SessionOpened):
+                say({"opened": event.id})
+                told.clear()
+            else:
+                told.append(event)
+        if await desk.flushed():
+            say({"saved": [as_record(event) for event in told]})
+
+
+async def live_journal(job: Mapping[str, Any], say: Say) -> None:
+    """Publish events on a bus that a journal reads."""
+    path, choose, bus = Path(job["home"]) / "s.jsonl", random.Random(job["seed"]), EventBus()
+    journal = Journal(
+        path,
+        Header(id="s", workspace="/w", began=1.0),
+        bus,
+        on_problem=lambda _: None,
+        opener=deadly(job["point"]),
+    )
+    say({"opened": "s"})
+    for number in range(job["turns"]):
+        events = choose.choice([turn(number), list(REPRESENTATIVE)])
+        for event in events:
+            bus.publish(event)
+            if choose.random() < 0.3:
+                await asyncio.sleep(0)
+        if await journal.flushed():
+            say({"saved": [as_record(event) for event in events]})
+    await journal.close()
+
+
+def _is_kept(event: Event) -> bool:
+    return not isinstance(event, PASSING)
+
+
+LIVES = {"session": live_session, "journal": live_journal}
