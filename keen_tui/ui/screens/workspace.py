@@ -78,16 +78,11 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
             return
         if question and question.id != APPROVAL:
             self.close_question()
-        elif self.session.running or self.state.running:
-            self.session.stop()
-        elif not self.prompt.has_focus:
-            self.prompt.focus()
-        elif self.prompt.text and again:
-            self.prompt.put_away()
-        elif self.prompt.text:
-            self.say("esc again clears what you wrote")
         else:
-            self.session.stop()  # a replay plays on between its turns
+            was_running = self.session.running
+            self.session.stop()  # a replay plays on although nothing runs
+            if not was_running:
+                self._back_to_prompt(again=again)
 
     def action_interrupt(self) -> None:
         """Copy what is selected; else stop; the second time leave."""
@@ -300,6 +295,15 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         """A message came back: it stands before what has been written since."""
         draft = self.prompt.text
         self.prompt.write(f"{text}\n{draft}" if draft.strip() else text)
+
+    def _back_to_prompt(self, *, again: bool) -> None:
+        """esc while nothing runs: back to the composer; there, the second one clears it."""
+        if not self.prompt.has_focus:
+            self.prompt.focus()
+        elif self.prompt.text and again:
+            self.prompt.put_away()
+        elif self.prompt.text:
+            self.say("esc again clears what you wrote")
 
     def _close_own_question(self) -> None:
         question = self.question_pane.question
