@@ -9,6 +9,7 @@ from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import CommandFailed, FileChanged
 from keen_tui.models import Identity
 from keen_tui.storage.pending_file import PendingFile, read_pending
+from tests.support.agent import LIMIT
 
 IDENTITY = Identity(api="openai-chat", base_url="http://localhost/v1", model="m")
 PENDING = PendingState(
@@ -26,6 +27,10 @@ class SlowJournal:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    async def was_asked(self) -> None:
+        async with asyncio.timeout(LIMIT):
+            await self.asked.wait()
 
     async def flushed(self) -> bool:
         self.asked.set()
@@ -49,14 +54,14 @@ async def test_nothing_is_written_or_removed_before_the_session_file_is(tmp_path
     path, journal = tmp_path / "s.pending", SlowJournal()
     file = pending_file(path, journal, [])
     file.keep(IDENTITY, PENDING)
-    await journal.asked.wait()
+    await journal.was_asked()
     assert not path.exists()
     journal.written.set_result(True)
     await file.kept()
     journal.asked.clear()
     journal.written = asyncio.get_running_loop().create_future()
     file.keep(IDENTITY, None)
-    await journal.asked.wait()
+    await journal.was_asked()
     assert path.exists()
     journal.written.set_result(True)
     await file.kept()
