@@ -8,28 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from keen_tui.agent.opening import Kept, Opening, read_for_opening, title_of
 from keen_tui.agent.scribe import Scribe
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnChanges, TurnKeeper
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import SessionRefused, StorageFailed
-from keen_tui.events import Event, Notice, SessionRenamed
+from keen_tui.events import Notice, SessionRenamed
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
-from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
-from keen_tui.models import Identity
+from keen_tui.memory.unfinished import Unfinished, endings, still_valid
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
 from keen_tui.storage.journal import Opener, open_file
 from keen_tui.storage.paths import is_regular
-from keen_tui.storage.peek import first_line, own_title
-from keen_tui.storage.pending_file import read_pending
-from keen_tui.storage.reading import SessionFile
-from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
-
-Kept = tuple[Identity, PendingState]
-"""Pending state that a session's last program left on the disk, and what it belongs to."""
+from keen_tui.storage.peek import first_line
+from keen_tui.storage.sessions import SessionStore
 
 _SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}
 _TITLE_LENGTH = 120
@@ -95,14 +90,10 @@ class HistoryDesk:
         path = await asyncio.to_thread(self._store.path_of, session_id)
         if path.stem == self.session_id:
             return
-        lock = await asyncio.to_thread(self._store.lock, path)
-        try:
-            saved = await asyncio.to_thread(self._store.read_for_writing, path)
-            kept = await asyncio.to_thread(read_pending, pending_file(path)) if self._keeps_pending else None
-        except BaseException:
-            lock.release()
-            raise
-        await self._replace(path, lock, saved, kept)
+        opening = await asyncio.to_thread(
+            read_for_opening, self._store, path, keeps_pending=self._keeps_pending
+        )
+        await self._replace(path, opening)
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
         """Go on with a copy of that session ("": this one), up to and with that turn (0: whole)."""
@@ -187,13 +178,7 @@ class HistoryDesk:
             raise SessionRefused("Nothing is kept of changes here.")
         return TurnChanges(self._keeper.checkpoints)
 
-    async def _replace(
-        self,
-        path: Path,
-        lock: SessionLock | None = None,
-        saved: SessionFile | None = None,
-        kept: Kept | None = None,
-    ) -> None:
+    async def _replace(self, path: Path, opening: Opening | None = None) -> None:
         """Put that session in the place of the one at work, abandoning what is pending there.
 
         Between the end of what runs and the last event of the past there is no `await`: whatever is said
@@ -207,22 +192,29 @@ class HistoryDesk:
             old.stop_listening()
         self._keeper.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
         self._keeper.turn = lambda: self._session.turn
-        events = [record.event for record in saved.records] if saved else []
-        title, skipped = (_title_of(path, events), saved.skipped) if saved else ("", "")
-        self._session.open(path.stem, title, events, skipped=skipped)
+        if opening:
+            self._session.open(
+                path.stem,
+                opening.title,
+                opening.events,
+                skipped=opening.saved.skipped,
+                conversation=opening.conversation,
+            )
+        else:
+            self._session.open(path.stem, "", ())
         self._scribe = Scribe(
             self._session,
             self._store,
             path,
-            lock=lock,
-            saved=saved,
+            lock=opening.lock if opening else None,
+            saved=opening.saved if opening else None,
             keeps_pending=self._keeps_pending,
             on_problem=self._tell,
             opener=self._opener,
         )
         self._session.keep_pending_with(self._scribe.pending)
-        if saved:
-            self._end_unfinished(self._scribe, unfinished(events), kept)
+        if opening:
+            self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
         if old:
             await self._put_away(old)
 
@@ -284,7 +276,7 @@ def export_session(
 
     saved = store.read(session)
     events = [record.event for record in saved.records]
-    title = _title_of(session, events)
+    title = title_of(session, events)
     source = ExportSource(
         title=title or session.stem,
         session_id=session.stem,
@@ -302,9 +294,3 @@ def export_session(
     except OSError as error:
         raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
     return file
-
-
-def _title_of(path: Path, events: list[Event]) -> str:
-    """The title that the user gave last, as the session file says it, else the one beside it."""
-    renamed = (event.title for event in reversed(events) if isinstance(event, SessionRenamed))
-    return next(renamed, "") or own_title(path)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keen_tui.events import (
@@ -179,6 +179,14 @@ class Conversation:
             *kept,
         ]
         self._steps = {turn: steps for turn, steps in self._steps.items() if turn > event.turn}
+
+
+def conversation_of(events: Iterable[Event]) -> Conversation:
+    """What the events of a session come to."""
+    conversation = Conversation()
+    for event in events:
+        conversation.take(event)
+    return conversation
 
 
 @dataclass(slots=True)

@@ -1,0 +1,63 @@
+"""A saved session, read and made ready to take the place of the one at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from keen_tui.events import Event, SessionRenamed
+from keen_tui.memory.conversation import Conversation, conversation_of
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.unfinished import Unfinished, unfinished
+from keen_tui.models import Identity
+from keen_tui.storage.peek import own_title
+from keen_tui.storage.pending_file import read_pending
+from keen_tui.storage.reading import SessionFile
+from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
+
+Kept = tuple[Identity, PendingState]
+"""Pending state that a session's last program left on the disk, and what it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What stands in the file, all that follows from it, and the lock that is held on it."""
+
+    lock: SessionLock
+    saved: SessionFile
+    title: str
+    events: tuple[Event, ...]
+    conversation: Conversation
+    unfinished: Unfinished
+    kept: Kept | None
+
+
+def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) -> Opening:
+    """Lock the file and read it. Blocks, for about a second with a session of 1,000 turns.
+
+    Raises:
+        SessionInUse: another program has it. StorageFailed: it can't be read.
+    """
+    lock = store.lock(path)
+    try:
+        saved = store.read_for_writing(path)
+        events = tuple(record.event for record in saved.records)
+        return Opening(
+            lock=lock,
+            saved=saved,
+            title=title_of(path, events),
+            events=events,
+            conversation=conversation_of(events),
+            unfinished=unfinished(events),
+            kept=read_pending(pending_file(path)) if keeps_pending else None,
+        )
+    except BaseException:
+        lock.release()
+        raise
+
+
+def title_of(path: Path, events: Iterable[Event]) -> str:
+    """The title that the user gave last, as the session file says it, else the one beside it."""
+    titles = [event.title for event in events if isinstance(event, SessionRenamed)]
+    return titles[-1] if titles else own_title(path)
