@@ -13,7 +13,7 @@ demo: $(READY)  ## the guided tour: no key, no network
 	@$(BIN)/keen-tui --demo
 
 test: $(READY)  ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes
 	$(BIN)/python -m tests.crash
