@@ -18,7 +18,6 @@ from keen_tui.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
-    QueueChanged,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -63,7 +62,6 @@ BUSY: list[Event] = [
     ModeChanged(mode="auto"),
     PolicyChanged(policy="in-band"),
     MODEL,
-    QueueChanged(texts=("and then",)),
     Notice(turn=0, text="something"),
 ]
 
@@ -89,7 +87,7 @@ def test_the_past_is_restored_until_it_says_so() -> None:
 
 
 def test_a_message_that_was_taken_back_long_ago_does_not_come_back_again() -> None:
-    past = [story.started(1, "hi"), MessageTakenBack(turn=1, text="hi")]
+    past: list[Event] = [story.started(1, "hi"), MessageTakenBack(turn=1, text="hi")]
     state = after(SessionOpened(id="s2", restoring=True), *past, SessionRestored())
     assert (state.taken_back, state.live, state.turns) == ("", (), ())
 
@@ -122,14 +120,6 @@ def test_a_summary_streams_and_becomes_what_came_whole() -> None:
     state = after(end, state=streaming)
     assert state.live[-1] == CompactionBlock(turn=3, start=start, text="So far.", end=end)
     assert state.phase == "idle"
-
-
-def test_a_summary_that_begins_again_begins_its_text_again() -> None:
-    start = CompactionStarted(turns=3)
-    again = after(
-        *story.three_turns(), start, CompactionDelta(text="Half"), start, CompactionDelta(text="So")
-    )
-    assert [block.text for block in again.live if isinstance(block, CompactionBlock)] == ["So"]
 
 
 def test_a_second_summary_stands_behind_the_first() -> None:
