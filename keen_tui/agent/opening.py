@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from keen_tui.errors import StorageFailed
 from keen_tui.events import Event, SessionRenamed
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
@@ -22,9 +23,10 @@ Kept = tuple[Identity, PendingState]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What stands in the file, all that follows from it, and the lock that is held on it."""
+    """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
+    can be written."""
 
-    lock: SessionLock
+    lock: SessionLock | None
     saved: SessionFile
     title: str
     events: tuple[Event, ...]
@@ -39,9 +41,9 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
     Raises:
         SessionInUse: another program has it. StorageFailed: it can't be read.
     """
-    lock = store.lock(path)
+    lock = _lock(store, path)
     try:
-        saved = store.read_for_writing(path)
+        saved = store.read_for_writing(path) if lock else store.read(path)
         events = tuple(record.event for record in saved.records)
         return Opening(
             lock=lock,
@@ -53,8 +55,17 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
             kept=read_pending(pending_file(path)) if keeps_pending else None,
         )
     except BaseException:
-        lock.release()
+        if lock:
+            lock.release()
         raise
+
+
+def _lock(store: SessionStore, path: Path) -> SessionLock | None:
+    """The lock; None where it can't be made, as in a folder that is read-only. Raises SessionInUse."""
+    try:
+        return store.lock(path)
+    except StorageFailed:
+        return None
 
 
 def title_of(path: Path, events: Iterable[Event]) -> str:

@@ -44,6 +44,7 @@ class Scribe:
         self._opener = opener
         self._store = store
         self._lock = lock
+        self._size = saved.whole_bytes if saved else 0
         header = saved.header if saved else Header(
             id=path.stem, workspace=str(session.workspace), began=store.now(),
             model=session.model, program=__version__,
@@ -83,8 +84,16 @@ class Scribe:
     async def _open_locked(self, path: Path) -> Any:
         """The session file, which is this program's own from its first line on. Raises OSError."""
         if self._lock is None:
-            try:
-                self._lock = await asyncio.to_thread(self._store.lock, path)
-            except (StorageFailed, SessionRefused) as error:
-                raise OSError(str(error)) from error
+            self._lock = await asyncio.to_thread(self._locked, path)
         return await self._opener(path)
+
+    def _locked(self, path: Path) -> SessionLock:
+        """The lock, taken late. What another program did to the file meanwhile is not written over."""
+        try:
+            lock = self._store.lock(path)
+        except (StorageFailed, SessionRefused) as error:
+            raise OSError(str(error)) from error
+        if (path.stat().st_size if path.exists() else 0) != self._size:
+            lock.release()
+            raise OSError("its file is damaged, or was changed meanwhile")
+        return lock

@@ -22,7 +22,7 @@ from keen_tui.storage.paths import (
     private_opener,
     workspace_folder,
 )
-from keen_tui.storage.peek import glance, title_file
+from keen_tui.storage.peek import glance, own_title, title_file
 from keen_tui.storage.reading import SessionFile, lines_of, mend, read_session
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.searching import find_in
@@ -87,8 +87,14 @@ class SessionStore:
         return read_session(path)
 
     def read_for_writing(self, path: Path) -> SessionFile:
-        """Read a session whose lock is held; what is damaged is laid beside, so that it can go on."""
+        """Read a session whose lock is held; what is damaged is laid beside, so that it can go on, and the
+        title that lists show is made the one of the session file."""
         session = read_session(path)
+        events = (record.event for record in reversed(session.records))
+        title = next((event.title for event in events if isinstance(event, SessionRenamed)), "")
+        if title and title != own_title(path):
+            with suppress(StorageFailed):
+                self.set_title(path, title)
         return session if session.whole_bytes is not None else mend(session)
 
     def lock(self, path: Path) -> SessionLock:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wires import seen
 from tests.support.wire import assert_valid
 
@@ -15,7 +15,8 @@ SUMMARY = "All went well so far."
 
 class Model:
     """`edit NAME` writes a file, runs a command that fails and is done; `break NAME` is cut off behind its
-    first call, and done when it is tried again. Each command leaves its own line in the file `counter`."""
+    first call, and done when it is tried again; `fail NAME` is refused. Each command leaves its own line in
+    the file `counter`."""
 
     def __init__(self) -> None:
         self._server = ModelServer(self._answer)
@@ -41,6 +42,8 @@ class Model:
         messages = seen(request)
         asked = max(place for place, message in enumerate(messages) if message.role == "user")
         deed, _, name = messages[asked].text.split("\n")[-1].partition(" ")
+        if deed == "fail":
+            return HttpAnswer(400, {"error": {"message": "No."}})
         if deed not in ("edit", "break"):
             return Reply([Say(SUMMARY)])
         results = sum(message.role == "tool" for message in messages[asked:])
