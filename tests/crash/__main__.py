@@ -19,6 +19,7 @@ def campaigns(deaths: int) -> dict[str, Callable[[Campaign], Awaitable[None]]]:
         "journal, at every write": lambda each: each.every_write("journal", turns=6),
         "session, at every write": lambda each: each.every_write("session", turns=8),
         "session gone on with, at every write": lambda each: each.every_write("session", turns=5, died=40),
+        "upkeep, at random": lambda each: each.at_random("upkeep", deaths=deaths, turns=60, seconds=0.2),
         "journal, at random": lambda each: each.at_random("journal", deaths=deaths, turns=60, seconds=0.2),
         "session, at random": lambda each: each.at_random("session", deaths=deaths, turns=12, seconds=0.8),
     }

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.crash.checking import Account, assert_goes_on, assert_saved
+from tests.crash.checking import Account, assert_goes_on, assert_saved, assert_upkept
 from tests.crash.model import Model
 from tests.support.agent import LIMIT
 
@@ -134,6 +134,8 @@ class Campaign:
     async def _checked(self, life: str, home: Path, workspace: Path, account: Account) -> bool:
         if life == "journal":
             return bool(assert_saved(home / "s.jsonl", account.saved))
+        if life == "upkeep":
+            return assert_upkept(home, account)
         goes_on = await assert_goes_on(home, workspace, self._model, account)
         self._model.assert_accepted()
         return goes_on

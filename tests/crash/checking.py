@@ -18,6 +18,7 @@ from keen_tui.storage.sessions import SessionStore
 from tests.crash.lives import session_of
 from tests.crash.model import SUMMARY, Model
 from tests.support.agent import LIMIT
+from tests.support.session_files import REPRESENTATIVE
 
 Records = list[dict[str, Any]]
 
@@ -73,6 +74,31 @@ def _joined(records: Sequence[Mapping[str, Any]]) -> Records:
         else:
             joined.append({name: value for name, value in record.items() if name != "seconds"})
     return joined
+
+
+def assert_upkept(home: Path, account: Account) -> bool:
+    """The session has its titles, each copy is a copy, and deleting what was left behind leaves nothing.
+
+    Gives whether there was a session at all.
+    """
+    store = SessionStore(home)
+    rows = store.list()
+    assert all(not row.problem for row in rows)
+    paths = {row.id: store.path_of(row.id) for row in rows}
+    if not account.session_id:
+        return bool(rows)
+    events = assert_saved(paths[account.session_id], account.saved)
+    for path in paths.values():
+        copied = [record.event for record in read_session(path).records]
+        assert copied == events[: len(copied)] and len(copied) >= len(REPRESENTATIVE)
+        store.delete(path)
+    left = [path.name for path in home.rglob("*") if path.is_file() and path.suffix not in _LEFT]
+    assert not left, f"left behind: {left}"
+    return True
+
+
+_LEFT = (".forking", ".title", ".lock")
+"""What a copy that was cut off leaves, and the empty lock of a deletion that was: they are listed nowhere."""
 
 
 async def assert_goes_on(home: Path, workspace: Path, model: Model, account: Account) -> bool:

@@ -1,6 +1,7 @@
-"""What a program does until it is killed: two lives, one with a whole session, one with a journal alone.
+"""What a program does until it is killed: a life with a whole session, one with a journal alone, and one
+that renames, copies and deletes.
 
-Both say over a pipe what they know to be on the disk, and are killed from within at a chosen write.
+All say over a pipe what they know to be on the disk. The first two die from within at a chosen write.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.bus import EventBus, Subscription
 from keen_tui.errors import SessionRefused
-from keen_tui.events import Event, SessionOpened, as_record
+from keen_tui.events import Event, SessionOpened, SessionRenamed, as_record
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
 from keen_tui.storage.journal import PASSING, Journal, Opener, open_file
 from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
-from tests.support.session_files import REPRESENTATIVE, turn
+from tests.support.session_files import REPRESENTATIVE, turn, write_session
 
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -188,8 +189,36 @@ async def live_journal(job: Mapping[str, Any], say: Say) -> None:
     await journal.close()
 
 
+async def live_upkeep(job: Mapping[str, Any], say: Say) -> None:
+    """Rename behind torn lines, copy and delete sessions that nobody has open."""
+    store, workspace, choose = (
+        SessionStore(Path(job["home"])),
+        Path(job["workspace"]),
+        random.Random(job["seed"]),
+    )
+    path = store.new_path(workspace)
+    write_session(path, REPRESENTATIVE)
+    say({"opened": path.stem})
+    say({"saved": [as_record(event) for event in REPRESENTATIVE]})
+    copies: list[Path] = []
+    for number in range(job["turns"]):
+        deed = choose.choice(["rename", "rename", "copy", "delete"])
+        if deed == "rename":
+            if choose.random() < 0.5:
+                with path.open("ab") as file:
+                    file.write(b'{"n":99,"at":1.0,"type":"not')
+            renamed = SessionRenamed(title=f"title {number}")
+            store.append(path, renamed)
+            say({"saved": [as_record(renamed)]})
+            store.set_title(path, renamed.title)
+        elif deed == "copy":
+            copies.append(store.fork(path, workspace))
+        elif copies:
+            store.delete(copies.pop())
+
+
 def _is_kept(event: Event) -> bool:
     return not isinstance(event, PASSING)
 
 
-LIVES = {"session": live_session, "journal": live_journal}
+LIVES = {"session": live_session, "journal": live_journal, "upkeep": live_upkeep}

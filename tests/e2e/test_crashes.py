@@ -14,6 +14,7 @@ CAMPAIGNS: dict[str, Callable[[Campaign], Awaitable[None]]] = {
     "journal at every write": lambda each: each.every_write("journal", turns=2),
     "session at some writes": lambda each: each.every_write("session", turns=6, every=19),
     "resumed session at some writes": lambda each: each.every_write("session", turns=2, every=19, died=30),
+    "upkeep at random": lambda each: each.at_random("upkeep", deaths=20, turns=60, seconds=0.2),
     "session at random": lambda each: each.at_random("session", deaths=6, turns=8, seconds=0.6),
 }
 
