@@ -179,6 +179,7 @@ class Conversation:
             *kept,
         ]
         self._steps = {turn: steps for turn, steps in self._steps.items() if turn > event.turn}
+        self._open = None
 
 
 def conversation_of(events: Iterable[Event]) -> Conversation:
