@@ -285,12 +285,16 @@ def export_session(
         model=saved.header.model,
         events=events,
     )
-    file = folder / (Path(path).expanduser() if path else f"keen-{session.stem}{_SUFFIXES[format]}")
+    file = Path(path or f"keen-{session.stem}{_SUFFIXES[format]}")
+    text = export_text(format, source)
     try:
+        file = folder / file.expanduser()
         with file.open("x", encoding="utf-8", errors="replace") as opened:
-            opened.write(export_text(format, source))
+            opened.write(text)
     except FileExistsError as error:
         raise StorageFailed(f"{file} is there already: name another file.") from error
     except OSError as error:
         raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+    except (RuntimeError, ValueError) as error:  # a home that nobody has, a NUL
+        raise StorageFailed(f"{file} can't be the name of a file: {error}.") from error
     return file

@@ -13,7 +13,7 @@ import pytest
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import STOPPED
+from keen_tui.errors import STOPPED, StorageFailed
 from keen_tui.events import (
     ApprovalRequested,
     Mode,
@@ -160,3 +160,25 @@ async def test_a_copy_of_a_session_at_work_holds_the_end_of_what_ran(tmp_path: P
         ended = await at.bench.log.wait_for(TurnIncomplete, 2)
         assert ended.detail == STOPPED, "not the end of a program"
         assert at.bench.session.conversation[-1].memory == TurnMemory(files_changed=("a",))
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/a.md", "a\0b.md", "x" * 300 + ".md"])
+async def test_an_export_to_a_file_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path) as at:
+        await at.bench.ask("hi")
+        with pytest.raises(StorageFailed):
+            await at.desk.export("markdown", name)
+
+
+async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path) as at:
+        await at.bench.ask("hi")
+        there = tmp_path / "mine.md"
+        there.write_text("mine")
+        link = tmp_path / "link.md"
+        link.symlink_to(tmp_path / "elsewhere.md")
+        for taken in (there, link):
+            with pytest.raises(StorageFailed, match="is there already"):
+                await at.desk.export("markdown", taken.name)
+        assert there.read_text() == "mine"
+        assert not (tmp_path / "elsewhere.md").exists()
