@@ -13,7 +13,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, unfinished
 from keen_tui.models import Identity
 from keen_tui.storage.peek import own_title
-from keen_tui.storage.pending_file import read_pending
+from keen_tui.storage.pending_file import forget_pending, read_pending
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
@@ -52,12 +52,20 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
             events=events,
             conversation=conversation_of(events),
             unfinished=unfinished(events),
-            kept=read_pending(pending_file(path)) if keeps_pending else None,
+            kept=_kept(pending_file(path), is_wanted=keeps_pending),
         )
     except BaseException:
         if lock:
             lock.release()
         raise
+
+
+def _kept(file: Path, *, is_wanted: bool) -> Kept | None:
+    """The pending state that was kept; a file from when that was wanted is taken away unread."""
+    if is_wanted:
+        return read_pending(file)
+    forget_pending(file)
+    return None
 
 
 def _lock(store: SessionStore, path: Path) -> SessionLock | None:

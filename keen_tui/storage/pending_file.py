@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.disk.folders import make_private
@@ -69,6 +70,12 @@ def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
         return parsed_pending(path.read_bytes())
     except (OSError, ValueError, StorageFailed):
         return None
+
+
+def forget_pending(path: Path) -> None:
+    """Take away what was kept, as far as the disk allows."""
+    with suppress(OSError):
+        _remove(path)
 
 
 def _write(path: Path, text: str) -> None:

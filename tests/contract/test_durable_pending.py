@@ -149,6 +149,26 @@ async def test_with_the_setting_off_there_never_is_a_file(tmp_path: Path, api: A
             assert bench.session.conversation[-1].text == "(turn abandoned)"
 
 
+@each_api
+async def test_a_file_from_when_the_setting_was_on_is_taken_away_unused(tmp_path: Path, api: Api) -> None:
+    async with place(tmp_path, api, [work("a.py"), CUT, DONE]) as here:
+        name, _ = await incomplete_and_left(here)
+        await assert_abandoned(here, name, durable=False)
+        assert pending_files(here) == []
+
+
+async def test_work_that_goes_over_to_another_model_is_kept_as_its_own(tmp_path: Path) -> None:
+    async with place(tmp_path, "openai-chat", [WORK, CUT, DONE]) as here:
+        async with here.program() as bench:
+            await bench.ask("u1")
+            bench.switch(model="other")
+            await kept(bench.pending_file, bench)
+            name = bench.history.session_id
+        async with here.program(name, model="other") as bench:
+            assert isinstance(await bench.retry(), TurnDone)
+            assert runs(here.workspace) == "ran\n"
+
+
 # Going on in another program
 
 
