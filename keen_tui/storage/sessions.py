@@ -30,6 +30,9 @@ from keen_tui.storage.searching import find_in
 MOST_HITS = 200
 _HITS_A_SESSION = 5
 
+_STALE_SECONDS = 86_400.0
+"""After which a half copy is surely nobody's work any more."""
+
 _LOCK_SECONDS = 0.2
 """A program that lists the sessions holds each lock for a moment: that is no reason to give up."""
 
@@ -161,6 +164,7 @@ class SessionStore:
         title = ""
         try:
             make_private(new.parent)
+            _sweep(new.parent)
             with open(half, "wb", opener=private_opener) as file:
                 file.write(header_line(header))
                 for line, event in _up_to(path, turn):
@@ -250,6 +254,15 @@ def _is_locked(path: Path) -> bool:
         return False
     lock.release()
     return False
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what copies that were cut off by a kill have left there long ago."""
+    for half in folder.glob("*.forking"):
+        with suppress(OSError):
+            if half.lstat().st_mtime < time.time() - _STALE_SECONDS:
+                half.unlink()
+                title_file(half).unlink(missing_ok=True)
 
 
 def _reason(error: Exception) -> str:

@@ -97,7 +97,7 @@ def assert_upkept(home: Path, account: Account) -> bool:
     return True
 
 
-_LEFT = (".forking", ".title", ".lock")
+_LEFT = (".forking", ".title", ".new", ".lock")
 """What a copy that was cut off leaves, and the empty lock of a deletion that was: they are listed nowhere."""
 
 

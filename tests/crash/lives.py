@@ -191,11 +191,8 @@ async def live_journal(job: Mapping[str, Any], say: Say) -> None:
 
 async def live_upkeep(job: Mapping[str, Any], say: Say) -> None:
     """Rename behind torn lines, copy and delete sessions that nobody has open."""
-    store, workspace, choose = (
-        SessionStore(Path(job["home"])),
-        Path(job["workspace"]),
-        random.Random(job["seed"]),
-    )
+    store, choose = SessionStore(Path(job["home"])), random.Random(job["seed"])
+    workspace = Path(job["workspace"])
     path = store.new_path(workspace)
     write_session(path, REPRESENTATIVE)
     say({"opened": path.stem})

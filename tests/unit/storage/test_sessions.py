@@ -295,6 +295,18 @@ def test_a_fork_of_a_turn_that_is_not_there_is_refused_and_leaves_nothing(
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_half_copies_that_a_kill_left_long_ago_are_removed(store: SessionStore, workspace: Path) -> None:
+    path = saved(store, workspace)
+    old, new, title = (path.with_name(name) for name in ("old.forking", "new.forking", "old.title"))
+    for file in (old, new, title):
+        file.write_bytes(b"x")
+    os.utime(old, (1e9, 1e9))
+    copy = store.fork(path, workspace)
+    assert sorted(file.name for file in path.parent.iterdir()) == sorted(
+        [path.name, copy.name, "new.forking"]
+    )
+
+
 def test_a_fork_of_a_damaged_session_is_whole(store: SessionStore, workspace: Path) -> None:
     path = saved(store, workspace)
     pieces = lines(REPRESENTATIVE)
