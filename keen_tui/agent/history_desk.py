@@ -158,13 +158,18 @@ class HistoryDesk:
 
     async def undo(self, turn: int) -> str:
         """Take the files of a turn back to what they were before it; gives a sentence about that."""
-        async with self._session.undisturbed("undo"):
+        problems: list[str] = []
+
+        async def take_back() -> None:
             work = self._turn_changes()
             number = await asyncio.to_thread(work.turn_meant, turn)
             taken = await asyncio.to_thread(work.undo, number)
             if taken.files:
                 self._session.note_undone(number, taken.files)
-        return " ".join(taken.problems)
+            problems.extend(taken.problems)
+
+        await self._session.undisturbed("undo", take_back)
+        return " ".join(problems)
 
     async def close(self) -> None:
         """After the session was closed: wait until everything is on the disk."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 
 from keen_tui.agent.compaction import compact
@@ -135,17 +134,20 @@ class Session(SessionPast):
             bytes_per_token=self._size.bytes_per_token,
         )
 
-    @asynccontextmanager
-    async def undisturbed(self, action: str) -> AsyncIterator[None]:
-        """Nothing begins in here: messages queue, everything else is refused.
+    async def undisturbed(self, action: str, deed: Callable[[], Awaitable[None]]) -> None:
+        """Do it while nothing else begins: messages queue, everything else is refused. It can't be stopped,
+        and goes on to its end when the caller is cancelled.
 
         Raises:
             SessionRefused: a turn runs, or waits for retry or discard.
         """
         self.require_settled(action)
-        self._task, self._stopping = asyncio.current_task(), True
+        self._task, self._stopping = asyncio.create_task(self._alone(deed), name=action), True
+        await asyncio.shield(self._task)
+
+    async def _alone(self, deed: Callable[[], Awaitable[None]]) -> None:
         try:
-            yield
+            await deed()
         finally:
             self._task = None
             self._send_queued()

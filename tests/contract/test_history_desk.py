@@ -21,6 +21,7 @@ from keen_tui.events import (
     ToolStarted,
     TurnIncomplete,
     TurnStarted,
+    TurnUndone,
 )
 from keen_tui.messages import Message, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
@@ -41,6 +42,7 @@ class Desk:
     bench: Bench
     desk: HistoryDesk
     store: SessionStore
+    keeper: TurnKeeper
 
     def written(self) -> tuple[Message, ...]:
         """The user's messages of the session at work, as its file says them."""
@@ -63,10 +65,11 @@ async def desk_at_work(
 ) -> AsyncIterator[Desk]:
     store = SessionStore(folder / "data")
     async with at_work(script, folder, mode=mode) as bench:
-        desk = HistoryDesk(bench.session, store, TurnKeeper(), keeps_pending=keeps_pending)
+        keeper = TurnKeeper()
+        desk = HistoryDesk(bench.session, store, keeper, keeps_pending=keeps_pending)
         await desk.begin()
         try:
-            yield Desk(bench, desk, store)
+            yield Desk(bench, desk, store, keeper)
         finally:
             await bench.session.close()
             await desk.close()
@@ -134,10 +137,9 @@ async def test_what_waits_in_the_queue_does_not_begin_while_the_session_is_left(
         undone = asyncio.Event()
 
         async def undo() -> None:
-            async with at.bench.session.undisturbed("undo"):
-                await undone.wait()
+            await undone.wait()
 
-        undoing = asyncio.create_task(undo())
+        undoing = asyncio.create_task(at.bench.session.undisturbed("undo", undo))
         await moments(1)
         at.bench.session.submit("queued")
         leaving = asyncio.create_task(at.desk.new())
@@ -160,6 +162,22 @@ async def test_a_copy_of_a_session_at_work_holds_the_end_of_what_ran(tmp_path: P
         ended = await at.bench.log.wait_for(TurnIncomplete, 2)
         assert ended.detail == STOPPED, "not the end of a program"
         assert at.bench.session.conversation[-1].memory == TurnMemory(files_changed=("a",))
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_an_undo_that_began_before_the_user_leaves_is_remembered(tmp_path: Path, moment: int) -> None:
+    async with desk_at_work(lambda _: OK, tmp_path) as at:
+        await at.bench.ask("write a")
+        file = tmp_path / "a"
+        file.write_bytes(b"new")
+        at.keeper.keep(file, "a", b"old", b"new", 0o644)
+        undoing = asyncio.create_task(at.desk.undo(1))
+        await moments(moment)
+        undoing.cancel()
+        await asyncio.wait({undoing})
+    path = at.store.path_of(at.desk.session_id)
+    told = [record.event for record in at.store.read(path).records if isinstance(record.event, TurnUndone)]
+    assert bool(told) == (file.read_bytes() == b"old")
 
 
 @pytest.mark.parametrize("name", ["~nobody-of-that-name/a.md", "a\0b.md", "x" * 300 + ".md"])
