@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal, TypeGuard, assert_never
+from typing import Literal, assert_never
 
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Compacted,
     CompactionDelta,
-    CompactionEvent,
     CompactionFailed,
     CompactionStarted,
     EndEvent,
@@ -42,13 +41,12 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.messages import Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.messages import ToolResult
+from keen_tui.ui.session_reducer import compaction, memory_edited, session_changed, turn_undone
 from keen_tui.ui.state import (
     Block,
-    CompactionBlock,
     EndBlock,
     NoticeBlock,
-    Phase,
     ReasoningBlock,
     RetryBlock,
     TextBlock,
@@ -59,6 +57,7 @@ from keen_tui.ui.state import (
     UiState,
     UserBlock,
 )
+from keen_tui.ui.state_edits import alive, facts_of, with_row, without_retry
 from keen_tui.ui.usage import NOTHING
 
 TAIL_KEPT = 4_096
@@ -87,17 +86,17 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case TurnStarted():
             return _turn_started(state, event, now)
         case TextDelta():
-            return replace(_add_text(_alive(state), event), phase="answering")
+            return replace(_add_text(alive(state), event), phase="answering")
         case ReasoningDelta():
-            return replace(_add_reasoning(_alive(state), event), phase="thinking")
+            return replace(_add_reasoning(alive(state), event), phase="thinking")
         case StepRestarted():
-            kept = (block for block in _without_retry(state.live) if not _is_open(block))
+            kept = (block for block in without_retry(state.live) if not _is_open(block))
             return replace(state, live=tuple(kept), phase="waiting")
         case RetryScheduled():
             row = RetryBlock(retry=event, due=now + event.delay)
-            return replace(state, live=(*_without_retry(state.live), row), phase="retrying")
+            return replace(state, live=(*without_retry(state.live), row), phase="retrying")
         case ToolStarted():
-            return _tool_started(_alive(state), event, now)
+            return _tool_started(alive(state), event, now)
         case ToolOutput():
             return _tool_output(state, event)
         case ToolFinished():
@@ -129,103 +128,15 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case PolicyChanged():
             return replace(state, policy=event.policy)
         case SessionOpened() | SessionRestored() | SessionRenamed():
-            return _session_changed(state, event)
+            return session_changed(state, event)
         case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
-            return _compaction(state, event)
+            return compaction(state, event)
         case MemoryEdited():
-            return _memory_edited(state, event)
+            return memory_edited(state, event)
         case TurnUndone():
-            return _turn_undone(state, event)
+            return turn_undone(state, event)
         case _:
             assert_never(event)
-
-
-def _session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
-    match event:
-        case SessionOpened():
-            return UiState(
-                mode=state.mode,
-                policy=state.policy,
-                model=state.model,
-                session_id=event.id,
-                title=event.title,
-                restoring=event.restoring,
-                unsent=state.queue,
-            )
-        case SessionRestored():
-            return replace(state, restoring=False, taken_back="", notice=event.skipped)
-        case SessionRenamed():
-            return replace(state, title=event.title)
-
-
-def _compaction(state: UiState, event: CompactionEvent) -> UiState:
-    match event:
-        case CompactionStarted():
-            turn = state.turns[-1].turn if state.turns else 0
-            begun = CompactionBlock(turn=turn, start=event)
-            return replace(
-                state, live=_before_open_end(_without_retry(state.live), begun), phase="compacting"
-            )
-        case CompactionDelta(text=text):
-            return _with_compaction(state, lambda block: replace(block, text=block.text + text))
-        case Compacted():
-            done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
-            return replace(
-                done,
-                turns=tuple(
-                    replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
-                    for row in done.turns
-                ),
-                summary_bytes=event.bytes_after,
-                context_tokens=None,
-                phase=_phase_between(state),
-            )
-        case CompactionFailed():
-            failed = _with_compaction(_alive(state), lambda block: replace(block, end=event))
-            return replace(failed, phase=_phase_between(state))
-
-
-def _before_open_end(live: tuple[Block, ...], begun: CompactionBlock) -> tuple[Block, ...]:
-    """The blocks with the compaction at their end; an end that waits for the user stays the last one."""
-    kept = tuple(block for block in live if not _is_under_way(block))
-    last = kept[-1] if kept else None
-    if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
-        return (*kept[:-1], begun, last)
-    return (*kept, begun)
-
-
-def _phase_between(state: UiState) -> Phase:
-    """What goes on when a compaction has ended: the turn that it came before, or nothing."""
-    return "waiting" if state.turn_running else "idle"
-
-
-def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
-    """Change the compaction that is under way."""
-    live = tuple(change(block) if _is_under_way(block) else block for block in state.live)
-    return replace(state, live=live)
-
-
-def _is_under_way(block: Block) -> TypeGuard[CompactionBlock]:
-    return isinstance(block, CompactionBlock) and block.end is None
-
-
-def _memory_edited(state: UiState, event: MemoryEdited) -> UiState:
-    return _with_row(
-        state,
-        event.turn,
-        lambda row: replace(
-            row,
-            facts=_facts(event.turn_memory),
-            notes=event.turn_memory.notes,
-            carried_bytes=event.carried_bytes,
-        ),
-    )
-
-
-def _turn_undone(state: UiState, event: TurnUndone) -> UiState:
-    files = f"{len(event.files)} file{'s' if len(event.files) != 1 else ''}"
-    text = f"Changes of turn {event.undone} undone: {files}."
-    return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=text)))
 
 
 def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
@@ -240,7 +151,7 @@ def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
     )
     if event.text is None:
         live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
-        return _with_row(
+        return with_row(
             replace(fresh, live=live),
             event.turn,
             lambda row: replace(row, status="running", attempt=event.attempt),
@@ -256,7 +167,7 @@ def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
 
 def _turn_ended(state: UiState, end: EndEvent) -> UiState:
     lost = [block for block in state.live if _is_open(block)] if not isinstance(end, TurnDone) else []
-    live = tuple(_closed(block, lost=block in lost) for block in _without_retry(state.live))
+    live = tuple(_closed(block, lost=block in lost) for block in without_retry(state.live))
     lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
     ended = replace(
         state,
@@ -267,7 +178,7 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
     )
     match end:
         case TurnDone():
-            return _with_row(
+            return with_row(
                 _recovered(ended) if state.pending else replace(ended, failed=None),
                 end.turn,
                 lambda row: replace(
@@ -275,13 +186,13 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
                     status="done",
                     calls=end.calls,
                     seconds=end.seconds,
-                    facts=_facts(end.turn_memory),
+                    facts=facts_of(end.turn_memory),
                     carried_bytes=end.carried_bytes,
                     trace_bytes=end.trace_bytes,
                 ),
             )
         case TurnIncomplete():
-            return _with_row(
+            return with_row(
                 replace(ended, pending=end, failed=None),
                 end.turn,
                 lambda row: replace(
@@ -289,12 +200,12 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
                     status="pending",
                     calls=end.calls,
                     seconds=end.seconds,
-                    facts=_facts(end.turn_memory),
+                    facts=facts_of(end.turn_memory),
                     trace_bytes=end.trace_bytes,
                 ),
             )
         case TurnError():
-            return _with_row(
+            return with_row(
                 replace(ended, failed=end),
                 end.turn,
                 lambda row: replace(row, status="failed", seconds=end.seconds),
@@ -313,13 +224,13 @@ def _recovered(state: UiState) -> UiState:
 
 
 def _turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
-    return _with_row(
+    return with_row(
         _pending_settled(state, "abandoned", "abandoned"),
         event.turn,
         lambda row: replace(
             row,
             status="abandoned",
-            facts=_facts(event.turn_memory),
+            facts=facts_of(event.turn_memory),
             carried_bytes=event.carried_bytes,
             trace_bytes=event.trace_bytes,
         ),
@@ -401,7 +312,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
         return block
 
     live = tuple(finished(block) for block in state.live)
-    return _with_row(
+    return with_row(
         replace(state, live=live, phase="waiting"),
         event.turn,
         lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
@@ -413,7 +324,7 @@ def _add_usage(state: UiState, usage: Usage) -> UiState:
     is_of_turn = usage.turn > 0  # what a summary took says nothing about the next request
     context = used_in + (used_out or 0) if is_of_turn and used_in is not None else state.context_tokens
     counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
-    return _with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
+    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
 
 
 def _status(result: ToolResult) -> ToolStatus:
@@ -428,27 +339,6 @@ def _cost_of(state: UiState, turn: int) -> float | None:
     """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
     spent = next((row.spent for row in state.turns if row.turn == turn), NOTHING)
     return spent.cost if spent else None
-
-
-def _with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
-    """Change the row of a turn: nearly always the last one, so that a long session costs no more."""
-    if state.turns and state.turns[-1].turn == turn:
-        return replace(state, turns=(*state.turns[:-1], change(state.turns[-1])))
-    return replace(state, turns=tuple(change(row) if row.turn == turn else row for row in state.turns))
-
-
-def _facts(memory: TurnMemory) -> tuple[Fact, ...]:
-    return (*(FileChanged(path=path) for path in memory.files_changed), *memory.failed_bash)
-
-
-def _alive(state: UiState) -> UiState:
-    if any(isinstance(block, RetryBlock) for block in state.live):
-        return replace(state, live=_without_retry(state.live))
-    return state
-
-
-def _without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    return tuple(block for block in blocks if not isinstance(block, RetryBlock))
 
 
 def _is_open(block: Block) -> bool:

@@ -1,0 +1,116 @@
+"""How the state of the screen goes on by what happens to a session between its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeGuard
+
+from keen_tui.events import (
+    Compacted,
+    CompactionDelta,
+    CompactionEvent,
+    CompactionFailed,
+    CompactionStarted,
+    MemoryEdited,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    TurnDone,
+    TurnUndone,
+)
+from keen_tui.ui.state import (
+    Block,
+    CompactionBlock,
+    EndBlock,
+    NoticeBlock,
+    Phase,
+    UiState,
+)
+from keen_tui.ui.state_edits import alive, facts_of, with_row, without_retry
+
+
+def session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
+    match event:
+        case SessionOpened():
+            return UiState(
+                mode=state.mode,
+                policy=state.policy,
+                model=state.model,
+                session_id=event.id,
+                title=event.title,
+                restoring=event.restoring,
+                unsent=state.queue,
+            )
+        case SessionRestored():
+            return replace(state, restoring=False, taken_back="", notice=event.skipped)
+        case SessionRenamed():
+            return replace(state, title=event.title)
+
+
+def compaction(state: UiState, event: CompactionEvent) -> UiState:
+    match event:
+        case CompactionStarted():
+            turn = state.turns[-1].turn if state.turns else 0
+            begun = CompactionBlock(turn=turn, start=event)
+            return replace(state, live=_before_open_end(without_retry(state.live), begun), phase="compacting")
+        case CompactionDelta(text=text):
+            return _with_compaction(state, lambda block: replace(block, text=block.text + text))
+        case Compacted():
+            done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
+            return replace(
+                done,
+                turns=tuple(
+                    replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
+                    for row in done.turns
+                ),
+                summary_bytes=event.bytes_after,
+                context_tokens=None,
+                phase=_phase_between(state),
+            )
+        case CompactionFailed():
+            failed = _with_compaction(alive(state), lambda block: replace(block, end=event))
+            return replace(failed, phase=_phase_between(state))
+
+
+def _before_open_end(live: tuple[Block, ...], begun: CompactionBlock) -> tuple[Block, ...]:
+    """The blocks with the compaction at their end; an end that waits for the user stays the last one."""
+    kept = tuple(block for block in live if not _is_under_way(block))
+    last = kept[-1] if kept else None
+    if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
+        return (*kept[:-1], begun, last)
+    return (*kept, begun)
+
+
+def _phase_between(state: UiState) -> Phase:
+    """What goes on when a compaction has ended: the turn that it came before, or nothing."""
+    return "waiting" if state.turn_running else "idle"
+
+
+def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
+    """Change the compaction that is under way."""
+    live = tuple(change(block) if _is_under_way(block) else block for block in state.live)
+    return replace(state, live=live)
+
+
+def _is_under_way(block: Block) -> TypeGuard[CompactionBlock]:
+    return isinstance(block, CompactionBlock) and block.end is None
+
+
+def memory_edited(state: UiState, event: MemoryEdited) -> UiState:
+    return with_row(
+        state,
+        event.turn,
+        lambda row: replace(
+            row,
+            facts=facts_of(event.turn_memory),
+            notes=event.turn_memory.notes,
+            carried_bytes=event.carried_bytes,
+        ),
+    )
+
+
+def turn_undone(state: UiState, event: TurnUndone) -> UiState:
+    files = f"{len(event.files)} file{'s' if len(event.files) != 1 else ''}"
+    text = f"Changes of turn {event.undone} undone: {files}."
+    return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=text)))
