@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import math
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from keen_tui.storage.sessions import SessionStore
 
 EXIT_USAGE = 2
+EXIT_PIPE = 128 + signal.SIGPIPE
 COMMANDS = ("sessions", "export", "replay")
 
 _EPILOG = """\
@@ -60,7 +62,13 @@ def run(argv: Sequence[str]) -> int:
     Raises:
         KeenError: what can't be done, as a sentence for the user.
     """
-    return _run(_parser().parse_args(argv))
+    try:
+        code = _run(_parser().parse_args(argv))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE
+    return code
 
 
 def told(error: Exception) -> int:

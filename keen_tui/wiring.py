@@ -101,6 +101,7 @@ def run_screen(
         glyphs=settings.glyphs,
         mouse=settings.mouse,
         user_themes=themes,
+        keeps_pending=settings.pending_durable and history is not None,
     )
     return asyncio.run(
         run_workspace(

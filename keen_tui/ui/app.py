@@ -35,6 +35,7 @@ class UiSettings:
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
     the terminal. `user_themes` is a folder of theme files, which win over the shipped ones.
+    `keeps_pending`: the work of an incomplete turn outlives the program.
     """
 
     theme: str = DEFAULT_THEME
@@ -42,6 +43,7 @@ class UiSettings:
     glyphs: str = ""
     mouse: bool = True
     user_themes: Path | None = None
+    keeps_pending: bool = False
 
 
 class KeenApp(App[str | None]):
@@ -98,6 +100,7 @@ class KeenApp(App[str | None]):
             history=history,
             intro=intro,
             reduced_motion=self.settings.reduced_motion,
+            keeps_pending=self.settings.keeps_pending,
         )
         self.theme = name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -175,6 +176,18 @@ async def _elsewhere(desk: Desk, tmp_path: Path, text: str) -> str:
     session_id = await desk.session_of(text)
     desk.program.workspace = here
     return session_id
+
+
+async def test_a_list_that_nobody_reads_on_is_no_mistake(desk: Desk) -> None:
+    await desk.session_of("first")
+    reading, writing = os.pipe()
+    os.close(reading)
+    desk.program.stdout = writing
+    process = await desk.program.start("sessions")
+    os.close(writing)
+    async with asyncio.timeout(LIMIT):
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (128 + signal.SIGPIPE, b"")
 
 
 EXPORTS: list[tuple[tuple[str, ...], str, str]] = [

@@ -40,6 +40,7 @@ class Program:
         self.workspace.mkdir()
         self.home = folder / "home"
         self.home.mkdir()
+        self.stdout = asyncio.subprocess.PIPE
 
     async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
@@ -51,7 +52,7 @@ class Program:
             cwd=self.workspace,
             env=kept | {"KEEN_HOME": str(self.home)} | environ,
             stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=self.stdout,
             stderr=asyncio.subprocess.PIPE,
         )
 

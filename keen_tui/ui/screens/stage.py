@@ -67,12 +67,14 @@ class Stage(Screen[None]):
         history: HistoryPort | None = None,
         intro: tuple[str, ...] = (),
         reduced_motion: bool = False,
+        keeps_pending: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self.session = session
         self.models = models
         self.history = history
+        self.keeps_pending = keeps_pending
         self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))
         self.clock = clock
         self._reduced_motion = reduced_motion
@@ -93,6 +95,8 @@ class Stage(Screen[None]):
         self.composer = Composer(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
         self.sidebar = Sidebar(Activity(styles, glyphs, clock=clock), TurnMemoryPanel(styles, glyphs))
+        if keeps_pending:
+            self.sidebar.turn_memory.kept_where = "on disk"
         self.status = StatusBar(styles, glyphs)
         self.too_small = TooSmall(styles, glyphs, id="too-small")
 

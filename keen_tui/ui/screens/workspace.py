@@ -126,7 +126,8 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
     def action_leave(self) -> None:
         """Leave; asks first where a turn runs or an incomplete one waits."""
         if self.session.running or self.session.pending:
-            self.ask(leave_question(self.session.pending, running=self.session.running))
+            pending, running = self.session.pending, self.session.running
+            self.ask(leave_question(pending, running=running, durable=self.keeps_pending))
         else:
             self.app.exit()
 

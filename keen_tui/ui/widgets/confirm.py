@@ -49,19 +49,22 @@ def discard_question(pending: PendingState) -> Question:
     )
 
 
-def leave_question(pending: PendingState | None, *, running: bool) -> Question:
-    """Whether to leave although a turn runs or an incomplete one waits."""
+def leave_question(pending: PendingState | None, *, running: bool, durable: bool = False) -> Question:
+    """Whether to leave although a turn runs or an incomplete one waits. `durable`: its work outlives the
+    program."""
     if running:
         words = _words("A turn is running. Leaving stops it; what it did to files stays.")
-        leave = Choice(id="leave", label="leave", consequence="the turn can't be resumed later")
-        choices: tuple[Choice, ...] = (leave, _STAY)
+        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
+        choices: tuple[Choice, ...] = (Choice(id="leave", label="leave", consequence=later), _STAY)
     else:
-        words = _words(
-            _kept(pending) if pending else "",
-            "It is kept in memory only, so it can't be resumed once you left. Files stay as they are.",
+        fate = (
+            "It is kept on the disk, so it can be retried when the session is opened again."
+            if durable
+            else "It is kept in memory only, so it can't be resumed once you left."
         )
-        leave = Choice(id="leave", label="leave", consequence="the incomplete turn is lost")
-        choices = (_RETRY_FIRST, leave, _STAY)
+        words = _words(_kept(pending) if pending else "", f"{fate} Files stay as they are.")
+        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
+        choices = (_RETRY_FIRST, Choice(id="leave", label="leave", consequence=later), _STAY)
     return Question(id=LEAVE, title="Leave Keen TUI?", body=words, choices=choices, preselected=None)
 
 

@@ -27,6 +27,8 @@ class TurnMemoryPanel(Panel):
         super().__init__(styles, glyphs, id="turn-memory")
         self._state = UiState()
         self._folded = False
+        self.kept_where = "in memory"
+        """Where the work of an incomplete turn is kept."""
 
     @property
     def folded(self) -> bool:
@@ -139,7 +141,7 @@ class TurnMemoryPanel(Panel):
         return rows
 
     def _kept(self, turn: TurnRow, width: int) -> list[Text]:
-        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, in memory"
+        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
         return [
             spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more),
             Text(),
