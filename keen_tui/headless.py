@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, assert_never
 
@@ -20,7 +20,9 @@ from keen_tui.events import (
     Notice,
     RetryScheduled,
     SessionOpened,
+    SessionRestored,
     ToolFinished,
+    TurnAbandoned,
     TurnDone,
     TurnError,
     TurnIncomplete,
@@ -51,6 +53,7 @@ async def run_prompt(
     Raises:
         SessionInUse: another program has that session. StorageFailed: it can't be read.
     """
+    past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
     try:
         await history.begin()
         if opening:
@@ -59,6 +62,9 @@ async def run_prompt(
         await _finish(session, history)
         raise
     printer = _Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
+    past.close()
+    for sentence in what_opening_did([event async for batch in past for event in batch]):
+        printer.say(f"! {sentence}")
     printer.show(SessionOpened(id=history.session_id))
     reader = session.bus.subscribe()
     with _stopping_on_signals(session):
@@ -74,6 +80,10 @@ async def run_prompt(
         finally:
             await _finish(session, history)
     return _exit_code(printer.end)
+
+
+_OPENING = (SessionRestored, TurnAbandoned, Notice)
+"""Events that may tell what opening a session did to it, besides drawing its past."""
 
 
 async def _open(history: HistoryDesk, session_id: str) -> None:
@@ -142,7 +152,7 @@ class _Printer:
                 self.end = event
                 self._show_end(event)
             case _ if self._output == "text":
-                self._say(progress_line(event))
+                self.say(progress_line(event))
 
     def _show_end(self, end: EndEvent) -> None:
         if self._output == "json":
@@ -151,9 +161,10 @@ class _Printer:
         if self._output == "text" and end.text:
             print(clean(end.text) if self._out.isatty() else end.text, file=self._out, flush=True)
         if not isinstance(end, TurnDone):
-            self._say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
+            self.say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
 
-    def _say(self, line: str | None) -> None:
+    def say(self, line: str | None) -> None:
+        """A line for a person, None for none."""
         if line:
             print(clean(line), file=self._err, flush=True)
 
@@ -193,6 +204,23 @@ def progress_line(event: Event) -> str | None:
         case Notice():
             return f"! {event.text}"
     return None
+
+
+def what_opening_did(events: Iterable[Event]) -> Iterator[str]:
+    """Sentences about what could not be read of a session, and about work that could not be gone on with.
+    All that happened before it was restored is of its past."""
+    restored = False
+    for event in events:
+        match event:
+            case SessionRestored():
+                restored = True
+                if event.skipped:
+                    yield event.skipped
+            case TurnAbandoned() if restored:
+                files = ", ".join(event.turn_memory.files_changed) or "none"
+                yield f"Turn {event.turn} was not done: its work is abandoned; files changed: {files}."
+            case Notice() if restored:
+                yield event.text
 
 
 def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:

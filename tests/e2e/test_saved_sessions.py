@@ -357,6 +357,21 @@ async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(desk: 
     assert desk.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
 
 
+async def test_what_opening_a_session_leaves_out_and_gives_up_is_told(desk: Desk) -> None:
+    desk.settings("")
+    desk.script += [Reply([WRITE, FAIL]), CUT]
+    await desk.ask("write it")
+    (session_id,) = await desk.ids()
+    with desk.file(session_id).open("ab") as file:
+        file.write(b'{"n": 99, "type": "turn_sta')
+    run = await desk.ask("go on", "--continue")
+    assert run.code == 0
+    assert "! The session file had 1 damaged place" in run.err
+    assert "! Turn 1 was not done: its work is abandoned; files changed: a.py." in run.err
+    again = await desk.ask("and on", "--continue")
+    assert (again.code, again.err) == (0, "")
+
+
 async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(desk: Desk) -> None:
     desk.settings("[pending]\ndurable = true")
     desk.script += [Reply([WRITE, FAIL]), CUT]
