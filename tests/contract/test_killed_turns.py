@@ -48,6 +48,12 @@ def counted(workspace: Path) -> list[str]:
     return counter.read_text().split() if counter.exists() else []
 
 
+def begun(here: Place) -> int:
+    """How many calls the session file knows to have begun: it is written a moment after they did."""
+    files = (here.home / "sessions").rglob("*.jsonl")
+    return sum(file.read_bytes().count(b'"type":"tool_started"') for file in files)
+
+
 async def killed_in_the_middle(here: Place, settings: str) -> str:
     """Run the program on a prompt and kill it in its third call of four; gives the id of the session."""
     here.workspace.mkdir()
@@ -65,7 +71,7 @@ async def killed_in_the_middle(here: Place, settings: str) -> str:
     )  # fmt: skip
     try:
         async with asyncio.timeout(LIMIT * 2):
-            while counted(here.workspace) != ["one", "two"]:
+            while counted(here.workspace) != ["one", "two"] or begun(here) < 3:
                 await asyncio.sleep(0.01)
     finally:
         process.kill()
