@@ -59,7 +59,7 @@ async def run_prompt(
         if opening:
             await _open(history, opening)
     except KeenError:
-        await _finish(session, history)
+        await _finish(session, history, err)
         raise
     printer = _Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
     past.close()
@@ -78,7 +78,7 @@ async def run_prompt(
         except BrokenPipeError:
             pass
         finally:
-            await _finish(session, history)
+            await _finish(session, history, err)
     return _exit_code(printer.end)
 
 
@@ -95,9 +95,10 @@ async def _open(history: HistoryDesk, session_id: str) -> None:
         ) from error
 
 
-async def _finish(session: Session, history: HistoryDesk) -> None:
+async def _finish(session: Session, history: HistoryDesk, err: TextIO) -> None:
     await session.close()
-    await history.close()
+    if problem := await history.close():
+        print(clean(problem), file=err, flush=True)
 
 
 @contextmanager

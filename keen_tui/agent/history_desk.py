@@ -171,12 +171,13 @@ class HistoryDesk:
         await self._session.undisturbed("undo", take_back)
         return " ".join(problems)
 
-    async def close(self) -> None:
-        """After the session was closed: wait until everything is on the disk."""
-        if self._scribe:
-            await self._put_away(self._scribe)
+    async def close(self) -> str:
+        """After the session was closed: wait until everything is on the disk. Gives a sentence about what
+        could not be saved, "" when all is."""
+        problem = await _put_away(self._scribe) if self._scribe else ""
         if self._cleaning:
             await self._cleaning
+        return problem
 
     def _turn_changes(self) -> TurnChanges:
         if self._keeper.checkpoints is None:
@@ -221,7 +222,7 @@ class HistoryDesk:
         if opening:
             self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
         if old:
-            await self._put_away(old)
+            self._tell(await _put_away(old))
 
     def _end_unfinished(self, scribe: Scribe, state: Unfinished, kept: Kept | None) -> None:
         recovered = self._recovered(state, kept)
@@ -240,10 +241,6 @@ class HistoryDesk:
             return None
         return replace(adopted, facts=tuple(state.facts))
 
-    async def _put_away(self, scribe: Scribe) -> None:
-        if not await scribe.close():
-            self._tell(f"A part of the session could not be saved: {scribe.path}.")
-
     async def _flushed(self) -> Path:
         """The file of the session at work, with all that was said so far."""
         scribe = self._scribe
@@ -253,7 +250,13 @@ class HistoryDesk:
         return scribe.path
 
     def _tell(self, sentence: str) -> None:
-        self._session.bus.publish(Notice(turn=0, text=sentence))
+        if sentence:
+            self._session.bus.publish(Notice(turn=0, text=sentence))
+
+
+async def _put_away(scribe: Scribe) -> str:
+    """Finish a session's file; gives a sentence about what could not be saved."""
+    return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
 
 
 def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:

@@ -18,6 +18,7 @@ from textual.command import Provider
 from textual.filter import LineFilter
 
 from keen_tui.history import SavedSession
+from keen_tui.plain import clean
 from keen_tui.ui.bridge import follow
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
@@ -211,8 +212,8 @@ async def run_workspace(
         return await app.run_async(mouse=app.settings.mouse)
     finally:
         await session.close()
-        if history:
-            await history.close()
+        if history and (problem := await history.close()):
+            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
 
 
 def _load_markdown() -> None:

@@ -147,8 +147,9 @@ class HistoryPort(Protocol):
     async def begin(self) -> None:
         """Begin with an empty session."""
 
-    async def close(self) -> None:
-        """After the session was closed: wait until everything is saved."""
+    async def close(self) -> str:
+        """After the session was closed: wait until everything is saved. Gives a sentence about what could
+        not be, "" when all is."""
 
 
 class ModelsPort(Protocol):

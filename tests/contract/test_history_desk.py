@@ -200,3 +200,14 @@ async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None
                 await at.desk.export("markdown", taken.name)
         assert there.read_text() == "mine"
         assert not (tmp_path / "elsewhere.md").exists()
+
+
+async def test_what_could_not_be_saved_is_told_when_the_user_leaves(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "sessions").write_text("in the way")
+    async with at_work([OK], tmp_path) as bench:
+        desk = HistoryDesk(bench.session, SessionStore(tmp_path / "data"), TurnKeeper())
+        await desk.begin()
+        await bench.ask("hi")
+        await bench.session.close()
+        assert "could not be saved" in await desk.close()
