@@ -33,8 +33,9 @@ def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextI
     rows = build_store(environ).list(workspace)
     if not rows:
         print("No sessions yet." if workspace is None else "No sessions in this folder yet.", file=out)
+    wide = max((len(_turns(row)) for row in rows), default=0)
     for row in rows:
-        print(clean(_line(row, with_folder=workspace is None)), file=out)
+        print(clean(_line(row, wide, with_folder=workspace is None)), file=out)
     return 0
 
 
@@ -69,10 +70,15 @@ def replay(file: Path, settings: Settings, speed: float, themes: Path, environ: 
     return 0
 
 
-def _line(row: SavedSession, *, with_folder: bool) -> str:
+def _turns(row: SavedSession) -> str:
+    return f"{row.turns} turn{'' if row.turns == 1 else 's'}"
+
+
+def _line(row: SavedSession, wide: int, *, with_folder: bool) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.last_used))
-    turns = f"{row.turns} turn{'' if row.turns == 1 else 's'}"
-    facts = [row.id, when, turns, f"{row.size / 1000:.0f} kB", clean(row.title) or "(untitled)"]
+    turns, kilobytes = _turns(row).ljust(wide), f"{row.size / 1000:.0f} kB".rjust(9)
+    facts = [row.id, when, turns, kilobytes, clean(row.title) or "(untitled)"]
+    facts += ["forked"] if row.forked_from else []
     facts += [str(row.workspace)] if with_folder else []
     facts += [f"! {row.problem}"] if row.problem else ["open elsewhere"] if row.in_use else []
     return "   ".join(facts)

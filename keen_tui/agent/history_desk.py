@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -184,6 +185,13 @@ class HistoryDesk:
             raise SessionRefused("Nothing is kept of changes here.")
         return TurnChanges(self._keeper.checkpoints)
 
+    def _moved(self, opening: Opening) -> str:
+        """Says so where a session goes on in another folder than before."""
+        before, now = opening.saved.header.workspace, self._session.workspace
+        if not before or os.path.realpath(before) == os.path.realpath(now):
+            return ""
+        return f"This session began in {before}: from now on it works in {now}."
+
     async def _replace(self, path: Path, opening: Opening | None = None) -> None:
         """Put that session in the place of the one at work, abandoning what is pending there.
 
@@ -203,7 +211,7 @@ class HistoryDesk:
                 path.stem,
                 opening.title,
                 opening.events,
-                skipped=opening.saved.skipped,
+                skipped=" ".join(filter(None, (opening.saved.skipped, self._moved(opening)))),
                 conversation=opening.conversation,
             )
         else:
@@ -286,7 +294,7 @@ def export_session(
     events = [record.event for record in saved.records]
     title = title_of(session, events)
     source = ExportSource(
-        title=title or session.stem,
+        title=title,
         session_id=session.stem,
         workspace=saved.header.workspace,
         began=saved.header.began,

@@ -65,6 +65,20 @@ def read_session(path: Path) -> SessionFile:
     return reading.result()
 
 
+def read_header(path: Path) -> Header:
+    """The header alone. Raises StorageFailed as `read_session` does."""
+    require_regular(path)
+    try:
+        with open(path, "rb", opener=private_opener) as file:
+            for line in file:
+                for piece in _pieces(line)[0]:
+                    if piece.event is None and (header := parsed_header(piece.record)):
+                        return _supported(header, path)
+    except OSError as error:
+        raise StorageFailed(f"{path} can't be read: {error.strerror}.") from error
+    return _no_header(path)
+
+
 def mend(session: SessionFile) -> SessionFile:
     """Lay the damaged bytes beside the file, leave what is whole in it. Interrupted, it can be done again.
 
@@ -129,10 +143,9 @@ class _Reading:
                 self._take_record(record, event)
 
     def result(self) -> SessionFile:
-        header = self._header or Header(id=self._path.stem, workspace="", began=0.0)
         return SessionFile(
             path=self._path,
-            header=header,
+            header=self._header or _no_header(self._path),
             records=tuple(self._records),
             damage=tuple(self._damage),
             whole_bytes=self._bytes if self._whole else None,
@@ -143,12 +156,7 @@ class _Reading:
         self._next = max(self._next, record["n"] + 1)
         header = parsed_header(record) if event is None else None
         if header:
-            if header.schema > SCHEMA:
-                raise StorageFailed(
-                    f"{self._path} was written by a newer Keen TUI (format {header.schema}, this one knows "
-                    f"{SCHEMA}). Update to open it; it was not changed."
-                )
-            self._header = self._header or header
+            self._header = self._header or _supported(header, self._path)
         if event is not None:
             self._records.append(Record(record["n"], _time(record), event))
 
@@ -158,6 +166,21 @@ class _Reading:
         repeated = self._seen.get(number) == mark
         self._seen[number] = mark
         return repeated
+
+
+def _supported(header: Header, path: Path) -> Header:
+    """The header. Raises StorageFailed when a newer version wrote it."""
+    if header.schema > SCHEMA:
+        raise StorageFailed(
+            f"{path} was written by a newer Keen TUI (format {header.schema}, this one knows "
+            f"{SCHEMA}). Update to open it; it was not changed."
+        )
+    return header
+
+
+def _no_header(path: Path) -> Header:
+    """What stands for a header that is lost."""
+    return Header(id=path.stem, workspace="", began=0.0)
 
 
 class _Piece(NamedTuple):

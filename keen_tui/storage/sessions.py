@@ -23,7 +23,7 @@ from keen_tui.storage.paths import (
     workspace_folder,
 )
 from keen_tui.storage.peek import glance, own_title, title_file
-from keen_tui.storage.reading import SessionFile, lines_of, mend, read_session
+from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.searching import find_in
 
@@ -156,9 +156,12 @@ class SessionStore:
             StorageFailed: no such turn, or it can't be written.
         """
         new = self.new_path(workspace)
-        old = read_session(path)
         header = replace(
-            old.header, id=new.stem, workspace=str(workspace), began=time.time(), forked_from=path.stem
+            read_header(path),
+            id=new.stem,
+            workspace=str(workspace),
+            began=time.time(),
+            forked_from=path.stem,
         )
         half = new.with_suffix(".forking")
         title = ""
