@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
@@ -33,10 +32,9 @@ class RequestSize:
         self.bytes_per_token = BYTES_PER_TOKEN
         self._measured = 0
 
-    def measure(self, body: Mapping[str, Any]) -> int:
-        """Bytes of the body; it is the next one that is sent."""
-        self._measured = native_bytes((body,))
-        return self._measured
+    def expect(self, size: int) -> None:
+        """The next request has that many bytes."""
+        self._measured = size
 
     def note(self, usage: Usage) -> None:
         """Learn from the first step of a turn, whose request was measured."""

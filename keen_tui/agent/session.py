@@ -28,7 +28,7 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.history import ContextReport
-from keen_tui.memory.pending import PendingState
+from keen_tui.memory.pending import PendingState, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
@@ -258,6 +258,8 @@ class Session(SessionPast):
     async def _ended(self, working: WorkingTurn) -> Ending:
         try:
             return await self._make_room(working) or await run_turn(working, self._agent)
+        except asyncio.CancelledError:
+            return Broken(reason="interrupted", detail=STOPPED)
         except Exception as error:
             return broken_by_bug(working.turn, error)
 
@@ -272,22 +274,27 @@ class Session(SessionPast):
         """Summarise before the turn's first request, where that would nearly fill the context window."""
         answered = self._conversation.answered
         limit = (self.context_window or 0) * self._compact_at / 100
-        size = self._measure(working)
+        size = await self._measured(working)
         if not limit or self._size.tokens(size) <= limit or all(message.by_program for message in answered):
             return None
         end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
         if isinstance(end, CompactionFailed) and end.reason == "interrupted":
             return Broken(reason="interrupted", detail=STOPPED)
         working.past = self._conversation.past
-        self._measure(working)
+        await self._measured(working)
         return None
 
-    def _measure(self, working: WorkingTurn) -> int:
-        """Bytes of the turn's first request."""
-        request = step_request(
-            working.past, working.traces, working.policy, self.workspace, self._agent.toolbox.specs
-        )
-        return self._size.measure(self._agent.provider.body(request))
+    async def _measured(self, working: WorkingTurn) -> int:
+        """Bytes of the turn's first request, counted in a thread: that of a long session takes a while."""
+        agent, past, traces = self._agent, working.past, working.traces
+
+        def counted() -> int:
+            request = step_request(past, traces, working.policy, self.workspace, agent.toolbox.specs)
+            return native_bytes((agent.provider.body(request),))
+
+        size = await asyncio.to_thread(counted)
+        self._size.expect(size)
+        return size
 
     def _send_queued(self) -> None:
         if self._queue and not self._halting:
