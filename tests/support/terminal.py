@@ -48,6 +48,8 @@ class TerminalProgram:
         self._drawn = 0
         self.modes_before = termios.tcgetattr(self._slave)
         variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        # The size is the terminal's own, whatever a runner of tests says of another one.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.started_at = time.perf_counter()
         self._process = subprocess.Popen(
             list(argv),
@@ -55,7 +57,7 @@ class TerminalProgram:
             stdout=self._slave,
             stderr=self._slave,
             cwd=folder,
-            env={**os.environ, **variables, **(environ or {})},
+            env={**inherited, **variables, **(environ or {})},
             start_new_session=True,
         )
         self.pid = self._process.pid
