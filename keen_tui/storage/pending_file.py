@@ -56,7 +56,7 @@ class PendingFile:
             is_saved = await self._journal_flushed()
             try:
                 if pending:
-                    await asyncio.to_thread(_write, self._path, pending_text(identity, pending))
+                    await asyncio.to_thread(_write, self._path, identity, pending)
                 elif is_saved:
                     await asyncio.to_thread(_remove, self._path)
             except OSError as error:
@@ -78,7 +78,8 @@ def forget_pending(path: Path) -> None:
         _remove(path)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, identity: Identity, pending: PendingState) -> None:
+    text = pending_text(identity, pending)
     make_private(path.parent)
     new = _half_written(path)
     with open(new, "w", encoding="utf-8", errors="surrogatepass", opener=private_opener) as file:

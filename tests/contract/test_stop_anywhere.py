@@ -9,7 +9,7 @@ import pytest
 
 from keen_tui.demo.script import Call, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wires import seen
-from keen_tui.events import ApprovalRequested, ToolFinished, ToolStarted, TurnDone, TurnStarted
+from keen_tui.events import ApprovalRequested, ToolFinished, ToolStarted, TurnDone, TurnError, TurnStarted
 from tests.support.agent import AtWork, Bench
 
 
@@ -105,3 +105,14 @@ async def test_stopped_at_an_approval_nothing_behind_it_has_run(
         bench.session.set_mode("auto")
         assert isinstance(await bench.retry(), TurnDone)
         assert_all_holds(bench, tmp_path)
+
+
+async def test_stopped_before_the_first_request_it_ends_as_an_error(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work(script, tmp_path) as bench:
+        bench.session.submit("go")
+        bench.session.stop()
+        end = await bench.log.wait_for_end()
+        assert isinstance(end, TurnError)
+        assert end.reason == "interrupted"
+        assert not bench.session.running
+        assert bench.server.requests == []
