@@ -109,6 +109,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--pace", type=float, metavar="N", help="speed of the demo: 1 as is, 2 twice as fast, 0 at once"
     )
+    _add_one_turn(parser)
+    _add_saved(parser)
+    _add_model(parser)
+    _add_work(parser)
+    return parser
+
+
+def _add_one_turn(parser: argparse.ArgumentParser) -> None:
     one = parser.add_argument_group("one turn without a screen")
     one.add_argument(
         "-p",
@@ -121,6 +129,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
     )
+
+
+def _add_saved(parser: argparse.ArgumentParser) -> None:
     saved = parser.add_argument_group("saved sessions")
     saved.add_argument(
         "-c", "--continue", action="store_true", dest="go_on", help="go on with the newest of this folder"
@@ -137,6 +148,9 @@ def _parser() -> argparse.ArgumentParser:
     saved.add_argument(
         "--speed", type=float, metavar="N", help="of a replay: 1 as it was (default), 0 all at once"
     )
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
     model.add_argument(
@@ -154,6 +168,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="VARIABLE",
         help="the environment variable that holds the key (default: as the provider names it)",
     )
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("work")
     work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
     work.add_argument(
@@ -168,7 +185,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own",
     )
-    return parser
 
 
 _SETTING_FLAGS = (

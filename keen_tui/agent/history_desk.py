@@ -65,10 +65,8 @@ class HistoryDesk:
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
         await self.new()
-        in_use = (self._store.checkpoints_of(self.session_id),)
-        self._cleaning = asyncio.create_task(
-            asyncio.to_thread(forget_old, self._store.checkpoints, spare=in_use)
-        )
+        own = self._store.checkpoints_of(self.session_id)
+        self._cleaning = asyncio.create_task(asyncio.to_thread(_clean_up, self._store, own))
 
     async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
         """The sessions of this workspace, or of all, newest first."""
@@ -267,6 +265,12 @@ async def _put_away(scribe: Scribe) -> str:
     return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
 
 
+def _clean_up(store: SessionStore, own: Path) -> None:
+    """Forget old checkpoints, but none of a session that some program has open."""
+    in_use = (store.checkpoints_of(row.id) for row in store.list() if row.in_use)
+    forget_old(store.checkpoints, spare=(own, *in_use))
+
+
 def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:
     """Copy a session, up to and with that turn (0: whole), with what was kept of its changes. Blocks.
 
@@ -274,9 +278,12 @@ def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0
         StorageFailed: no such turn, or it can't be written.
     """
     copy = store.fork(path, workspace, turn)
-    Checkpoints(store.checkpoints_of(path.stem)).copy_to(
-        store.checkpoints_of(copy.stem), up_to=turn or sys.maxsize
-    )
+    kept = Checkpoints(store.checkpoints_of(path.stem))
+    try:
+        kept.copy_to(store.checkpoints_of(copy.stem), up_to=turn or sys.maxsize)
+    except StorageFailed:
+        store.delete(copy)
+        raise
     return copy
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
@@ -25,6 +26,7 @@ from keen_tui.events import (
     PolicyName,
     QueueChanged,
     TurnAbandoned,
+    TurnError,
     TurnStarted,
 )
 from keen_tui.history import ContextReport
@@ -34,6 +36,8 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Provider
+
+log = logging.getLogger(__name__)
 
 
 class Session(SessionPast):
@@ -245,6 +249,22 @@ class Session(SessionPast):
     def _begin_task(self, deed: Coroutine[None, None, None], name: str) -> None:
         self._stopping = False
         self._task = asyncio.create_task(deed, name=name)
+        self._task.add_done_callback(self._let_go)
+
+    def _let_go(self, task: asyncio.Task[None]) -> None:
+        """What a bug ended gets its end event all the same, and the session goes on."""
+        if self._task is not task:
+            return
+        was_summary, self._task, self._compacting = self._compacting, None, False
+        log.error("%s ended by a bug", task.get_name(), exc_info=task.exception())
+        detail = f"Keen itself failed ({task.exception()!r})."
+        if was_summary:
+            self._publish(CompactionFailed(reason="internal", detail=detail))
+        else:
+            end = TurnError(
+                turn=self.turn, attempt=self._attempt, reason="internal", detail=detail, seconds=0.0
+            )
+            self._publish(end)
 
     async def _run(self, working: WorkingTurn) -> None:
         ending = await self._ended(working)

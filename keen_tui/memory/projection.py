@@ -49,8 +49,8 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
     """The parts in order.
 
     Each trace stands behind the user message of its turn (turn.md rule 1), and so do the steps of a finished
-    turn where the policy replays them. Adjacent user texts become one; an assistant message that is blank
-    after rendering is left out.
+    turn where the policy replays them. Adjacent texts of one role become one, as chat templates of many
+    local models want it; an assistant message that is blank after rendering is left out.
     """
     behind = {trace.turn: trace.messages for trace in traces if trace.messages}
     parts: list[Part] = []
@@ -71,7 +71,10 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
 
 
 def _add_reply(parts: list[Part], message: Message, text: str) -> None:
-    if text.strip():
+    last = parts[-1] if parts else None
+    if text.strip() and isinstance(last, AssistantText):
+        parts[-1] = AssistantText(f"{last.text}\n\n{text}", last.turn)
+    elif text.strip():
         parts.append(AssistantText(text, message.turn))
 
 

@@ -345,6 +345,26 @@ async def test_a_crashed_and_a_sleeping_reader_do_not_harm_the_turn(tmp_path: Pa
         assert any(isinstance(event, TurnDone) for event in seen)
 
 
+async def test_a_turn_that_a_bug_ends_has_its_end_and_the_session_goes_on(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    broken = False
+
+    def clock() -> float:
+        if broken:
+            raise RuntimeError("the clock stands")
+        return 1.0
+
+    async with at_work([DONE, DONE], tmp_path, clock=clock) as bench:
+        bench.session.submit("hi")
+        broken = True
+        end = await bench.log.wait_for_end()
+        assert isinstance(end, TurnError) and end.reason == "internal"
+        assert not bench.session.running
+        broken = False
+        assert isinstance(await bench.retry(), TurnDone)
+
+
 async def test_reasoning_and_usage_are_told(tmp_path: Path, at_work: AtWork) -> None:
     usage = TokenUsage(input_tokens=120, output_tokens=30)
     async with at_work([Reply([Think("Let me see."), Say("Hi.")], usage=usage)], tmp_path) as bench:

@@ -81,6 +81,11 @@ def test_adjacent_user_texts_are_one_and_blank_assistants_are_left_out() -> None
     assert projected(conversation) == [UserText("u1\n\nu2", 2)]
 
 
+def test_adjacent_replies_are_one() -> None:
+    conversation = [said("user", "u1"), said("assistant", "a1"), said("assistant", "(changes undone)")]
+    assert projected(conversation) == [UserText("u1", 1), AssistantText("a1\n\n(changes undone)", 1)]
+
+
 def test_each_trace_stands_behind_the_user_message_it_answered() -> None:
     conversation = [said("user", "u1", 1), said("user", "u2", 2), said("user", "u3", 3)]
     p1, p2 = PendingTrace(1, ({"p": 1},)), PendingTrace(2, ({"p": 2},))
