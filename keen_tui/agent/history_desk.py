@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.opening import Kept, Opening, read_for_opening, title_of
+from keen_tui.agent.opening import Kept, Opening, is_long, preview, read_for_opening, title_of
 from keen_tui.agent.scribe import Scribe
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnChanges, TurnKeeper
 from keen_tui.display import CommandDisplay
-from keen_tui.errors import SessionRefused, StorageFailed
+from keen_tui.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.events import Notice, SessionRenamed
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
@@ -89,10 +89,16 @@ class HistoryDesk:
         path = await asyncio.to_thread(self._store.path_of, session_id)
         if path.stem == self.session_id:
             return
-        opening = await asyncio.to_thread(
-            read_for_opening, self._store, path, keeps_pending=self._keeps_pending
-        )
-        await self._replace(path, opening)
+        is_empty = not (self._session.turn or self._session.running)
+        if is_empty and await asyncio.to_thread(is_long, path):
+            try:
+                opening = await self._read_behind_tail(path)
+            except KeenError:
+                await self.new()
+                raise
+            await self._replace(path, opening)
+        else:
+            await self._replace(path, await self._read(path))
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
         """Go on with a copy of that session ("": this one), up to and with that turn (0: whole)."""
@@ -182,6 +188,19 @@ class HistoryDesk:
         if self._keeper.checkpoints is None:
             raise SessionRefused("Nothing is kept of changes here.")
         return TurnChanges(self._keeper.checkpoints)
+
+    async def _read(self, path: Path) -> Opening:
+        return await asyncio.to_thread(read_for_opening, self._store, path, keeps_pending=self._keeps_pending)
+
+    async def _read_behind_tail(self, path: Path) -> Opening:
+        """Read a long session while its newest turns stand on the screen already, in the place of an empty
+        session. What is sent meanwhile waits, and comes into the composer."""
+        async with self._session.held():
+            if self._scribe:
+                self._scribe.stop_listening()
+            for event in await asyncio.to_thread(preview, path):
+                self._session.bus.publish(event)
+            return await self._read(path)
 
     def _moved(self, opening: Opening) -> str:
         """Says so where a session goes on in another folder than before."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keen_tui.errors import StorageFailed
-from keen_tui.events import Event, SessionRenamed
+from keen_tui.events import Event, ModelChanged, SessionOpened, SessionRenamed, SessionRestored
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
-from keen_tui.memory.unfinished import Unfinished, unfinished
+from keen_tui.memory.unfinished import Unfinished, endings, unfinished
 from keen_tui.models import Identity
 from keen_tui.storage.peek import own_title
 from keen_tui.storage.pending_file import forget_pending, read_pending
-from keen_tui.storage.reading import SessionFile
+from keen_tui.storage.reading import SessionFile, read_tail
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 Kept = tuple[Identity, PendingState]
@@ -33,6 +33,29 @@ class Opening:
     conversation: Conversation
     unfinished: Unfinished
     kept: Kept | None
+
+
+LONG = 20_000_000
+"""Bytes from which on a session takes so long to read that its newest turns are shown before."""
+
+
+def is_long(path: Path) -> bool:
+    """Whether its newest turns shall be shown before all of it is read."""
+    try:
+        return path.stat().st_size >= LONG
+    except OSError:
+        return False
+
+
+def preview(path: Path) -> list[Event]:
+    """The newest turns, as the screen is told of a session. Raises StorageFailed."""
+    events = read_tail(path)
+    return [
+        SessionOpened(id=path.stem, title=title_of(path, events), restoring=True),
+        *(event for event in events if not isinstance(event, ModelChanged)),
+        *endings(unfinished(events), None),
+        SessionRestored(),
+    ]
 
 
 def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) -> Opening:

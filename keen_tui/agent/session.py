@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from keen_tui.agent.compaction import compact
@@ -209,6 +210,22 @@ class Session(SessionPast):
         finally:
             self._halting = False
 
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """While a session is read that will take the place of this one: messages queue, nothing begins.
+
+        Raises:
+            SessionRefused: a turn runs.
+        """
+        self._require_idle("open another session")
+        released = asyncio.Event()
+        self._task, self._stopping = asyncio.create_task(_until(released), name="held"), True
+        try:
+            yield
+        finally:
+            self._task = None
+            released.set()
+
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs and none is about to."""
         while self._task:
@@ -348,3 +365,7 @@ class Session(SessionPast):
 
     def _publish_queue(self) -> None:
         self._publish(QueueChanged(texts=self.queue))
+
+
+async def _until(released: asyncio.Event) -> None:
+    await released.wait()

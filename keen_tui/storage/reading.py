@@ -20,6 +20,13 @@ _DECODER = json.JSONDecoder()
 _BEGINNING = '{"n":'
 
 
+TAIL_TURNS = 20
+"""Turns of a long session that are shown while the rest is read."""
+
+TAIL_BYTES = 4_000_000
+"""Bytes from the end of a file in which they are looked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFile:
     """What a session file holds.
@@ -63,6 +70,28 @@ def read_session(path: Path) -> SessionFile:
     except OSError as error:
         raise StorageFailed(f"{path} can't be read: {error.strerror}.") from error
     return reading.result()
+
+
+def read_tail(path: Path) -> tuple[Event, ...]:
+    """The events of the newest turns, at most `TAIL_TURNS` or as many as lie in `TAIL_BYTES`.
+
+    Raises:
+        StorageFailed: no plain file, or it can't be read.
+    """
+    require_regular(path)
+    try:
+        with open(path, "rb", opener=private_opener) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - TAIL_BYTES, 0))
+            tail = file.read()
+    except OSError as error:
+        raise StorageFailed(f"{path} can't be read: {error.strerror}.") from error
+    begin = len(tail)
+    for _ in range(TAIL_TURNS):
+        begin = max(tail.rfind(b'"type":"turn_started"', 0, begin), 0)
+    lines = tail[tail.rfind(b"\n", 0, begin) + 1 :].splitlines(keepends=True)
+    pieces = (piece for line in lines for piece in _pieces(line)[0])
+    return tuple(piece.event for piece in pieces if piece.event is not None)
 
 
 def read_header(path: Path) -> Header:

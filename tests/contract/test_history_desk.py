@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,12 @@ import pytest
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import STOPPED, StorageFailed
+from keen_tui.errors import STOPPED, SessionRefused, StorageFailed
 from keen_tui.events import (
     ApprovalRequested,
+    Event,
     Mode,
+    SessionOpened,
     SessionRestored,
     ToolStarted,
     TurnIncomplete,
@@ -27,7 +29,7 @@ from keen_tui.messages import Message, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import Bench, Script, at_work
-from tests.support.session_files import AT, call, incomplete, started
+from tests.support.session_files import AT, call, incomplete, started, turn, write_session
 
 OK = Reply([Say("Ok.")])
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
@@ -211,3 +213,50 @@ async def test_what_could_not_be_saved_is_told_when_the_user_leaves(tmp_path: Pa
         await bench.ask("hi")
         await bench.session.close()
         assert "could not be saved" in await desk.close()
+
+
+LONG = [event for number in range(1, 201) for event in turn(number, reply="x" * 60_000)]
+
+
+async def test_a_long_session_shows_its_newest_turns_before_all_of_it_is_read(tmp_path: Path) -> None:
+    async with desk_at_work([OK], tmp_path) as at:
+        path = write_session(at.store.new_path(tmp_path), LONG)
+        log, session = at.bench.log, at.bench.session
+        opening = asyncio.create_task(at.desk.open(path.stem))
+        await log.wait_for(SessionRestored)
+        if not opening.done():
+            session.submit("too early")
+            with pytest.raises(SessionRefused):
+                session.compact()
+        await opening
+        await log.wait_for(SessionRestored, 2)
+        _, begun, tail, whole = turns_shown(log.events)
+        assert (begun, tail, whole) == ([], list(range(181, 201)), list(range(1, 201)))
+        assert len(session.conversation) == 400
+        assert at.bench.server.requests == []
+        await at.bench.ask("next")
+        await at.desk.rename(path.stem, "a title")  # written behind the turn
+        assert [message.text for message in at.written()][-1] == "next"
+
+
+async def test_a_long_session_that_cannot_be_read_leaves_an_empty_one(tmp_path: Path) -> None:
+    async with desk_at_work([OK], tmp_path) as at:
+        path = write_session(at.store.new_path(tmp_path), LONG)
+        path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":9'))
+        with pytest.raises(StorageFailed, match="newer"):
+            await at.desk.open(path.stem)
+        await at.bench.ask("hello")
+        await at.desk.rename(at.desk.session_id, "a title")  # written behind the turn
+        assert [message.text for message in at.written()] == ["hello"]
+        assert at.said() == at.written()
+
+
+def turns_shown(events: Sequence[Event]) -> list[list[int]]:
+    """The numbers of the turns that began, a list for each time that the screen began anew."""
+    groups: list[list[int]] = [[]]
+    for event in events:
+        if isinstance(event, SessionOpened):
+            groups.append([])
+        elif isinstance(event, TurnStarted):
+            groups[-1].append(event.turn)
+    return groups
