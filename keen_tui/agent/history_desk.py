@@ -18,7 +18,7 @@ from keen_tui.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.events import Notice, SessionRenamed
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
-from keen_tui.memory.unfinished import Unfinished, endings, still_valid
+from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
@@ -84,7 +84,8 @@ class HistoryDesk:
         """Go on with that session.
 
         Raises:
-            SessionInUse: another program has it. StorageFailed: it can't be read.
+            SessionInUse: another program has it. StorageFailed: it can't be read. SessionRefused: kept work
+                of another model would be lost (turn.md rule 8).
         """
         path = await asyncio.to_thread(self._store.path_of, session_id)
         if path.stem == self.session_id:
@@ -190,7 +191,17 @@ class HistoryDesk:
         return TurnChanges(self._keeper.checkpoints)
 
     async def _read(self, path: Path) -> Opening:
-        return await asyncio.to_thread(read_for_opening, self._store, path, keeps_pending=self._keeps_pending)
+        opening = await asyncio.to_thread(
+            read_for_opening, self._store, path, keeps_pending=self._keeps_pending
+        )
+        if opening.kept and self._session.adopt(opening.kept[1], opening.kept[0]) is None:
+            opening.release()
+            origin = opening.kept[0]
+            raise SessionRefused(
+                f"Its incomplete turn belongs to {origin.model} at {origin.base_url}: "
+                "open it with that model, or fork it without the turn."
+            )
+        return opening
 
     async def _read_behind_tail(self, path: Path) -> Opening:
         """Read a long session while its newest turns stand on the screen already, in the place of an empty
@@ -257,14 +268,8 @@ class HistoryDesk:
 
     def _recovered(self, state: Unfinished, kept: Kept | None) -> PendingState | None:
         """The pending state that was kept, where it can be gone on with."""
-        if kept is None or not still_valid(kept[1], state):
-            return None
-        identity, pending = kept
-        adopted = self._session.adopt(pending, identity)
-        if adopted is None:
-            self._tell(f"The incomplete turn belongs to {identity.model}: its work is abandoned.")
-            return None
-        return replace(adopted, facts=tuple(state.facts))
+        adopted = self._session.adopt(kept[1], kept[0]) if kept else None
+        return replace(adopted, facts=tuple(state.facts)) if adopted else None
 
     async def _flushed(self) -> Path:
         """The file of the session at work, with all that was said so far."""

@@ -10,7 +10,7 @@ from keen_tui.errors import StorageFailed
 from keen_tui.events import Event, ModelChanged, SessionOpened, SessionRenamed, SessionRestored
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
-from keen_tui.memory.unfinished import Unfinished, endings, unfinished
+from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
 from keen_tui.models import Identity
 from keen_tui.storage.peek import own_title
 from keen_tui.storage.pending_file import forget_pending, read_pending
@@ -33,6 +33,11 @@ class Opening:
     conversation: Conversation
     unfinished: Unfinished
     kept: Kept | None
+
+    def release(self) -> None:
+        """Let go of the file: the session is not opened after all."""
+        if self.lock:
+            self.lock.release()
 
 
 LONG = 20_000_000
@@ -68,14 +73,15 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
     try:
         saved = store.read_for_writing(path) if lock else store.read(path)
         events = tuple(record.event for record in saved.records)
+        left = unfinished(events)
         return Opening(
             lock=lock,
             saved=saved,
             title=title_of(path, events),
             events=events,
             conversation=conversation_of(events),
-            unfinished=unfinished(events),
-            kept=_kept(pending_file(path), is_wanted=keeps_pending),
+            unfinished=left,
+            kept=_kept(pending_file(path), left, is_wanted=keeps_pending),
         )
     except BaseException:
         if lock:
@@ -83,12 +89,14 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
         raise
 
 
-def _kept(file: Path, *, is_wanted: bool) -> Kept | None:
-    """The pending state that was kept; a file from when that was wanted is taken away unread."""
-    if is_wanted:
-        return read_pending(file)
-    forget_pending(file)
-    return None
+def _kept(file: Path, left: Unfinished, *, is_wanted: bool) -> Kept | None:
+    """The pending state that was kept and can be gone on with; a file from when that was wanted is taken
+    away unread."""
+    if not is_wanted:
+        forget_pending(file)
+        return None
+    kept = read_pending(file)
+    return kept if kept and still_valid(kept[1], left) else None
 
 
 def _lock(store: SessionStore, path: Path) -> SessionLock | None:

@@ -14,8 +14,8 @@ import pytest
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Think
+from keen_tui.errors import SessionRefused
 from keen_tui.events import (
-    Notice,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -23,6 +23,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
+from keen_tui.memory.rendering import ABANDONED
 from keen_tui.memory.unfinished import ENDED_MIDWAY
 from keen_tui.models import Api
 from keen_tui.providers.registry import APIS
@@ -225,9 +226,9 @@ async def incomplete_and_left(here: Place) -> tuple[str, Path]:
         return bench.history.session_id, bench.pending_file
 
 
-async def assert_abandoned(here: Place, name: str, **options: object) -> str:
-    """Opened, the session says that the turn is abandoned, and nothing is pending; gives what was said."""
-    async with here.program(name, **options) as bench:  # type: ignore[arg-type]
+async def assert_abandoned(here: Place, name: str, *, durable: bool = True) -> None:
+    """Opened, the session says that the turn is abandoned, and nothing is pending."""
+    async with here.program(name, durable=durable) as bench:
         assert bench.session.pending is None
         assert bench.session.conversation[-1].text == "(turn abandoned)"
         assert bench.session.conversation[-1].memory == memory("a.py")
@@ -236,7 +237,6 @@ async def assert_abandoned(here: Place, name: str, **options: object) -> str:
         assert isinstance(await bench.ask("next"), TurnDone)
         assert [message.role for message in bench.messages()] == ["user", "assistant", "user"]
         bench.assert_valid_requests()
-        return " ".join(notice.text for notice in bench.log.of(Notice))
 
 
 def emptied(file: Path) -> None:
@@ -277,24 +277,33 @@ async def test_a_file_that_cannot_be_used_means_abandoned_work(
 
 
 @each_api
-async def test_work_of_another_model_or_server_is_abandoned_and_that_is_said(
-    tmp_path: Path, api: Api
-) -> None:
+async def test_work_of_another_model_or_server_is_not_lost_unasked(tmp_path: Path, api: Api) -> None:
+    """Turn.md rule 8: the session opens with its own model, or as a copy without the turn."""
     async with place(tmp_path, api, [work("a.py"), CUT, DONE, DONE]) as here:
-        name, _ = await incomplete_and_left(here)
-        home = tmp_path / "other home"
-        shutil.copytree(here.home, home)
+        name, file = await incomplete_and_left(here)
+        kept = file.read_bytes()
         async with ModelServer([DONE]) as other:
             elsewhere = Place(here.folder, other, api)
-            said = await assert_abandoned(elsewhere, name, home=home)
-        assert "scripted" in said and "abandoned" in said
+            with pytest.raises(SessionRefused, match=rf"scripted at {here.server.base_url}"):
+                async with elsewhere.program(name):
+                    pass
+            assert file.read_bytes() == kept
+            async with elsewhere.program() as bench:
+                await bench.history.fork(name)
+                assert bench.session.pending is None
+                assert bench.session.conversation[-1].text == ABANDONED
+            assert file.read_bytes() == kept
         if api == "openai-chat":
             async with here.program(name, model="other") as bench:
                 assert isinstance(await bench.retry(), TurnDone)
                 assert [message.role for message in bench.messages()] == ["user", "assistant", "tool", "tool"]
                 assert not any(message.thought for message in bench.messages())
         else:
-            assert "scripted" in await assert_abandoned(here, name, model="other")
+            with pytest.raises(SessionRefused, match="open it with that model"):
+                async with here.program(name, model="other"):
+                    pass
+            async with here.program(name) as bench:
+                assert isinstance(await bench.retry(), TurnDone)
 
 
 @each_api

@@ -89,7 +89,7 @@ class Stage(Screen[None]):
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
         self.welcome = Welcome(styles, glyphs, lines=intro)
-        self.notice = Note(styles, glyphs, id="notice", most_rows=2)
+        self.notice = Note(styles, glyphs, id="notice", most_rows=3)
         self.guide = Note(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
