@@ -11,6 +11,7 @@ from keen_tui.ui.glyphs import UNICODE, Glyphs
 from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, TextBlock, ToolBlock, ToolStatus, UserBlock
 from keen_tui.ui.themes import Styles, load_themes
 from keen_tui.ui.transcript.look import Look
+from keen_tui.ui.transcript.messages import Copied, LinkOpened, Moved
 from keen_tui.ui.transcript.widget import Transcript
 
 THEMES = load_themes()[0]
@@ -143,7 +144,7 @@ class TranscriptApp(App[None]):
     ) -> None:
         super().__init__()
         self.now = 0.0
-        self.moves: list[Transcript.Moved] = []
+        self.moves: list[Moved] = []
         self.copied: list[str] = []
         self.opened: list[str] = []
         self._blocks = (past, live)
@@ -170,11 +171,11 @@ class TranscriptApp(App[None]):
     def row_with(self, text: str) -> int:
         return next(number for number, row in enumerate(self.rows) if text in row)
 
-    def on_transcript_moved(self, message: Transcript.Moved) -> None:
+    def on_transcript_moved(self, message: Moved) -> None:
         self.moves.append(message)
 
-    def on_transcript_copied(self, message: Transcript.Copied) -> None:
+    def on_transcript_copied(self, message: Copied) -> None:
         self.copied.append(message.text)
 
-    def on_transcript_link_opened(self, message: Transcript.LinkOpened) -> None:
+    def on_transcript_link_opened(self, message: LinkOpened) -> None:
         self.opened.append(message.href)

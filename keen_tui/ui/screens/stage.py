@@ -20,6 +20,7 @@ from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.transcript.messages import Moved
 from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.approval import APPROVAL, approval_question
@@ -205,7 +206,7 @@ class Stage(Screen[None]):
         self._shape = layout_of(event.size)
         self._apply_layout()
 
-    @on(Transcript.Moved)
+    @on(Moved)
     def _transcript_moved(self) -> None:
         self._show_status()
 

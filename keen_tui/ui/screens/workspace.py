@@ -17,7 +17,7 @@ from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
-from keen_tui.ui.transcript.widget import Transcript
+from keen_tui.ui.transcript.messages import Copied, LinkOpened
 from keen_tui.ui.widgets.approval import APPROVAL
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.confirm import (
@@ -218,12 +218,12 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         self.transcript.focus()
         self.transcript.reveal(message.turn, message.call_id)
 
-    @on(Transcript.Copied)
-    def _tell_copied(self, message: Transcript.Copied) -> None:
+    @on(Copied)
+    def _tell_copied(self, message: Copied) -> None:
         self.say(f"copied {message.what}")
 
-    @on(Transcript.LinkOpened)
-    def _open_link(self, message: Transcript.LinkOpened) -> None:
+    @on(LinkOpened)
+    def _open_link(self, message: LinkOpened) -> None:
         """Open a page that the user clicked; other kinds of links could run something."""
         if message.href.startswith(("https://", "http://")):
             self.app.open_url(message.href)

@@ -1,0 +1,32 @@
+"""What the transcript tells the screen around it."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+
+class Moved(Message, namespace="transcript"):
+    """The view moved: does it follow the end, how many rows are below, is the key to press next in it."""
+
+    def __init__(self, *, following: bool, below: int, key_chip_visible: bool) -> None:
+        super().__init__()
+        self.following = following
+        self.below = below
+        self.key_chip_visible = key_chip_visible
+
+
+class LinkOpened(Message, namespace="transcript"):
+    """A link in the text was clicked. `href` is what the model wrote: ask before acting on it."""
+
+    def __init__(self, href: str) -> None:
+        super().__init__()
+        self.href = href
+
+
+class Copied(Message, namespace="transcript"):
+    """`text` was put on the clipboard; `what` names it in a word or two."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text = text
+        self.what = what
