@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.bench import context, startup, streaming
+from tests.bench import context, idle, startup, streaming
 from tests.bench.table import Row, markdown, write
 
 OUT = Path("out")
@@ -38,7 +38,7 @@ def context_rows() -> Iterator[Row]:
 PARTS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "start": startup.rows,
     "stream": streaming.rows,
-    "idle": streaming.idle_rows,
+    "idle": idle.rows,
     "context": context_rows,
 }
 

@@ -4,98 +4,168 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
+from tests.bench.bare_app import ECHO, READY
+from tests.bench.figures import p95
+from tests.bench.key_echo import echoes
+from tests.bench.programs import BARE, PROMPT_SIGN, in_terminal, keen, place, watched
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
-PROMPT_SIGN = "›"
 ROUNDS = 9
+REQUEST_ROUNDS = 5
+KEY_ROUNDS = 4
 
-BARE_APP = """\
-from textual.app import App, ComposeResult
-from textual.widgets import Static
+FORBIDDEN = frozenset({"openai", "anthropic", "httpx2", "pydantic", "pygments", "markdown_it"})
+"""What must not be loaded when the composer is first painted."""
 
-class Bare(App):
-    def compose(self) -> ComposeResult:
-        yield Static("BARE-READY")
+REQUEST_BUDGET = 1.0 / 0.24
+"""A first request within 1.0 s where a bare app echoes a key at 0.24 s."""
 
-Bare().run()
-"""
-IMPORT_SDK = "import openai, openai.resources.chat.completions.completions"
-
-
-def keen(base_url: str = "http://127.0.0.1:9/v1") -> tuple[str, ...]:
-    """The command that starts the workspace against a server."""
-    return (sys.executable, "-m", "keen_tui", "--base-url", base_url, "--model", "scripted", "--mode", "auto")
+IMPORT_SDK = "import openai, openai.resources.chat.completions.completions; print('IMPORTED')"
+SDK_ALONE = (sys.executable, "-c", IMPORT_SDK)
+_ENOUGH_KEYS = 80
 
 
 def rows() -> Iterator[Row]:
-    """First paint, first sign of life, first request."""
-    paint: dict[str, list[float]] = {"bare": [], "keen": []}
+    """Everything that happens from process start on."""
+    yield from _first_paints()
+    yield from _modules()
+    yield from _keys_while_importing()
+    yield from _first_requests()
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds of each round, of the processor and by the clock."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+
+    def add(self, argv: tuple[str, ...], words: str) -> None:
+        """Run a program until the words are seen."""
+        with place() as new, in_terminal(argv, new) as program:
+            self.wall.append(program.wait_for(words) - program.started_at)
+            self.cpu.append(program.cpu())
+
+
+def _first_paints() -> Iterator[Row]:
+    """CPU time and time until the words are drawn in the terminal, both programs in turn."""
+    bare, ours, sign = Times(), Times(), Times()
     for _ in range(ROUNDS):
-        paint["bare"].append(_first_paint((sys.executable, "-c", BARE_APP), "BARE-READY"))
-        paint["keen"].append(_first_paint(keen(), PROMPT_SIGN))
+        bare.add(BARE, READY)
+        ours.add(keen(), PROMPT_SIGN)
+        sign.add(keen(), "keen")
     yield Row(
         what="first paint: process start to composer",
-        value=statistics.median(paint["keen"]),
+        value=statistics.median(ours.cpu),
         unit="s CPU",
-        reference=statistics.median(paint["bare"]),
+        reference=statistics.median(bare.cpu),
         against="bare Textual app",
         budget=1.2,
     )
-    skeletons = [_first_paint(keen(), "keen") for _ in range(ROUNDS)]
     yield Row(
-        what="first sign: the skeleton", value=statistics.median(skeletons) * 1000, unit="ms CPU", budget=50
+        what="the same by the clock",
+        value=statistics.median(ours.wall),
+        unit="s",
+        reference=statistics.median(bare.wall),
+        against="bare Textual app",
     )
-    sdk = statistics.median(_wall(lambda: _run_python(IMPORT_SDK)) for _ in range(3))
+    yield Row(
+        what="first sign: the skeleton", value=statistics.median(sign.cpu) * 1000, unit="ms CPU", budget=50
+    )
+
+
+def _modules() -> Iterator[Row]:
+    """The modules at the moment when the first frame with the composer goes to the terminal."""
+    with place() as new, in_terminal(watched("paint", new), new) as program:
+        program.wait_for(PROMPT_SIGN)
+        program.come_to_rest(0.5)
+        loaded = set(new.ask(program)["modules"])
+    found = FORBIDDEN & {name.partition(".")[0] for name in loaded}
+    named = f": {', '.join(sorted(found))}" if found else ""
+    yield Row(
+        what=f"SDK, pydantic, pygments, Markdown parser before first paint{named}",
+        value=len(found),
+        unit="modules",
+        budget=0,
+    )
+    yield Row(what="all modules before first paint", value=len(loaded), unit="modules")
+
+
+def _keys_while_importing() -> Iterator[Row]:
+    """From the first paint on keys are pressed; those count during which other threads were at work."""
+    meanwhile: list[float] = []
+    afterwards: list[float] = []
+    for _ in range(KEY_ROUNDS):
+        with place() as new, in_terminal(keen(), new) as program:
+            program.wait_for(PROMPT_SIGN)
+            others, begin = _beside_loop(program), time.perf_counter()
+            for seconds in echoes(program, lambda number: number < _ENOUGH_KEYS, pause=0.02):
+                now, end = _beside_loop(program), time.perf_counter()
+                is_importing = now - others > 0.2 * (end - begin)
+                (meanwhile if is_importing else afterwards).append(seconds * 1000)
+                others, begin = now, end
+    yield Row(
+        what=f"key echo p95 while the SDK is imported ({len(meanwhile)} keys)",
+        value=p95(meanwhile) if meanwhile else 0.0,
+        unit="ms",
+        budget=16,
+    )
+    yield Row(what=f"key echo p95 afterwards ({len(afterwards)} keys)", value=p95(afterwards), unit="ms")
+
+
+def _beside_loop(program: TerminalProgram) -> float:
+    """CPU seconds of all threads but the event loop's."""
+    return program.cpu() - program.loop_cpu()
+
+
+def _first_requests() -> Iterator[Row]:
+    """By the clock, in turn with a bare app that echoes a key pressed at once, and an import of the SDK."""
+    requests, keys, sdk, bare = [], [], [], Times()
+    for _ in range(REQUEST_ROUNDS):
+        requests.append(_first_request())
+        keys.append(_bare_echo())
+        bare.add(BARE, READY)
+        sdk.append(_sdk_import())
     yield Row(
         what="first request when Enter is pressed at once",
-        value=statistics.median(_first_request() for _ in range(5)),
+        value=statistics.median(requests),
         unit="s",
-        reference=statistics.median(paint["bare"]) + sdk,
-        against="bare app + import of the SDK alone",
-        budget=1.2,
+        reference=statistics.median(keys),
+        against="key echo of a bare Textual app",
+        budget=REQUEST_BUDGET,
     )
-
-
-def _first_paint(argv: tuple[str, ...], words: str) -> float:
-    with tempfile.TemporaryDirectory() as home, _program(argv, home) as program:
-        program.wait_for(words)
-        return program.cpu()
+    yield Row(
+        what="the same",
+        value=statistics.median(requests),
+        unit="s",
+        reference=statistics.median(bare.wall) + statistics.median(sdk),
+        against="bare app + import of the SDK alone",
+    )
 
 
 def _first_request() -> float:
     server = ModelServer(lambda _: Reply([Say("Hello.")]))
-    with (
-        serving(server),
-        tempfile.TemporaryDirectory() as home,
-        _program(keen(server.base_url), home) as program,
-    ):
+    with serving(server), place() as new, in_terminal(keen(server.base_url), new) as program:
         program.wait_for("keen")  # from here on the terminal keeps keys as they are
         program.type("hi\r")
         program.wait_until(lambda: bool(server.requests), 60, "the first request")
         return time.perf_counter() - program.started_at
 
 
-def _program(argv: tuple[str, ...], home: str) -> TerminalProgram:
-    return TerminalProgram(
-        argv, folder=Path(home), environ={"KEEN_HOME": home, "PYTHONPATH": str(Path.cwd())}
-    )
+def _bare_echo() -> float:
+    with place() as new, in_terminal(BARE, new) as program:
+        program.type("x")
+        return program.wait_for(ECHO) - program.started_at
 
 
-def _run_python(code: str) -> None:
-    with TerminalProgram((sys.executable, "-c", f"{code}\nprint('IMPORTED')")) as program:
-        program.wait_for("IMPORTED")
-
-
-def _wall(work: Callable[[], None]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
+def _sdk_import() -> float:
+    with place() as new, in_terminal(SDK_ALONE, new) as program:
+        return program.wait_for("IMPORTED") - program.started_at

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import statistics
+import json
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
-from tests.bench.startup import PROMPT_SIGN, keen
+from tests.bench.figures import p95
+from tests.bench.key_echo import echoes
+from tests.bench.programs import PROMPT_SIGN, Place, in_terminal, keen, place, workspace
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
 DELTAS, DELTA_SIZE = 5_000, 12
+PACE = 300
+"""Deltas a second."""
 END = "THE-END-OF-IT"
 
 _MIXED = """\
@@ -66,84 +67,78 @@ asyncio.run(main())
 def rows() -> Iterator[Row]:
     """Full speed for each kind of text, then 300 deltas a second with keys pressed."""
     for name in TEXTS:
-        reference = _sdk_alone(_reply(name))
+        reply = Reply([Say(text(name))], delta_size=DELTA_SIZE)
         yield Row(
             what=f"5,000 deltas at full speed, {name}",
-            value=_keen_at_full_speed(_reply(name)),
+            value=_keen_at_full_speed(reply),
             unit="s CPU",
-            reference=reference,
+            reference=_sdk_alone(reply),
             against="the SDK alone",
             budget=2.0,
         )
-    echoes, gap = _keys_while_streaming()
-    yield Row(
-        what="300 deltas/s: key echo p95",
-        value=statistics.quantiles(echoes, n=20)[-1] * 1000,
-        unit="ms",
-        budget=33,
-    )
-    yield Row(what="300 deltas/s: longest gap between paints", value=gap * 1000, unit="ms", budget=100)
+    yield from _paced()
 
 
-def idle_rows() -> Iterator[Row]:
-    """What the program costs when nothing happens."""
-    with tempfile.TemporaryDirectory() as home, _started(home, "http://127.0.0.1:9/v1") as program:
-        program.settle(3)
-        before = program.cpu()
-        time.sleep(20)
-        yield Row(what="idle for 20 s", value=(program.cpu() - before) / 20 * 100, unit="% CPU", budget=0.5)
-        yield Row(what="memory after start", value=program.rss(), unit="MB", budget=160)
-
-
-def _reply(name: str, pace: float = 0.0) -> Reply:
-    wanted = DELTAS * DELTA_SIZE
-    text = _OPENINGS.get(name, "") + TEXTS[name] * (wanted // len(TEXTS[name]) + 1)
+def text(name: str, deltas: int = DELTAS) -> str:
+    """That kind of text, so many deltas of it, with END in a paragraph of its own behind it."""
+    wanted = deltas * DELTA_SIZE
+    whole = _OPENINGS.get(name, "") + TEXTS[name] * (wanted // len(TEXTS[name]) + 1)
     closing = "\n```\n" if name == "one fence" else "\n"
-    return Reply([Say(f"{text[:wanted]}{closing}\n{END}")], delta_size=DELTA_SIZE, pace=pace)
+    return f"{whole[:wanted]}{closing}\n{END}"
 
 
 def _sdk_alone(reply: Reply) -> float:
-    with (
-        serving(ModelServer(lambda _: reply)) as server,
-        TerminalProgram((sys.executable, "-c", SDK_ALONE, server.base_url)) as program,
-    ):
-        program.wait_for("END")
-        return float(bytes(program.output).split(b"CPU ")[1].split()[0])
+    """CPU from the first chunk on."""
+    with serving(ModelServer(lambda _: reply)) as server, place() as new:
+        argv = (sys.executable, "-c", SDK_ALONE, server.base_url)
+        with in_terminal(argv, new) as program:
+            program.wait_for("END")
+            return float(bytes(program.output).split(b"CPU ")[1].split()[0])
 
 
 def _keen_at_full_speed(reply: Reply) -> float:
-    server = ModelServer(lambda _: reply)
-    with serving(server), tempfile.TemporaryDirectory() as home, _started(home, server.base_url) as program:
-        program.settle(2.5)  # the SDK is being imported in the background
+    """CPU of all threads from Enter until the last word is seen."""
+    with serving(ModelServer(lambda _: reply)) as server, workspace(server.base_url) as program:
         before = program.cpu()
         program.type("hi\r")
         program.wait_for(END)
         return program.cpu() - before
 
 
-def _keys_while_streaming() -> tuple[list[float], float]:
-    """Seconds from key to echo, and the longest gap between two paints while text streams."""
-    server = ModelServer(lambda _: _reply("mixed Markdown", pace=1 / 300))
-    with serving(server), tempfile.TemporaryDirectory() as home, _started(home, server.base_url) as program:
-        program.settle(2.5)
+def _paced() -> Iterator[Row]:
+    """Keys by the clock through the terminal, gaps between any two pieces of output meanwhile, and the text
+    as the session file has it against what was sent."""
+    sent = text("mixed Markdown")
+    server = ModelServer(lambda _: Reply([Say(sent)], delta_size=DELTA_SIZE, pace=1 / PACE))
+    with serving(server), place() as new, in_terminal(keen(server.base_url), new) as program:
+        program.wait_for(PROMPT_SIGN)
+        program.come_to_rest(1.0)
         program.type("hi\r")
         program.wait_for("Section")
         program.gaps.clear()
-        echoes = []
-        for number in range(60):
-            key = "QZXJ"[number % 4] * 3
-            seen, begin = len(program.output), time.perf_counter()
-            program.type(key)
-            echoes.append(program.wait_for(key[-1], since=seen) - begin)
-            end = time.perf_counter() + 0.1
-            while time.perf_counter() < end:
-                program.read(0.02)
-        return echoes, max(program.gaps)
-
-
-def _started(home: str, base_url: str) -> TerminalProgram:
-    program = TerminalProgram(
-        keen(base_url), folder=Path(home), environ={"KEEN_HOME": home, "PYTHONPATH": str(Path.cwd())}
+        seconds = list(echoes(program, lambda _: bool(server.open_streams), pause=0.1))
+        gap = max(program.gaps)
+        wait_for_end(program)
+        arrived = saved_text(new)
+    yield Row(
+        what=f"300 deltas/s: key echo p95 ({len(seconds)} keys)",
+        value=p95(seconds) * 1000,
+        unit="ms",
+        budget=33,
     )
-    program.wait_for(PROMPT_SIGN)
-    return program
+    yield Row(what="300 deltas/s: longest gap between paints", value=gap * 1000, unit="ms", budget=100)
+    missing = len(sent) if arrived != sent else 0
+    yield Row(what="300 deltas/s: characters that did not arrive", value=missing, unit="", budget=0)
+
+
+def wait_for_end(program: TerminalProgram) -> None:
+    """Wait until the turn is done and nothing moves any more."""
+    program.wait_for_screen("turn 1 done")
+    program.come_to_rest(0.3)
+
+
+def saved_text(where: Place) -> str:
+    """All the text of the one session that was saved there."""
+    (file,) = where.home.glob("sessions/*/*.jsonl")
+    records = map(json.loads, file.read_text().splitlines())
+    return "".join(record["text"] for record in records if record["type"] == "text_delta")

@@ -10,12 +10,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One budget. `value` and `reference` are in `unit`; the budget bounds their ratio, or the value."""
+    """One figure. `value` and `reference` are in `unit`; the budget bounds their ratio, or the value.
+
+    A figure without a budget is there to be known.
+    """
 
     what: str
     value: float
     unit: str
-    budget: float
+    budget: float | None = None
     reference: float | None = None
     against: str = ""
 
@@ -25,26 +28,34 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        return self.measured <= self.budget
+        return self.budget is None or self.measured <= self.budget
 
 
 def markdown(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table."""
-    lines = ["| what | measured | reference | ratio | budget | |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        reference = f"{row.reference:.3g} {row.unit} ({row.against})" if row.reference else ""
-        ratio = f"{row.measured:.3g}x" if row.reference else ""
-        budget = f"{row.budget:g}x" if row.reference else f"{row.budget:g} {row.unit}"
-        verdict = "holds" if row.holds else "**missed**"
-        lines.append(
-            f"| {row.what} | {row.value:.3g} {row.unit} | {reference} | {ratio} | {budget} | {verdict} |"
-        )
-    return "\n".join(lines)
+    head = ["| what | measured | reference | ratio | budget | |", "|---|---|---|---|---|---|"]
+    return "\n".join([*head, *(f"| {' | '.join(_cells(row))} |" for row in rows)])
 
 
-def write(rows: Sequence[Row], folder: Path) -> None:
-    """Write bench.md and bench.json."""
+def write(rows: Sequence[Row], folder: Path, name: str = "bench") -> None:
+    """Write `name`.md and `name`.json."""
     folder.mkdir(exist_ok=True)
-    (folder / "bench.md").write_text(markdown(rows) + "\n")
+    (folder / f"{name}.md").write_text(markdown(rows) + "\n")
     records = [asdict(row) | {"measured": row.measured, "holds": row.holds} for row in rows]
-    (folder / "bench.json").write_text(json.dumps(records, indent=2) + "\n")
+    (folder / f"{name}.json").write_text(json.dumps(records, indent=2) + "\n")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    has_ratio = bool(row.reference)
+    return (
+        row.what,
+        _with_unit(row.value, row.unit),
+        f"{_with_unit(row.reference, row.unit)} ({row.against})" if row.reference else "",
+        f"{row.measured:.3g}x" if has_ratio else "",
+        "" if row.budget is None else f"{row.budget:.3g}x" if has_ratio else _with_unit(row.budget, row.unit),
+        "" if row.budget is None else "holds" if row.holds else "**missed**",
+    )
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}".strip() if abs(value) >= 1000 else f"{value:.3g} {unit}".strip()

@@ -22,7 +22,10 @@ _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
 """Private sequences, such as those of the kitty keyboard protocol, that pyte takes for text."""
 
 _LONGEST_SEQUENCE = 40
-_TICKS = os.sysconf("SC_CLK_TCK")
+_AT_REST = 0.03
+"""The share of a processor that a program at rest uses at most."""
+_SCHEDULED = 2
+"""Says, in the id of a process's clock, that it counts the time for which that was scheduled."""
 
 
 class TerminalProgram:
@@ -116,6 +119,18 @@ class TerminalProgram:
         while self.read(seconds):
             pass
 
+    def come_to_rest(self, seconds: float) -> None:
+        """Read until nothing was drawn and next to nothing was computed for `seconds`, in any thread."""
+        before = -1.0
+        while self.cpu() - before > _AT_REST * seconds:
+            before = self.cpu()
+            self.settle(seconds)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._screen.resize(rows, columns)
+
     def wait_for_exit(self, seconds: float = 60.0) -> int:
         """Wait until the program has ended; its exit code."""
         self.wait_until(lambda: self._process.poll() is not None, seconds, "the end of the program")
@@ -141,11 +156,19 @@ class TerminalProgram:
         self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
 
     def cpu(self) -> float:
-        """CPU seconds that the program itself has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        """CPU seconds that all threads of the program have used; not those of its children."""
+        return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
+
+    def loop_cpu(self) -> float:
+        """CPU seconds that the program's main thread has used, exact while that is waiting."""
+        return int(Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text().split()[0]) / 1e9
 
     def rss(self) -> float:
         """Megabytes of memory in use."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def peak_rss(self) -> float:
+        """The most megabytes of memory that were ever in use."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6

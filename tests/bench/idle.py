@@ -1,0 +1,30 @@
+"""What the program costs when nothing happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.bench.key_echo import read_for
+from tests.bench.programs import PROMPT_SIGN, in_terminal, place, watched, workspace
+from tests.bench.table import Row
+
+SECONDS = 20
+
+
+def rows() -> Iterator[Row]:
+    """Processor, timers, memory."""
+    with workspace() as program:
+        before = program.cpu()
+        read_for(program, SECONDS)
+        used = (program.cpu() - before) / SECONDS * 100
+        yield Row(what=f"idle for {SECONDS} s", value=used, unit="% CPU", budget=0.5)
+        yield Row(what="memory after start", value=program.rss(), unit="MB", budget=160)
+    yield _timers()
+
+
+def _timers() -> Row:
+    """What is scheduled in the event loop, where every timer of asyncio and of Textual ends up."""
+    with place() as new, in_terminal(watched("timers", new), new) as program:
+        program.wait_for(PROMPT_SIGN)
+        program.come_to_rest(1.0)
+        return Row(what="timers while idle", value=len(new.ask(program)["timers"]), unit="", budget=0)
