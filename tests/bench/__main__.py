@@ -1,6 +1,6 @@
 """`make bench`: measures the budgets of docs/performance.md and prints one table.
 
-`make bench PARTS=context` measures one part; there are start, stream, idle and context.
+`make bench PARTS="start length"` measures some parts; PARTS below names them all.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.bench import context, idle, startup, streaming
+from tests.bench import context, idle, length, startup, streaming
 from tests.bench.table import Row, markdown, write
 
 OUT = Path("out")
@@ -39,6 +39,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "start": startup.rows,
     "stream": streaming.rows,
     "idle": idle.rows,
+    "length": length.rows,
     "context": context_rows,
 }
 

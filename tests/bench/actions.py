@@ -1,0 +1,34 @@
+"""What an action costs: CPU time of the event loop's thread from the key until all is painted and at rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tests.support.terminal import TerminalProgram
+
+WHEEL_UP, WHEEL_DOWN = "\x1b[<64;40;12M", "\x1b[<65;40;12M"
+PAGE_UP, PAGE_DOWN = "\x1b[5~", "\x1b[6~"
+TO_BEGINNING, TO_END = "\x1b[1;5H", "\x1b[1;5F"
+TAB, UP, ENTER, ESC = "\t", "\x1b[A", "\r", "\x1b"
+
+_QUIET = 0.04
+_BEGUN, _NOTHING = 0.000_3, 0.000_1
+"""CPU seconds from which on an action has begun, and below which nothing goes on any more."""
+
+
+def cost(program: TerminalProgram, deed: Callable[[], None], *, patience: float = 1.0) -> float:
+    """Milliseconds of CPU that the deed costs; 0 where nothing happens within `patience` seconds."""
+    begin, until = program.loop_cpu(), time.monotonic() + patience
+    deed()
+    now = begin
+    while True:
+        program.settle(_QUIET)
+        before, now = now, program.loop_cpu()
+        if now - before < _NOTHING and (now - begin > _BEGUN or time.monotonic() > until):
+            return (now - begin) * 1000
+
+
+def costs(program: TerminalProgram, keys: Sequence[str]) -> list[float]:
+    """Milliseconds of CPU for each of the keys."""
+    return [cost(program, lambda key=key: program.type(key)) for key in keys]  # type: ignore[misc]

@@ -1,0 +1,191 @@
+"""A session of 10,000 messages: going on with it, moving in it, adding to it, its memory; and that a frame
+costs there what it costs at 100 messages."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Reply, Say
+from keen_tui.demo.threaded import serving
+from tests.bench.actions import (
+    ENTER,
+    ESC,
+    PAGE_DOWN,
+    PAGE_UP,
+    TAB,
+    TO_BEGINNING,
+    TO_END,
+    UP,
+    WHEEL_DOWN,
+    WHEEL_UP,
+    costs,
+)
+from tests.bench.figures import p95
+from tests.bench.long_session import MESSAGES_A_TURN, write_long_session
+from tests.bench.programs import NOWHERE, PROMPT_SIGN, Place, in_terminal, keen, place
+from tests.bench.streaming import text
+from tests.bench.table import Row
+from tests.support.terminal import TerminalProgram
+
+MANY, FEW = 10_000, 100
+ROUNDS = 5
+FRAME = 16.0
+"""Milliseconds of CPU that an action may take."""
+
+_STREAMED = 300
+_REPLY = Reply([Say(text("mixed Markdown", _STREAMED))], pace=1 / 100)
+
+
+def rows() -> Iterator[Row]:
+    """All of it."""
+    with place() as empty, place() as many, place() as few:
+        session = write_long_session(many, MANY)
+        yield from _resuming(empty, many, session)
+        with (
+            serving(ModelServer(lambda _: _REPLY)) as server,
+            at_rest(few, write_long_session(few, FEW), server.base_url, FEW) as short,
+            at_rest(many, session, server.base_url, MANY) as long,
+        ):
+            yield from _actions(short, long)
+            yield from _streaming(short, long)
+
+
+@contextmanager
+def at_rest(where: Place, session: str, base_url: str, messages: int) -> Iterator[TerminalProgram]:
+    """The program with that session, once the whole past is there."""
+    with in_terminal(keen(base_url, "--resume", session), where) as program:
+        wait_for_past(program, messages)
+        yield program
+
+
+def wait_for_past(program: TerminalProgram, messages: int) -> None:
+    """Wait until the first message can be gone to; back at the end, nothing moves any more."""
+    program.wait_for_screen(f"answer {messages // MESSAGES_A_TURN}", seconds=120)
+    while "question 1:" not in program.screen():
+        program.come_to_rest(0.5)
+        program.type(TO_BEGINNING)
+        program.come_to_rest(0.2)
+    program.type(TO_END)
+    program.come_to_rest(1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """CPU seconds from process start to: the composer, the newest reply, everything; and megabytes then."""
+
+    composer: list[float] = field(default_factory=list)
+    newest: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+
+    def add(self, where: Place, flags: Sequence[str], newest: str) -> None:
+        """Start once more."""
+        with in_terminal(keen(NOWHERE, *flags), where) as program:
+            program.wait_for(PROMPT_SIGN)
+            self.composer.append(program.cpu())
+            program.wait_for_screen(newest)
+            self.newest.append(program.cpu())
+            program.come_to_rest(1.0)
+            self.whole.append(program.cpu())
+            self.memory.append(program.rss())
+
+
+def _resuming(empty: Place, many: Place, session: str) -> Iterator[Row]:
+    """CPU of all threads, and memory, through the terminal; an empty start in turn with a long one."""
+    start, resumed = Resumed(), Resumed()
+    for _ in range(ROUNDS):
+        start.add(empty, (), PROMPT_SIGN)
+        resumed.add(many, ("--resume", session), f"answer {MANY // MESSAGES_A_TURN}")
+    against = "empty start"
+    for what, ours, reference, budget in (
+        ("resume to first paint", resumed.composer, start.composer, 1.3),
+        ("resume until the newest reply is seen", resumed.newest, start.newest, None),
+        ("resume until the whole past is there", resumed.whole, start.whole, None),
+    ):
+        yield Row(
+            what=f"10,000 messages: {what}",
+            value=statistics.median(ours),
+            unit="s CPU",
+            reference=statistics.median(reference),
+            against=against,
+            budget=budget,
+        )
+    grown = statistics.median(resumed.memory) - statistics.median(start.memory)
+    yield Row(what="10,000 messages: memory above an empty start", value=grown, unit="MB", budget=60)
+
+
+_SCROLLS = (WHEEL_UP,) * 40 + (WHEEL_DOWN,) * 40
+_PAGES = (PAGE_UP,) * 15 + (PAGE_DOWN,) * 15
+
+
+def _actions(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
+    """Wheel and keys through the terminal; CPU of the event loop's thread until all is at rest."""
+    scrolls = {program: costs(program, _SCROLLS) for program in (short, long)}
+    yield _budgeted("scroll three rows", scrolls[long])
+    pages = {program: costs(program, _PAGES) for program in (short, long)}
+    yield _budgeted("page", pages[long] + costs(long, (PAGE_UP,) * 50))
+    yield _known("jump to either end", costs(long, (TO_BEGINNING, TO_END) * 10))
+    yield _budgeted("fold", _folds(long))
+    yield _compared("scroll", scrolls[long], scrolls[short])
+    yield _compared("page", pages[long], pages[short])
+
+
+def _folds(program: TerminalProgram) -> list[float]:
+    """Walk up with the block cursor and unfold and fold what can be."""
+    program.type(TO_END)
+    program.type(TAB)
+    program.settle(0.3)
+    found: list[float] = []
+    while len(found) < 60:
+        program.type(UP)
+        program.settle(0.1)
+        found += [each for each in costs(program, (ENTER, ENTER)) if each > 1.0]
+    program.type(ESC)
+    program.type(TO_END)
+    program.come_to_rest(0.3)
+    return found
+
+
+def _streaming(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
+    """A turn of 100 deltas a second: CPU of the event loop's thread a delta, from its first word on."""
+    begins, deltas = {}, {}
+    for program in (short, long):
+        before, seen = program.loop_cpu(), len(program.output)
+        program.type("go on\r")
+        program.wait_for("Section", since=seen)
+        begins[program] = (program.loop_cpu() - before) * 1000
+        before = program.loop_cpu()
+        program.wait_for("THE-END-OF-IT", since=seen)
+        deltas[program] = (program.loop_cpu() - before) * 1000 / _STREAMED
+    yield _compared("a streamed delta", [deltas[long]], [deltas[short]])
+    yield Row(
+        what="from Enter to the first word of a reply",
+        value=begins[long],
+        unit="ms CPU of the loop",
+        reference=begins[short],
+        against="at 100 messages",
+    )
+
+
+def _budgeted(what: str, values: Sequence[float]) -> Row:
+    name = f"10,000 messages: {what}, p95 of {len(values)}"
+    return Row(what=name, value=p95(values), unit="ms CPU", budget=FRAME)
+
+
+def _known(what: str, values: Sequence[float]) -> Row:
+    return Row(what=f"10,000 messages: {what}, p95 of {len(values)}", value=p95(values), unit="ms CPU")
+
+
+def _compared(what: str, long: Sequence[float], short: Sequence[float]) -> Row:
+    return Row(
+        what=f"10,000 messages: {what}",
+        value=statistics.median(long),
+        unit="ms CPU",
+        reference=statistics.median(short),
+        against="at 100 messages",
+        budget=1.2,
+    )
