@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.bench import context, idle, length, startup, streaming
+from tests.bench import context, idle, length, startup, streaming, tool_output
 from tests.bench.table import Row, markdown, write
 
 OUT = Path("out")
@@ -40,6 +40,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "stream": streaming.rows,
     "idle": idle.rows,
     "length": length.rows,
+    "tools": tool_output.rows,
     "context": context_rows,
 }
 

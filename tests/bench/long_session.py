@@ -17,11 +17,12 @@ from tests.bench.programs import Place
 MESSAGES_A_TURN = 4
 BEGAN = 1_700_000_000.0
 _SECONDS_A_TURN = 40.0
-_WORDS = """
-    order total discount tax rounds before after each line customer invoice stock shipping rate currency
-    cart price amount zone change check reads writes function value test passes fails because once every
-    case table entry note keeps drops moves adds returns module caller default option path folder
-""".split()
+_TEXT = """
+order total discount tax rounds before after each line customer invoice stock shipping rate currency cart
+price amount zone change check reads writes function value test passes fails because once every case table
+entry note keeps drops moves adds returns module caller default option path folder
+"""
+_WORDS = _TEXT.split()
 
 
 def write_long_session(where: Place, messages: int) -> str:
@@ -81,7 +82,8 @@ def answer(turn: int, chance: random.Random) -> str:
         f"## The {name} of turn {turn}\n\n{_paragraph(chance, 4)}\n\n{items}\n\n```python\n"
         f"def {name}(order: Order) -> Money:\n    lines = [line for line in order.lines if line.{name}]\n"
         f"    return sum(lines, start=Money({turn}))\n```\n\n"
-        f"| name | count | kind |\n|---|---|---|\n{rows}\n\n{_paragraph(chance, 4)}\n\nThat was answer {turn}."
+        f"| name | count | kind |\n|---|---|---|\n{rows}\n\n"
+        f"{_paragraph(chance, 4)}\n\nThat was answer {turn}."
     )
 
 

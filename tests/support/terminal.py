@@ -168,7 +168,11 @@ class TerminalProgram:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def forget_peak(self) -> None:
+        """From here on `peak_rss` begins anew."""
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
     def peak_rss(self) -> float:
-        """The most megabytes of memory that were ever in use."""
+        """The most megabytes of memory that were in use."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
