@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, chop_cells
@@ -75,12 +74,13 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
     """
     plain = "".join(segment.text for segment in runs)
     cells = max(cells, 1)
+    cutter = _Cutter(runs)
     lines: list[Line] = []
     start = 0
     for paragraph in plain.split("\n"):
         joint: str | None = None
         for first, last, joint_after in _breaks(paragraph, cells):
-            lines.append(Line(sliced(runs, start + first, start + last), joint=joint))
+            lines.append(Line(cutter.cut(start + first, start + last), joint=joint))
             joint = joint_after
         start += len(paragraph) + 1
     return lines
@@ -89,28 +89,19 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
 def wrap_code(runs: Runs, cells: int) -> list[Line]:
     """Break one line of code into rows of exactly its characters: nothing is dropped at a break."""
     plain = "".join(segment.text for segment in runs)
+    cutter = _Cutter(runs)
     lines: list[Line] = []
     start = 0
-    for piece in chop_cells(plain, max(cells, 1)) or [""]:
+    for piece in _chopped(plain, max(cells, 1)):
         joint = "" if lines else None
-        lines.append(Line(sliced(runs, start, start + len(piece)), joint=joint))
+        lines.append(Line(cutter.cut(start, start + len(piece)), joint=joint))
         start += len(piece)
     return lines
 
 
 def sliced(runs: Runs, first: int, last: int) -> tuple[Segment, ...]:
     """The characters from `first` up to `last` of `runs`."""
-    pieces: list[Segment] = []
-    position = 0
-    for segment in runs:
-        end = position + len(segment.text)
-        if end > first and position < last:
-            text = segment.text[max(first - position, 0) : last - position]
-            pieces.append(Segment(text, segment.style))
-        if end >= last:
-            break
-        position = end
-    return tuple(pieces)
+    return _Cutter(runs).cut(first, last)
 
 
 def spread(left: Runs, right: Runs, cells: int) -> tuple[Segment, ...]:
@@ -140,25 +131,66 @@ def copied(lines: Iterable[tuple[Line, int, int | None]]) -> str:
     return "".join(pieces)
 
 
-def _breaks(paragraph: str, cells: int) -> list[tuple[int, int, str]]:
+class _Cutter:
+    """Cuts pieces out of runs from front to back, and reads each run only where a piece needs it."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._number = 0
+        self._position = 0
+
+    def cut(self, first: int, last: int) -> tuple[Segment, ...]:
+        """The characters from `first` up to `last`; `first` is never less than it was before."""
+        self._skip_to(first)
+        pieces: list[Segment] = []
+        position = self._position
+        for number in range(self._number, len(self._runs)):
+            text, style, _ = self._runs[number]
+            end = position + len(text)
+            if end > first and position < last:
+                pieces.append(Segment(text[max(first - position, 0) : last - position], style))
+            if end >= last:
+                break
+            position = end
+        return tuple(pieces)
+
+    def _skip_to(self, first: int) -> None:
+        """Leave the runs that end before `first` behind."""
+        while self._number < len(self._runs):
+            end = self._position + len(self._runs[self._number].text)
+            if end > first:
+                break
+            self._position = end
+            self._number += 1
+
+
+def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
     """Rows of a paragraph: first and last character, and the joint to the row after."""
     if len(paragraph) <= cells and cell_len(paragraph) <= cells:
-        return [(0, len(paragraph.rstrip()), " ")]
-    rows: list[tuple[int, int, str]] = []
+        yield 0, len(paragraph.rstrip()), " "
+        return
     start = end = used = 0
     for match in _WORDS.finditer(paragraph):
-        word = match[0]
-        width = cell_len(word.rstrip())
+        word = match[0].rstrip()
+        blanks = len(match[0]) - len(word)
+        width = cell_len(word)
         if used and used + width > cells:
-            rows.append((start, end, " "))
+            yield start, end, " "
             start, used = match.start(), 0
+        end = match.start() + len(word)
         if width > cells:
-            *full, rest = list(accumulate(chop_cells(word.rstrip(), cells), initial=""))[1:]
+            *full, rest = _chopped(word, cells)
+            broken = match.start()
             for piece in full:
-                rows.append((start, match.start() + len(piece), ""))
-                start = match.start() + len(piece)
-            used = cell_len(rest[start - match.start() :]) + len(word) - len(word.rstrip())
+                broken += len(piece)
+                yield start, broken, ""
+                start = broken
+            used = cell_len(rest) + blanks
         else:
-            used += cell_len(word)
-        end = match.start() + len(word.rstrip())
-    return [*rows, (start, max(end, start), " ")]
+            used += cell_len(match[0])
+    yield start, max(end, start), " "
+
+
+def _chopped(text: str, cells: int) -> list[str]:
+    """`text` in pieces of at most `cells`, at least one; characters without any width are kept too."""
+    return chop_cells(text, cells) or [text]

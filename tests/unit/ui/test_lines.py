@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-from rich.cells import cell_len
-from rich.segment import Segment
+import re
+from collections.abc import Sequence
 
-from keen_tui.ui.transcript.lines import Line, copied, lines_to_text, wrap, wrap_code
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.cells import cell_len, chop_cells
+from rich.segment import Segment
+from rich.style import Style
+
+from keen_tui.ui.transcript.lines import Line, copied, lines_to_text, sliced, wrap, wrap_code
 
 TEXT = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
+
+ODD = ["a", "bc", " ", "\n", "日", "e\u0301", "\u200d", "\ufe0f", "👩‍💻", "❤️", "🇩🇪", "\u200b", "\t"]
+RUNS = st.lists(
+    st.builds(
+        lambda pieces, bold: Segment("".join(pieces), Style(bold=bold)),
+        st.lists(st.sampled_from(ODD), max_size=12),
+        st.booleans(),
+    ),
+    max_size=5,
+)
 
 
 @given(TEXT, st.integers(2, 20))
@@ -30,6 +44,24 @@ def test_wrapped_code_is_copied_as_it_was(text: str, cells: int) -> None:
     rows = wrap_code([Segment(code)], cells)
     assert "".join(row.text for row in rows) == code
     assert all(row.joint == "" for row in rows[1:])
+
+
+@given(RUNS, st.integers(0, 12))
+@example([Segment("\u200d\u200da" * 3)], 1)
+def test_every_row_is_what_the_rule_says_character_by_character(runs: list[Segment], cells: int) -> None:
+    """Wide characters, marks and joiners included; rows, joints and styles are those of the plain rule."""
+    assert _faces(wrap(runs, cells)) == _by_the_rule(runs, max(cells, 1))
+
+
+@given(RUNS, st.integers(0, 12))
+@example([Segment("\u200d\u200da" * 3)], 1)
+def test_code_is_broken_into_exactly_its_characters(runs: list[Segment], cells: int) -> None:
+    assert [face for row, _ in _faces(wrap_code(runs, cells)) for face in row] == _characters(runs)
+
+
+@given(RUNS, st.integers(0, 60), st.integers(0, 60))
+def test_a_slice_has_the_characters_between_its_ends(runs: list[Segment], first: int, last: int) -> None:
+    assert _characters(sliced(runs, first, last)) == _characters(runs)[first : max(last, first)]
 
 
 def test_words_stay_whole_where_they_can() -> None:
@@ -53,3 +85,46 @@ def test_a_part_of_a_row_is_copied_from_its_first_to_its_last_character() -> Non
 
 def test_lines_can_be_given_to_other_widgets() -> None:
     assert lines_to_text([Line((Segment("a"),)), Line((Segment("b"),))]).plain == "a\nb"
+
+
+Face = tuple[str, Style | None]
+
+
+def _characters(runs: Sequence[Segment]) -> list[Face]:
+    return [(character, run.style) for run in runs for character in run.text]
+
+
+def _faces(lines: list[Line]) -> list[tuple[list[Face], str | None]]:
+    return [(_characters(line.segments), line.joint) for line in lines]
+
+
+def _by_the_rule(runs: list[Segment], cells: int) -> list[tuple[list[Face], str | None]]:
+    """What `wrap` must give, said in the plainest way: a row is filled word by word."""
+    characters = _characters(runs)
+    rows: list[tuple[list[Face], str | None]] = []
+    position = 0
+    for paragraph in "".join(run.text for run in runs).split("\n"):
+        row, joint = "", None
+        start = position
+        words: list[str] = re.findall(r"\s*\S+\s*|\s+", paragraph)
+        if len(paragraph) <= cells and cell_len(paragraph) <= cells:
+            words = [paragraph]
+        used = 0
+        for word in words:
+            bare, width = word.rstrip(), cell_len(word.rstrip())
+            if used and used + width > cells:
+                rows.append((characters[start : start + len(row.rstrip())], joint))
+                start, row, joint, used = start + len(row), "", " ", 0
+            if width > cells:
+                pieces = chop_cells(bare, cells) or [bare]
+                for piece in pieces[:-1]:
+                    rows.append((characters[start : start + len(row) + len(piece)], joint))
+                    start, row, joint = start + len(row) + len(piece), "", ""
+                row += pieces[-1] + word[len(bare) :]
+                used = cell_len(pieces[-1]) + len(word) - len(bare)
+            else:
+                row += word
+                used += cell_len(word)
+        rows.append((characters[start : start + len(row.rstrip())], joint))
+        position += len(paragraph) + 1
+    return rows
