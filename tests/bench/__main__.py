@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.bench import context, idle, length, startup, streaming, tool_output
+from tests.bench import context, idle, journal, length, resize, stalls, startup, streaming, tool_output
 from tests.bench.table import Row, markdown, write
 
 OUT = Path("out")
@@ -41,6 +41,9 @@ PARTS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "idle": idle.rows,
     "length": length.rows,
     "tools": tool_output.rows,
+    "stalls": stalls.rows,
+    "journal": journal.rows,
+    "resize": resize.rows,
     "context": context_rows,
 }
 

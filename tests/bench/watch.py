@@ -29,6 +29,9 @@ from typing import Any
 BEAT = 0.005
 """Seconds between two looks of the watch at how long it was kept waiting."""
 
+MOST_STALLS = 10_000
+"""How many of the longest are reported."""
+
 PROMPT_SIGN = "›"
 
 
@@ -67,7 +70,7 @@ class Watch:
         timers = [handle for handle in loop._scheduled if not handle.cancelled()]  # type: ignore[attr-defined]
         found = {
             "beats": len(self._stalls),
-            "stalls": sorted(self._stalls, reverse=True)[:100],
+            "stalls": sorted(self._stalls, reverse=True)[:MOST_STALLS],
             "collections": self._collections,
             "steps": self._steps,
             "syncs": self._syncs,

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -127,9 +128,11 @@ class TerminalProgram:
             self.settle(seconds)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size."""
+        """Give the terminal another size, and tell the program so."""
+        self.screen()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
+        os.kill(self.pid, signal.SIGWINCH)
 
     def wait_for_exit(self, seconds: float = 60.0) -> int:
         """Wait until the program has ended; its exit code."""

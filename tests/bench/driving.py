@@ -1,0 +1,28 @@
+"""A person at the keys: sends messages, writes, scrolls and folds while the program works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+
+from keen_tui.demo.model_server import ModelServer
+from tests.bench.actions import PAGE_UP, TO_END, WHEEL_DOWN, WHEEL_UP
+from tests.bench.key_echo import read_for
+from tests.bench.work_script import Work
+from tests.support.terminal import TerminalProgram
+
+FOLD_ALL, PANELS = "\x0f", "\x02"
+HABITS = ("a", "b", "\x7f\x7f", WHEEL_UP * 3, WHEEL_DOWN, PAGE_UP, TO_END, FOLD_ALL, FOLD_ALL, PANELS, PANELS)
+
+
+def turns(program: TerminalProgram, server: ModelServer, work: Work, *, busy: bool) -> Iterator[int]:
+    """Have one turn after the other done, without end; gives the number of each that is. `busy`: keys are
+    pressed all the while."""
+    habits = cycle(HABITS if busy else ("",))
+    while True:
+        wanted = work.turns + 1
+        program.type(f"please do number {wanted}\r")
+        while work.turns < wanted or server.open_streams:
+            program.type(next(habits))
+            read_for(program, 0.1 if busy else 0.02)
+        yield wanted

@@ -1,0 +1,59 @@
+"""How long the event loop is ever kept from its timers, over a scripted session."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.threaded import serving
+from tests.bench.driving import turns
+from tests.bench.programs import PROMPT_SIGN, in_terminal, place, watched
+from tests.bench.table import Row
+from tests.bench.work_script import Work
+
+MOST = 50.0
+"""Milliseconds."""
+
+PACE = 1 / 300
+
+
+def minutes(default: float) -> float:
+    """How long a session shall take: MINUTES of the environment."""
+    return float(os.environ.get("MINUTES", default))
+
+
+def rows() -> Iterator[Row]:
+    """The real program in a terminal, with a timer of 5 ms put into its event loop: the CPU time of the
+    loop's thread between two of its beats is how long it worked without looking at its timers. A busy person
+    writes, scrolls, folds meanwhile. The full length is MINUTES=10."""
+    work, length = Work(pace=PACE), minutes(1)
+    with serving(ModelServer(work)) as server, place() as new:
+        work.lay_out(new.work)
+        with in_terminal(watched("stalls", new, server.base_url), new) as program:
+            program.wait_for(PROMPT_SIGN)
+            program.come_to_rest(1.0)
+            start = new.ask(program)
+            end = time.monotonic() + length * 60
+            for _ in turns(program, server, work, busy=True):
+                if time.monotonic() > end:
+                    break
+            program.come_to_rest(1.0)
+            seen = new.ask(program)
+    what = f"{length:g} min, {work.turns} turns"
+    yield Row(what=f"worst stall of the event loop: {what}", value=_worst(seen), unit="ms CPU", budget=MOST)
+    often = sum(each > 0.016 for each in seen["stalls"])
+    yield Row(what=f"stalls of more than 16 ms: {what}", value=often, unit="")
+    yield Row(what="longest garbage collection", value=longest_collection(seen), unit="ms CPU")
+    yield Row(what="worst stall during the start", value=_worst(start), unit="ms CPU")
+
+
+def _worst(seen: dict[str, Any]) -> float:
+    return float(seen["stalls"][0]) * 1000
+
+
+def longest_collection(seen: dict[str, Any]) -> float:
+    """Milliseconds."""
+    return max((seconds * 1000 for _, seconds in seen["collections"]), default=0.0)

@@ -1,0 +1,62 @@
+"""A session of any number of turns, as an agent works: it looks, edits, runs something, and tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say, Think
+from tests.bench.streaming import TEXTS
+
+_FILES = 12
+_LINE = "    total = total + price * count  # line {}\n"
+_CHECKS = "for each in $(seq 60); do echo \"tests/test_$each.py ......  ok\"; done; echo '60 passed'"
+
+
+class Work:
+    """Answers as the model of such a session; `turns` counts those that got their last answer.
+
+    A turn has three model calls, four tool calls of which one is an edit and one a command, and a reply of
+    about 2 kB. `pace` is the seconds between deltas of that.
+    """
+
+    def __init__(self, *, pace: float = 0.0) -> None:
+        self.turns = 0
+        self._pace = pace
+        self._answers = self._all()
+
+    @staticmethod
+    def lay_out(folder: Path) -> None:
+        """Write the files that it works on."""
+        for number in range(_FILES):
+            lines = "".join(_LINE.format(line) for line in range(200))
+            (folder / f"part{number}.py").write_text(
+                f"REVISION = 0\n\n\ndef run(total, price, count):\n{lines}"
+            )
+
+    def __call__(self, _: RecordedRequest) -> Answer:
+        return next(self._answers)
+
+    def _all(self) -> Iterator[Answer]:
+        while True:
+            turn = self.turns + 1
+            number, revision = turn % _FILES, (turn - 1) // _FILES
+            file = f"part{number}.py"
+            yield Reply(
+                [
+                    Think("The totals first; then what adds them up. "),
+                    Say(f"I look at `{file}` and who calls it."),
+                    Call("read_file", {"path": file}),
+                    Call("grep", {"pattern": f"line {turn % 200}$"}),
+                ]
+            )
+            old, new = f"REVISION = {revision}\n", f"REVISION = {revision + 1}\n"
+            edit = Call("edit_file", {"path": file, "old_text": old, "new_text": new})
+            yield Reply([Say("Now the change."), edit, Call("bash", {"command": _CHECKS})])
+            self.turns = turn
+            yield Reply([Say(self._closing(turn))], pace=self._pace)
+
+    @staticmethod
+    def _closing(turn: int) -> str:
+        kinds = list(TEXTS.values())
+        return f"{TEXTS['mixed Markdown'] * 3}\n{kinds[turn % len(kinds)] * 8}\n\nThat was turn {turn}."
