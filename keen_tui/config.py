@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.errors import ConfigError
 from keen_tui.events import Mode, PolicyName
@@ -22,8 +24,7 @@ URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "A
 """The environment variables that move a provider's base URL, by provider."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """Everything that can be set, as named in settings.toml. "" and 0 leave it to the model and its provider.
 
     `provider` and `model` name an entry of the catalogue, or anything that the server knows; `effort` is
@@ -145,7 +146,7 @@ def _flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
-    known = {each.name for each in fields(Settings)}
+    known = set(Settings.__struct_fields__)
     for name, value in changes.items():
         written = _IN_TABLES.get(name, name)
         if name == "api_key":

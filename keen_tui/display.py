@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextDisplay:
+
+class _Shown(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
+    """Written as JSON, a display says in `kind` which one it is."""
+
+
+class TextDisplay(_Shown, frozen=True, kw_only=True):
     """Plain text, for example an error result."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDisplay:
+class FileDisplay(_Shown, frozen=True, kw_only=True):
     """A part of a file. `text` has no line numbers; `first_line` is the 1-based number of its first line."""
 
     path: str
@@ -22,8 +25,7 @@ class FileDisplay:
     first_line: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True, kw_only=True):
     """One row of a diff. `number` is the old number of a removed line, else the new one (1-based)."""
 
     sign: Literal["+", "-", " "]
@@ -31,8 +33,7 @@ class DiffLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffDisplay:
+class DiffDisplay(_Shown, frozen=True, kw_only=True):
     """The change of one file: hunks of rows in file order, with `added` and `removed` counted in lines.
 
     `left_out` is the number of rows that were cut from the end because the diff is too long to show.
@@ -46,8 +47,7 @@ class DiffDisplay:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandDisplay:
+class CommandDisplay(_Shown, frozen=True, kw_only=True):
     """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped)."""
 
     command: str
@@ -55,8 +55,7 @@ class CommandDisplay:
     exit_code: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileListDisplay:
+class FileListDisplay(_Shown, frozen=True, kw_only=True):
     """Paths found, or matching lines; `more` is the number that was left out."""
 
     lines: tuple[str, ...]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal
+
+from msgspec import Struct, field, to_builtins
 
 from keen_tui.display import Display
 from keen_tui.errors import EndReason
@@ -23,8 +24,7 @@ PolicyName = Literal["summary", "in-band", "full-trace"]
 """Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True, kw_only=True):
     """A turn began. `text` is the user's message; a retry (`attempt` > 1) adds none and has None."""
 
     turn: int
@@ -34,16 +34,14 @@ class TurnStarted:
     """Tool calls kept in the pending state that this turn goes on from."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRestarted:
+class StepRestarted(Struct, frozen=True, kw_only=True):
     """The step is tried again: what it had streamed is withdrawn."""
 
     turn: int
     step: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True, kw_only=True):
     """A piece of visible assistant text. `step` counts the model calls of this attempt, from 1."""
 
     turn: int
@@ -51,8 +49,7 @@ class TextDelta:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningDelta:
+class ReasoningDelta(Struct, frozen=True, kw_only=True):
     """A piece of the model's reasoning. `seconds` is how long this step has been reasoning."""
 
     turn: int
@@ -61,8 +58,7 @@ class ReasoningDelta:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStarted:
+class ToolStarted(Struct, frozen=True, kw_only=True):
     """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
 
     turn: int
@@ -73,8 +69,7 @@ class ToolStarted:
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput:
+class ToolOutput(Struct, frozen=True, kw_only=True):
     """Live output of a running tool: `text` is new and cleaned, capped to its newest part.
 
     `lines` and `bytes` count all output of the call so far.
@@ -87,8 +82,7 @@ class ToolOutput:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFinished:
+class ToolFinished(Struct, frozen=True, kw_only=True):
     """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
 
     turn: int
@@ -101,8 +95,7 @@ class ToolFinished:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequested:
+class ApprovalRequested(Struct, frozen=True, kw_only=True):
     """A call waits for an answer by its id. `display` is what would happen, `why` why it asks.
 
     `grant` words what "allow this kind for the session" would allow; None when that is not offered.
@@ -119,8 +112,7 @@ class ApprovalRequested:
     grant: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalAnswered:
+class ApprovalAnswered(Struct, frozen=True, kw_only=True):
     """The answer to an approval; `by` is "stop" when the turn was interrupted before one came."""
 
     turn: int
@@ -131,8 +123,7 @@ class ApprovalAnswered:
     by: Literal["user", "headless", "stop"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
 
     turn: int
@@ -141,8 +132,7 @@ class Usage:
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryScheduled:
+class RetryScheduled(Struct, frozen=True, kw_only=True):
     """The step failed and is tried again after `delay` seconds, as attempt `attempt` of `max_attempts`."""
 
     turn: int
@@ -154,16 +144,14 @@ class RetryScheduled:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """One sentence for the user that belongs to no tool and is no end. `turn` is 0 outside a turn."""
 
     turn: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnDone:
+class TurnDone(Struct, frozen=True, kw_only=True):
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
     `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
@@ -182,8 +170,7 @@ class TurnDone:
     raw: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnIncomplete:
+class TurnIncomplete(Struct, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes."""
 
     turn: int
@@ -197,8 +184,7 @@ class TurnIncomplete:
     trace_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnError:
+class TurnError(Struct, frozen=True, kw_only=True):
     """The turn ended before any tool call was run or answered: nothing is kept but the user's message."""
 
     turn: int
@@ -210,8 +196,7 @@ class TurnError:
     turn_memory: TurnMemory = field(default_factory=TurnMemory)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnAbandoned:
+class TurnAbandoned(Struct, frozen=True, kw_only=True):
     """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""
 
     turn: int
@@ -220,30 +205,26 @@ class TurnAbandoned:
     trace_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageTakenBack:
+class MessageTakenBack(Struct, frozen=True, kw_only=True):
     """A message that no reply followed left the conversation; `text` is for the composer."""
 
     turn: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueChanged:
+class QueueChanged(Struct, frozen=True, kw_only=True):
     """The messages that wait for the running turn to be done, oldest first."""
 
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeChanged:
+class ModeChanged(Struct, frozen=True, kw_only=True):
     """The permission mode is now `mode`."""
 
     mode: Mode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChanged:
+class ModelChanged(Struct, frozen=True, kw_only=True):
     """Later turns go to this model. `effort` "" is the model's own default; `context_window` is in tokens."""
 
     model: str
@@ -252,8 +233,7 @@ class ModelChanged:
     context_window: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOpened:
+class SessionOpened(Struct, frozen=True, kw_only=True):
     """From here on everything belongs to this session: the screen begins empty.
 
     `restoring`: what follows until `SessionRestored` happened earlier, and is drawn at once.
@@ -264,22 +244,19 @@ class SessionOpened:
     restoring: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRestored:
+class SessionRestored(Struct, frozen=True, kw_only=True):
     """All of the session's past was published. `skipped` says in a sentence what could not be read."""
 
     skipped: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRenamed:
+class SessionRenamed(Struct, frozen=True, kw_only=True):
     """The session has a title of the user's own."""
 
     title: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionStarted:
+class CompactionStarted(Struct, frozen=True, kw_only=True):
     """The model is asked to summarise the `turns` oldest turns. `focus` are the user's words about it."""
 
     turns: int
@@ -287,15 +264,13 @@ class CompactionStarted:
     automatic: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionDelta:
+class CompactionDelta(Struct, frozen=True, kw_only=True):
     """A piece of the summary."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
+class Compacted(Struct, frozen=True, kw_only=True):
     """The summary with `turn_memory`, the union of theirs, stands in the place of all messages up to turn
     `turn`. The byte counts are those of the messages as requests carry them."""
 
@@ -308,16 +283,14 @@ class Compacted:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionFailed:
+class CompactionFailed(Struct, frozen=True, kw_only=True):
     """The compaction changed nothing. `detail` is a sentence for the user."""
 
     reason: EndReason
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnUndone:
+class TurnUndone(Struct, frozen=True, kw_only=True):
     """The files that turn `undone` changed are as they were before it. `turn` is the newest turn."""
 
     turn: int
@@ -325,8 +298,7 @@ class TurnUndone:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryEdited:
+class MemoryEdited(Struct, frozen=True, kw_only=True):
     """The user forgot or noted something: this is the TurnMemory of the turn from now on."""
 
     turn: int
@@ -334,8 +306,7 @@ class MemoryEdited:
     carried_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyChanged:
+class PolicyChanged(Struct, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
     policy: PolicyName
@@ -375,41 +346,18 @@ SessionEvent = (
 Event = TurnEvent | SessionEvent
 
 
+LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", Usage: "tokens"}
+"""Fields whose own fields lie flat in the record of an event."""
+
+
 def as_record(event: Event) -> dict[str, Any]:
     """The event as a JSON object: its fields after `type`; a tool result and token counts lie flat in it."""
-    record: dict[str, Any] = {"type": event_type(type(event))}
-    for name, value in _shallow(event).items():
-        if isinstance(value, ToolResult | TokenUsage):
-            record |= _plain(value)
-        else:
-            record[name] = _plain(value)
-    return record
-
-
-def event_type(kind: type[Event]) -> str:
-    """`TurnStarted` -> `turn_started`."""
-    return _snake_case(kind.__name__)
+    record = {"type": event_type(type(event)), **to_builtins(event)}
+    flat = LAID_FLAT.get(type(event))
+    return record | record.pop(flat) if flat else record
 
 
 @cache
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-def _shallow(value: Any) -> dict[str, Any]:
-    return {each.name: getattr(value, each.name) for each in fields(value)}
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return _kind(value) | {name: _plain(each) for name, each in _shallow(value).items()}
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return value
-
-
-def _kind(value: Any) -> dict[str, str]:
-    """Displays are a union: their records say which member they are."""
-    return {"kind": type(value).__name__} if isinstance(value, Display) else {}
+def event_type(kind: type[Event]) -> str:
+    """`TurnStarted` -> `turn_started`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()

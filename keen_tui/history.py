@@ -5,9 +5,10 @@ They travel between the storage, the session and the screen, which know nothing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.events import PolicyName
 
@@ -15,8 +16,7 @@ ExportFormat = Literal["markdown", "json", "html"]
 ContextKind = Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedSession:
+class SavedSession(Struct, frozen=True, kw_only=True):
     """One session in a list. Times are seconds since the epoch, `size` is in bytes.
 
     `title` is the user's own or the first line of the first message, "" while there is none. `in_use`:
@@ -35,8 +35,7 @@ class SavedSession:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True, kw_only=True):
     """A place in a session where the words were found. `before`, `words` and `after` are the text around
     it on one line."""
 
@@ -47,8 +46,7 @@ class SearchHit:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileVersions:
+class FileVersions(Struct, frozen=True, kw_only=True):
     """A file before and after a turn, or a session, changed it; None: it was not there.
 
     `changed_since`: it has been changed after that, and not just put back. `unkept` says why its content
@@ -62,8 +60,7 @@ class FileVersions:
     unkept: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(Struct, frozen=True, kw_only=True):
     """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
 
     `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: they
@@ -77,8 +74,7 @@ class Changes:
     undone: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartSize:
+class PartSize(Struct, frozen=True, kw_only=True):
     """What one policy sends of a part. `text` can be read whole; `tokens` are estimated."""
 
     text: str
@@ -87,8 +83,7 @@ class PartSize:
     left_out: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextPart:
+class ContextPart(Struct, frozen=True, kw_only=True):
     """One row of the context view; `sizes` has one entry a policy, in the order of `POLICIES`.
 
     `label` says a little more: "9 tools", the first words of a turn. `frame` is what holds the parts
@@ -102,8 +97,7 @@ class ContextPart:
     turn: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextReport:
+class ContextReport(Struct, frozen=True, kw_only=True):
     """What the next request holds under each policy. `window` is in tokens, None when not known.
 
     `totals` are the bytes of the whole request body, one a policy, in the order of `POLICIES`.

@@ -13,9 +13,10 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from keen_tui.errors import ConfigError
 from keen_tui.models import ProviderInfo
@@ -36,12 +37,15 @@ _THE_KEYRING = "the system keyring"
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundKey:
+class FoundKey(Struct, frozen=True, kw_only=True):
     """A key, and where it came from, for messages: a variable, a file, the keyring."""
 
-    value: str = field(repr=False)
+    value: str
     source: str
+
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"FoundKey(from {self.source!r})"
 
 
 class Keys:

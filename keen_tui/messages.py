@@ -6,8 +6,9 @@ All are frozen. Only the standard library is imported here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from keen_tui.display import Display
 
@@ -18,15 +19,17 @@ StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter"
 """Why the model stopped, in words common to all APIs. `unknown`: the server never said."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChanged:
+class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
+    """Written as JSON, a fact says in `kind` which one it is."""
+
+
+class FileChanged(_Fact, frozen=True, kw_only=True):
     """A tool changed this file. `path` is as turn.md rule 13 says: relative, forward slashes."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandFailed:
+class CommandFailed(_Fact, frozen=True, kw_only=True):
     """A bash command ended with a non-zero exit code (124: timed out, 128+N: killed by signal N)."""
 
     command: str
@@ -36,8 +39,7 @@ class CommandFailed:
 Fact = FileChanged | CommandFailed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnMemory:
+class TurnMemory(Struct, frozen=True, kw_only=True):
     """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order),
     and the notes that the user added by hand."""
 
@@ -49,8 +51,7 @@ class TurnMemory:
         return bool(self.files_changed or self.failed_bash or self.notes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
     `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
@@ -66,8 +67,7 @@ class Message:
     by_program: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as the model is told of it. `parameters` is a JSON schema of type object."""
 
     name: str
@@ -75,8 +75,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True):
     """A tool call of a complete step. `id` is unique in the request that carries it.
 
     `problem` says why the arguments can't be used (not JSON, no object); `arguments` is then empty.
@@ -88,8 +87,7 @@ class ToolCall:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True, kw_only=True):
     """What became of a tool call, for its three readers.
 
     The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
@@ -109,16 +107,14 @@ class ToolResult:
     sandboxed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStep:
+class ToolStep(Struct, frozen=True, kw_only=True):
     """A step of a turn in words of no API: what the model said, and its calls with their results."""
 
     text: str
     calls: tuple[tuple[ToolCall, ToolResult], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenUsage:
+class TokenUsage(Struct, frozen=True, kw_only=True):
     """Tokens of one model call as the provider reported them; None where it did not say.
 
     `cached_tokens` is the part of `input_tokens` that was read from the prompt cache, `cache_write_tokens`
@@ -132,8 +128,7 @@ class TokenUsage:
     cache_write_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepReply:
+class StepReply(Struct, frozen=True, kw_only=True):
     """A complete model reply: the last thing a provider yields for a step.
 
     `native` are the messages to append to the trace, in the provider's own shape.

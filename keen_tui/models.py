@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.messages import TokenUsage
 
@@ -13,8 +14,7 @@ Api = Literal["openai-chat", "openai-responses", "anthropic"]
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(Struct, frozen=True, kw_only=True):
     """What pending state belongs to (turn.md rule 8): the three together."""
 
     api: Api
@@ -22,8 +22,7 @@ class Identity:
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(Struct, frozen=True, kw_only=True):
     """US dollars for a million tokens. None where the source names no price.
 
     `cached_input` is for input read from the prompt cache, `cache_write` for input written to it. `long`
@@ -38,8 +37,7 @@ class Price:
     long: Price | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Struct, frozen=True, kw_only=True):
     """One model of one provider. None means unknown, never a guess.
 
     `context_window` and `output_limit` are tokens; `efforts` are the reasoning efforts it takes, weakest
@@ -62,8 +60,7 @@ class ModelInfo:
         return self.name or self.id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderInfo:
+class ProviderInfo(Struct, frozen=True, kw_only=True):
     """Who serves models. `key_variables` are the environment variables that may hold the key, best first;
     none for servers that want no key. `local` servers run on this machine."""
 
@@ -76,8 +73,7 @@ class ProviderInfo:
     models: tuple[ModelInfo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundServer:
+class FoundServer(Struct, frozen=True, kw_only=True):
     """A model server that answered on this machine: its address ("localhost:11434") and what it serves."""
 
     provider: ProviderInfo

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Mode
@@ -14,16 +15,14 @@ from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions import Verdict, judge
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """Yes or no, and for a no the text that the model reads."""
 
     allowed: bool
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
+class _Reply(Struct, frozen=True, kw_only=True):
     allowed: bool
     for_session: bool
     message: str

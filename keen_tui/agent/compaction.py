@@ -9,7 +9,8 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request

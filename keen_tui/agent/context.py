@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
@@ -48,8 +49,7 @@ class RequestSize:
         return round(size / self.bytes_per_token)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A row of the view as one policy fills it; rows of the same key stand beside each other."""
 
     kind: ContextKind

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from keen_tui.agent.opening import Kept, Opening, is_long, preview, read_for_opening, title_of
 from keen_tui.agent.scribe import Scribe

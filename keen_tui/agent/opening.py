@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from keen_tui.errors import StorageFailed
 from keen_tui.events import Event, ModelChanged, SessionOpened, SessionRenamed, SessionRestored
@@ -21,8 +22,7 @@ Kept = tuple[Identity, PendingState]
 """Pending state that a session's last program left on the disk, and what it belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
     can be written."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.retries import RetryPolicy
@@ -26,8 +27,7 @@ class PendingKeeper(Protocol):
         """Wait until all of that has reached the disk."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(Struct, frozen=True, kw_only=True):
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
     seconds and never goes back; `keeper` is there when pending state shall outlive the process."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from keen_tui.bus import EventBus
 from keen_tui.errors import SessionRefused

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from keen_tui.errors import ProviderError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True, kw_only=True):
     """Attempts a step, and the waits between them in seconds (turn.md, "Automatic retry")."""
 
     attempts: int = 4

@@ -7,7 +7,8 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context import report
@@ -33,7 +34,7 @@ from keen_tui.events import (
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState, native_bytes
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.recorder import turn_memory
+from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Provider
@@ -260,6 +261,7 @@ class Session(SessionPast):
             policy=self._policy,
             injected=pending,
             started_at=self._agent.clock(),
+            recorder=Recorder(pending.facts if pending else ()),
         )
         self._begin_task(self._run(working), f"turn {turn}")
 

@@ -5,7 +5,7 @@ The session applies the settlement first and publishes its event then (turn.md, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from keen_tui.errors import EndReason
 from keen_tui.events import TurnDone, TurnError, TurnIncomplete
@@ -15,15 +15,13 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.messages import Fact, Message, NativeMessage, StopReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Struct, frozen=True, kw_only=True):
     """The model finished, for the reason it gave."""
 
     reason: StopReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class Broken(Struct, frozen=True, kw_only=True):
     """The turn ended before the model finished. `detail` is a sentence for the user."""
 
     reason: EndReason
@@ -33,8 +31,7 @@ class Broken:
 Ending = Finished | Broken
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord:
+class TurnRecord(Struct, frozen=True, kw_only=True):
     """What one attempt of a turn gathered.
 
     `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
@@ -54,23 +51,20 @@ class TurnRecord:
     policy: MemoryPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """Append the assistant message that the event holds; pending state is cleared."""
 
     event: TurnDone
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
+class Save(Struct, frozen=True):
     """Append nothing; keep this pending state."""
 
     pending: PendingState
     event: TurnIncomplete
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Struct, frozen=True):
     """Append nothing, keep nothing."""
 
     event: TurnError

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from keen_tui.agent.repeats import RepeatWatch
 from keen_tui.agent.settle import TurnRecord
@@ -16,8 +18,7 @@ from keen_tui.messages import NativeMessage, StepReply, ToolResult
 from keen_tui.providers.base import Provider
 
 
-@dataclass(slots=True, kw_only=True)
-class WorkingTurn:
+class WorkingTurn(Struct, kw_only=True):
     """What a turn has gathered so far in this attempt. The messages of `past` end with its user message."""
 
     turn: int
@@ -31,11 +32,8 @@ class WorkingTurn:
     texts: list[str] = field(default_factory=list)
     raw_texts: list[str] = field(default_factory=list)
     calls: int = 0
-    recorder: Recorder = field(init=False)
+    recorder: Recorder
     repeats: RepeatWatch = field(default_factory=RepeatWatch)
-
-    def __post_init__(self) -> None:
-        self.recorder = Recorder(self.injected.facts if self.injected else ())
 
     @property
     def has_work(self) -> bool:
@@ -63,8 +61,8 @@ class WorkingTurn:
             texts=list(self.texts),
             raw_texts=list(self.raw_texts),
             calls=self.calls + 1,
+            recorder=Recorder(self.recorder.facts),
         )
-        copy.recorder = Recorder(self.recorder.facts)
         copy.add_step(reply, results)
         return copy
 

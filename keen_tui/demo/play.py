@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
+
+from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from keen_tui.demo.script import (
     Call,

@@ -14,35 +14,32 @@ How a Reply looks on the wire is the business of one file for each API (`chat_wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from keen_tui.messages import StopReason, TokenUsage
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Struct, frozen=True):
     """Visible text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Think:
+class Think(Struct, frozen=True):
     """Reasoning text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Struct, frozen=True):
     """Text of a refusal."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A tool call. Arguments given as a string are sent as they are, so they may be broken JSON.
 
     `id`: None lets the server make a unique one, "" sends none at all.
@@ -53,8 +50,7 @@ class Call:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """An error object inside the stream; nothing follows it."""
 
     message: str
@@ -65,8 +61,7 @@ class Fail:
 Part = Say | Think | Refuse | Call | Fail
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Struct, frozen=True):
     """Where and how a stream breaks off.
 
     `how`: a real TCP reset, a plain close inside the chunked body, a clean end of the body that simply
@@ -82,8 +77,7 @@ class Break:
     in_arguments: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A streamed reply: its parts in order, as small deltas of `delta_size` characters.
 
     `pace` is the seconds between deltas, `wait` the seconds before the first byte. `finish` is derived
@@ -109,8 +103,7 @@ class Reply:
         return "tool_calls" if any(isinstance(part, Call) for part in self.parts) else "stop"
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(Struct, frozen=True):
     """A plain HTTP answer, not a stream: errors, redirects, pages. A mapping is sent as JSON."""
 
     status: int
@@ -119,8 +112,7 @@ class HttpAnswer:
     wait: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class RawStream:
+class RawStream(Struct, frozen=True):
     """The bytes of a stream as they are, for example recorded ones, in pieces of `piece` bytes."""
 
     body: bytes
@@ -129,8 +121,7 @@ class RawStream:
     pace: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
+class NoAnswer(Struct, frozen=True):
     """Not even headers: the connection is closed or reset after the request, or nothing comes at all."""
 
     how: Literal["close", "reset", "stall"] = "close"
@@ -139,8 +130,7 @@ class NoAnswer:
 Answer = Reply | HttpAnswer | RawStream | NoAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRequest:
+class RecordedRequest(Struct, frozen=True):
     """A request that took an answer. `headers` have lower case names, `body` is the parsed JSON object."""
 
     path: str
@@ -149,8 +139,7 @@ class RecordedRequest:
     raw: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SeenCall:
+class SeenCall(Struct, frozen=True):
     """A tool call as a request holds it. `arguments` is the parsed object."""
 
     id: str
@@ -158,8 +147,7 @@ class SeenCall:
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One message of a request in words that belong to no API: what a model sees.
 
     Everything that the assistant said and called between two messages of others is one `assistant`.
@@ -174,8 +162,7 @@ class Seen:
     thought: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WireEvent:
+class WireEvent(Struct, frozen=True):
     """A piece of an encoded reply, sent in one go.
 
     `kind`: a delta of text or reasoning, a delta of tool arguments, a terminal event, or anything else.

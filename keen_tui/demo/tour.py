@@ -7,8 +7,9 @@ denying, retrying and typing something else all work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import dedent
+
+from msgspec.structs import replace
 
 from keen_tui.demo.project import BUGGY_LINES, FIXED_LINES
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Seen, Think

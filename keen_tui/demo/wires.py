@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from keen_tui.demo import anthropic_wire, chat_wire, responses_wire
 from keen_tui.demo.script import RecordedRequest, Reply, Seen, WireEvent
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(Struct, frozen=True):
     """One API from the server's side.
 
     `encode` gives the events of a reply to a request body, the n-th of the server; `read` what a model

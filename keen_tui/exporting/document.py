@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.events import (
     Compacted,
@@ -24,8 +25,7 @@ TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "u
 CallState = Literal["done", "failed", "denied", "stopped", "not run", "unfinished"]
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """The assistant's text of one step, up to a tool call. `lost`: cut, and no later request holds it."""
 
     step: int
@@ -33,8 +33,7 @@ class Said:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
+class Thought(Struct, frozen=True):
     """The model's reasoning of one step, and how many seconds it took."""
 
     step: int
@@ -43,8 +42,7 @@ class Thought:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A tool call; `finished` is None when no result of it is known."""
 
     started: ToolStarted
@@ -80,8 +78,7 @@ Item = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """A turn with all its attempts. `memory` is what it leaves to later turns, as it is by now.
 
     `cost` is in US dollars; None when that of a step is not known.
@@ -95,8 +92,7 @@ class Turn:
     cost: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A session to be written. `began` is in seconds since the epoch."""
 
     title: str

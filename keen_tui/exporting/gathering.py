@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from keen_tui.events import (
     EndEvent,
@@ -17,8 +17,7 @@ from keen_tui.exporting.document import Call, Item, Said, Thought, Turn, TurnSta
 from keen_tui.messages import TurnMemory
 
 
-@dataclass(slots=True, eq=False)
-class Streamed:
+class Streamed(Struct, eq=False):
     """Text or reasoning of a step, piece by piece. `seconds` is None for text."""
 
     step: int
@@ -33,8 +32,7 @@ class Streamed:
         return Thought(self.step, text, self.seconds, self.lost)
 
 
-@dataclass(slots=True, eq=False)
-class GatheredTurn:
+class GatheredTurn(Struct, eq=False):
     """The turn so far. `streaming` is what a restart of its step would withdraw, `running` the calls
     without a result by id."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from keen_tui.events import Event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportSource:
+class ExportSource(Struct, frozen=True, kw_only=True):
     """A session with its events in order. `began` is in seconds since the epoch.
 
     `title` may be "": then a name that the user gave it, or else the first message, stands for it.

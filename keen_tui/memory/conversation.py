@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from keen_tui.events import (
     Compacted,
@@ -34,8 +36,7 @@ COMPACTED = "(the conversation until here, summarised)"
 Steps = Mapping[int, Sequence[ToolStep]]
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """What a request is built from: the messages, and the steps of each turn, oldest first."""
 
     messages: tuple[Message, ...] = ()
@@ -190,8 +191,7 @@ def conversation_of(events: Iterable[Event]) -> Conversation:
     return conversation
 
 
-@dataclass(slots=True)
-class _OpenStep:
+class _OpenStep(Struct):
     """A step as far as it has come."""
 
     turn: int

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from keen_tui.messages import Fact, NativeMessage
 
 
-@dataclass(frozen=True, slots=True)
-class PendingTrace:
+class PendingTrace(Struct, frozen=True):
     """The native messages that stand behind the user message of `turn`: whole steps only."""
 
     turn: int
     messages: tuple[NativeMessage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PendingState:
+class PendingState(Struct, frozen=True):
     """The traces of turns that ended abnormally, oldest first, with what they did so far.
 
     `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,

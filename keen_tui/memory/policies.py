@@ -8,8 +8,9 @@ undone, compacted) carries its TurnMemory under all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from keen_tui.events import PolicyName
 from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter

@@ -6,7 +6,8 @@ Every provider builds its requests from these parts, so all send the same words.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
@@ -14,28 +15,24 @@ from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.messages import Message, NativeMessage, ToolStep
 
 
-@dataclass(frozen=True, slots=True)
-class UserText:
+class UserText(Struct, frozen=True):
     text: str
     turn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantText:
+class AssistantText(Struct, frozen=True):
     text: str
     turn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PastStep:
+class PastStep(Struct, frozen=True):
     """A step of a finished turn, to be sent as native tool calls and results."""
 
     step: ToolStep
     turn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NativeTrace:
+class NativeTrace(Struct, frozen=True):
     """Provider-native messages, to be sent as they are."""
 
     messages: tuple[NativeMessage, ...]

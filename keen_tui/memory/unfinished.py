@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from keen_tui.errors import PROGRAM_ENDED
 from keen_tui.events import (
@@ -34,8 +35,7 @@ ENDED_MIDWAY = ToolResult(
 """The result of a call whose process did not live to see one."""
 
 
-@dataclass(slots=True)
-class Unfinished:
+class Unfinished(Struct):
     """What stands behind the last assistant message. `running` is the turn that was cut off by the end of
     the program; `turns` are the numbers of all that are unanswered, `calls` and `facts` are those of all of
     them together."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from keen_tui.errors import ProviderError, StreamCut
 from keen_tui.messages import NativeMessage, StepReply, StopReason, TokenUsage, ToolCall
@@ -39,12 +40,11 @@ _USAGE_FIELDS = (
 )
 
 
-class PausedReply(StepReply):
+class PausedReply(StepReply, frozen=True):
     """The server paused its turn and wants the reply so far sent back to go on."""
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """A content block as it grows. `start` is its first form; the pieces are those of its deltas."""
 
     start: Mapping[str, Any]

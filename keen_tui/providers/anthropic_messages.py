@@ -6,8 +6,9 @@ import re
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec.structs import replace
 
 from keen_tui.errors import ReplyUnreadable
 from keen_tui.memory.projection import NativeTrace

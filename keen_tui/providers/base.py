@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
@@ -12,8 +13,7 @@ from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, To
 from keen_tui.models import Identity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class Connection(Struct, frozen=True, kw_only=True):
     """Which model, where, and with which key.
 
     `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
@@ -25,7 +25,7 @@ class Connection:
 
     model: str
     base_url: str
-    api_key: str = field(default="", repr=False)
+    api_key: str = ""
     key_source: str = ""
     effort: str = ""
     output_limit: int | None = None
@@ -33,9 +33,12 @@ class Connection:
     stall_seconds: float = 180.0
     connect_seconds: float = 10.0
 
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"Connection({self.model!r} at {self.base_url!r}, key from {self.key_source!r})"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRequest:
+
+class StepRequest(Struct, frozen=True, kw_only=True):
     """One model call: the conversation with the native traces of unfinished turns in their places, as
     `memory.projection.project` gives it."""
 
@@ -44,15 +47,13 @@ class StepRequest:
     tools: Sequence[ToolSpec]
 
 
-@dataclass(frozen=True, slots=True)
-class StepText:
+class StepText(Struct, frozen=True):
     """A piece of visible text, as it streams."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class StepReasoning:
+class StepReasoning(Struct, frozen=True):
     """A piece of reasoning, as it streams."""
 
     text: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from keen_tui.messages import NativeMessage, ToolCall
 from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
@@ -18,8 +19,7 @@ from keen_tui.providers.json_fields import text_of
 from keen_tui.providers.wire_text import mended, mended_json
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     index: int
     id: str = ""
     name: str = ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.config import URL_VARIABLES, Settings, is_loopback
 from keen_tui.errors import ConfigError, ModelMissing
@@ -17,8 +19,7 @@ CUSTOM = "custom"
 """Id of the provider that stands for a base URL which no entry of the catalogue has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """A model to speak to. `model.api` is the protocol, `provider.base_url` the place; `key` None: none."""
 
     provider: ProviderInfo

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from keen_tui.models import ModelInfo, Price, ProviderInfo
 from keen_tui.plain import clean

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Any, ClassVar
+
+from msgspec.structs import replace
 
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from keen_tui.messages import NativeMessage, ToolCall
 from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
@@ -20,8 +21,7 @@ PartKey = tuple[str, int]
 """A part of an item: its type ("output_text", "refusal", "reasoning_text", "summary_text") and its place."""
 
 
-@dataclass(slots=True, eq=False)
-class OutputItem:
+class OutputItem(Struct, eq=False):
     """One item while it streams. `done` is the item as the server sent it at its end."""
 
     index: int

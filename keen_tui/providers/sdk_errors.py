@@ -6,8 +6,9 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from keen_tui.config import is_loopback
 from keen_tui.errors import (
@@ -28,8 +29,7 @@ _KEY_SHAPES = re.compile(r"\b(sk|pk|gsk|xai|key)-[\w*-]{8,}|\bAIza[\w-]{20,}|(?<
 _MASK = "[key]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorTranslator:
+class ErrorTranslator(Struct, frozen=True, kw_only=True):
     """Knows what messages about one server may and may not say.
 
     `server` names it, `address` is its host:port, `key_source` where the key came from; `key` itself is
@@ -39,8 +39,12 @@ class ErrorTranslator:
     server: str
     address: str
     key_source: str
-    key: str = field(repr=False)
+    key: str
     stall_seconds: float
+
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"ErrorTranslator({self.server!r} at {self.address!r})"
 
     def translated(self, error: Exception, *, in_body: bool) -> ProviderError:
         """The exception to raise instead. `in_body`: the reply had begun when it was raised."""

@@ -6,9 +6,10 @@ import json
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, to_builtins
 
 from keen_tui.disk.folders import make_private
 from keen_tui.errors import StorageFailed
@@ -16,8 +17,7 @@ from keen_tui.errors import StorageFailed
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """A file was changed in `turn`, by an edit or by taking the turn's edits back (undo).
 
     `path` is absolute, `name` as memory calls it. `before` and `after` are hashes of contents, None where
@@ -35,22 +35,19 @@ class Change:
     unkept: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Withdrawn:
+class Withdrawn(Struct, frozen=True, kw_only=True):
     """The newest change of that path was not made after all."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class Undone(Struct, frozen=True, kw_only=True):
     """All changes of that turn so far are taken back."""
 
     turn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenUp:
+class GivenUp(Struct, frozen=True, kw_only=True):
     """Contents of that turn were let go, because a session keeps only so much."""
 
     turn: int
@@ -123,14 +120,14 @@ class ChangeLog:
 
 def _line(entry: Entry) -> bytes:
     kind = next(kind for kind, made in _KINDS.items() if made is type(entry))
-    return json.dumps({"kind": kind} | asdict(entry)).encode() + b"\n"
+    return json.dumps({"kind": kind} | to_builtins(entry)).encode() + b"\n"
 
 
 def _entry(line: bytes) -> Entry | None:
     try:
         given: Any = json.loads(line)
         made = _KINDS[given["kind"]]
-        values = {field.name: given[field.name] for field in fields(made)}
+        values = {name: given[name] for name in made.__struct_fields__}
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return made(**values) if all(_fits(name, value) for name, value in values.items()) else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.disk.reading import content_of
 from keen_tui.disk.replacing import put_file, remove_file
@@ -32,8 +33,7 @@ _LOG = "changes.jsonl"
 _CONTENTS = "contents"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFile:
+class KeptFile(Struct, frozen=True, kw_only=True):
     """A file before the first and after the last of several changes; contents are None where there was no
     file, and the hashes tell it from a content that was lost. `unkept` says why one is not there, "" when
     all are. `mode` are the permission bits that it had before."""
@@ -48,8 +48,7 @@ class KeptFile:
     unkept: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenBack:
+class TakenBack(Struct, frozen=True, kw_only=True):
     """What an undo did: the names of the files that it changed, and a sentence for each that it couldn't."""
 
     files: tuple[str, ...]

@@ -7,8 +7,9 @@ import os
 import shutil
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +22,7 @@ LIMIT_BYTES = 2_000_000_000
 _DAY = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """What one session keeps: when that last changed (seconds since the epoch), and how much it is."""
 
     folder: Path

@@ -12,9 +12,10 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from keen_tui.bus import EventBus
 from keen_tui.disk.folders import make_private

@@ -7,9 +7,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.errors import StorageFailed
 from keen_tui.events import Event
@@ -27,8 +29,7 @@ TAIL_BYTES = 4_000_000
 """Bytes from the end of a file in which they are looked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFile:
+class SessionFile(Struct, frozen=True, kw_only=True):
     """What a session file holds.
 
     `whole_bytes` is the size of the file when nothing in it is damaged, else None: then it must be mended

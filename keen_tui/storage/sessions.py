@@ -7,10 +7,10 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from msgspec.structs import replace
 
 from keen_tui.disk.folders import make_private
 from keen_tui.errors import SessionInUse, StorageFailed

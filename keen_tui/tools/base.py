@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from keen_tui.display import Display
 from keen_tui.messages import ToolResult, ToolSpec
@@ -14,8 +15,7 @@ OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions are judged by it.
 
     `subject` is the path (as the person reads it) or the command; `inside` tells whether a path is
@@ -28,8 +28,7 @@ class Access:
     creates: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedCall:
+class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is what the person is asked about.
 
     `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.events import Mode
 from keen_tui.plain import clean
@@ -17,8 +18,7 @@ Grant = tuple[str, str]
 _EDITS_HERE: Grant = ("write", "workspace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """What to do with a call; the texts are for the question, or for the model (`refusal`).
 
     `grant` says what "allow this kind" would allow, None where that is not offered.

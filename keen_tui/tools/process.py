@@ -8,8 +8,9 @@ import secrets
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from keen_tui.tools.strays import MARK, can_find_strays, end_strays
 
@@ -22,8 +23,7 @@ TERM_GRACE = 0.5
 _CHUNK = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a command ended. `code` is 124 for a time-out and 128+N for death by signal N.
 
     `left_running` tells that processes of the command were still there and were ended with it.

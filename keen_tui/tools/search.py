@@ -12,8 +12,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.environment import child_environment
@@ -54,8 +55,7 @@ _RIPGREP_LINES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A line that matches. `path` is relative to the folder searched; `line` may be cut."""
 
     path: str
@@ -63,8 +63,7 @@ class Match:
     line: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     output: str
     complete: bool
 

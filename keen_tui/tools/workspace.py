@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.base import Keeper
@@ -14,8 +15,7 @@ _LONGEST_PATH = 4_096
 """Bytes at which no program could open the path any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A path with symlinks resolved.
 
     `name` is how the model and memory call it (turn.md rule 13): relative to the workspace, with forward

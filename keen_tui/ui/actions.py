@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
+from msgspec import Struct
 from textual.binding import Binding
 
 Where = Literal["anywhere", "composer", "transcript", "panels", "question"]
 """Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """One thing a person can do.
 
     `id` names the method `action_<id>` of the workspace (or, for `composer`, of the prompt) and the key

@@ -7,10 +7,10 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import Struct
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
@@ -30,8 +30,7 @@ _YOUNG_OBJECTS = 2_000
 _ROUNDS_BEFORE_FULL = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UiSettings:
+class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and behaves.
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True, kw_only=True):
     """One sign for each meaning. All are one cell wide, but for `queued` in ASCII, which has two."""
 
     running: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal, assert_never
+
+from msgspec.structs import replace
 
 from keen_tui.events import (
     ApprovalAnswered,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from keen_tui.events import (
     Compacted,

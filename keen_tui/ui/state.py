@@ -6,8 +6,10 @@ same in the first turn and in the thousandth. Folding, scrolling and focus are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.events import (
     ApprovalRequested,
@@ -30,14 +32,12 @@ ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "
 Phase = Literal["idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserBlock:
+class UserBlock(Struct, frozen=True, kw_only=True):
     turn: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextBlock:
+class TextBlock(Struct, frozen=True, kw_only=True):
     """Assistant text. `open` while its step streams; `lost` when that step was cut for good."""
 
     turn: int
@@ -47,8 +47,7 @@ class TextBlock:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningBlock:
+class ReasoningBlock(Struct, frozen=True, kw_only=True):
     turn: int
     step: int
     text: str
@@ -57,8 +56,7 @@ class ReasoningBlock:
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBlock:
+class ToolBlock(Struct, frozen=True, kw_only=True):
     """A tool call. `tail` is its newest live output; `result` is there once it finished.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took.
@@ -77,22 +75,19 @@ class ToolBlock:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryBlock:
+class RetryBlock(Struct, frozen=True, kw_only=True):
     """The step is tried again at `due` (clock of `apply`). Gone with the first sign of life."""
 
     retry: RetryScheduled
     due: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoticeBlock:
+class NoticeBlock(Struct, frozen=True, kw_only=True):
     turn: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndBlock:
+class EndBlock(Struct, frozen=True, kw_only=True):
     """How the turn ended. `settled` says what became of an incomplete or failed end since; `cost` is in US
     dollars, None when it is not known."""
 
@@ -106,8 +101,7 @@ class EndBlock:
         return self.end.turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionBlock:
+class CompactionBlock(Struct, frozen=True, kw_only=True):
     """The conversation is being summarised, or was. `text` is the summary so far, `end` how it ended."""
 
     turn: int
@@ -122,8 +116,7 @@ Block = (
 TurnStatus = Literal["running", "done", "pending", "failed", "abandoned"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRow:
+class TurnRow(Struct, frozen=True, kw_only=True):
     """One turn in the side panels. `facts` fill live; `carried_bytes` is known once it is settled, and 0 when
     the turn is `summarised`: then a summary carries what is left of it."""
 
@@ -145,8 +138,7 @@ class TurnRow:
         return replace(turn_memory(self.facts), notes=self.notes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UiState:
+class UiState(Struct, frozen=True, kw_only=True):
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
     `model` is the one that answers, None while that is not known. `title` is the user's own title of the
     session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from keen_tui.messages import Fact, FileChanged, TurnMemory
 from keen_tui.ui.state import Block, RetryBlock, TurnRow, UiState

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from rich.style import Style
 from textual.theme import Theme
 
@@ -74,8 +74,7 @@ _ANSI_COLOUR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KeenTheme:
+class KeenTheme(Struct, frozen=True):
     """A theme as its file says it: `colours` maps each role to `#rrggbb` or to an `ansi_*` name."""
 
     name: str

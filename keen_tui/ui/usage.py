@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from keen_tui.events import Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Spent(Struct, frozen=True, kw_only=True):
     """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known."""
 
     input_tokens: int = 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, HttpAnswer, RawStream, Reply, Say, Think

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Seen
 from keen_tui.events import (

@@ -7,9 +7,10 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper

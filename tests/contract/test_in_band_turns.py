@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.events import PolicyName, StepRestarted, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete

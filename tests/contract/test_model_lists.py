@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.errors import AuthFailed, ConnectionFailed, ProviderError, ReplyUnreadable, RequestRefused

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.demo.script import (

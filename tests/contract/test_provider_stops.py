@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.demo.script import Answer, Break, Call, NoAnswer, RawStream, RecordedRequest, Reply, Say, Think

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import fields, replace
 
 from keen_tui.demo.script import Answer, Break, Call, RawStream, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wires import seen

@@ -7,11 +7,11 @@ import itertools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.demo.script import Answer, Break, NoAnswer

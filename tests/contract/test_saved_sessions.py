@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session

@@ -85,7 +85,7 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
     assert record["text"] == "Done."
     assert record["turn_memory"] == {
         "files_changed": ["a.py"],
-        "failed_bash": [{"command": "exit 2", "exit_code": 2}],
+        "failed_bash": [{"kind": "CommandFailed", "command": "exit 2", "exit_code": 2}],
         "notes": [],
     }
     assert record["session_id"]

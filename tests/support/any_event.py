@@ -5,11 +5,11 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal
 
 from hypothesis import strategies as st
+from msgspec import Struct, structs
 
 from keen_tui.events import Event
 
@@ -54,9 +54,9 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint in simple:
         return simple[hint]
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and issubclass(hint, Struct):
         hints = typing.get_type_hints(hint)
-        return st.builds(hint, **{each.name: _values(hints[each.name]) for each in fields(hint)})
+        return st.builds(hint, **{each.name: _values(hints[each.name]) for each in structs.fields(hint)})
     if origin is Literal:
         return st.sampled_from(arguments)
     if origin is tuple:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from keen_tui.events import PolicyName
 from keen_tui.history import ContextPart, ContextReport, PartSize

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit

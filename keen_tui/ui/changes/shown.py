@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from keen_tui.diffing import diff_display
 from keen_tui.display import DiffDisplay
@@ -15,8 +15,7 @@ MOST_ROWS = 3_000
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownFile:
+class ShownFile(Struct, frozen=True, kw_only=True):
     """`diff` is None where there is nothing to draw; `instead` then says what is the matter. `note` is a
     word about the file: "new", "binary"."""
 

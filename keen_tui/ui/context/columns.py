@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.text import Text
 
 from keen_tui.history import POLICIES, ContextPart, ContextReport, PartSize
@@ -21,8 +21,7 @@ _BETWEEN = 4
 _CELLS = ((200, 28), (160, 24), (120, 18), (100, 16), (70, 20), (0, 16))
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """One column a policy at the right, `cells` wide; the left part of a row ends at `left_end`.
 
     `policies` are indices into `POLICIES`: all of them, or in a narrow terminal the chosen one.
@@ -51,8 +50,7 @@ def columns_of(width: int, chosen: int) -> Columns:
     return Columns(policies, cells, max(left_end, 0))
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A report with the policy that is looked at, `chosen`, as an index into `POLICIES`.
 
     `largest` is the scale of all rows: the tokens of the largest part under any policy.

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from keen_tui.messages import CommandFailed, TurnMemory
 from keen_tui.ui.measures import counted
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What the user wrote down by hand."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A changed file (its path), a failed command or a note. `forgotten`: it shall be left out.
 
     `added` marks a note that was written just now.

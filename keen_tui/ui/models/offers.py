@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual.fuzzy import Matcher
 
 from keen_tui.models import ModelInfo, ProviderInfo
@@ -13,8 +13,7 @@ MORE_SHOWN = 8
 """Models of a server's own list, beyond those that are known, that are shown before something is typed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """One provider in the picker.
 
     `key_source` is as `ModelsPort.key_source` says; `live` what its server lists, None while that is not
@@ -38,16 +37,14 @@ class Source:
         return tuple(model for model in self.live or () if model.id not in known)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
+class Heading(Struct, frozen=True, kw_only=True):
     """A provider above its models. `hidden` models are not shown until something is typed."""
 
     source: Source
     hidden: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(Struct, frozen=True, kw_only=True):
     """A model to choose. `typed` ones are what the user wrote, with a provider that may know it."""
 
     source: Source
@@ -55,8 +52,7 @@ class Offer:
     typed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyWanted:
+class KeyWanted(Struct, frozen=True, kw_only=True):
     """In place of the models of a provider whose key is not there."""
 
     source: Source

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -29,8 +29,7 @@ _BAR = 2
 """Cells that the bar of the chosen entry stands left of the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A line of the page: the title of a group, an entry that leads somewhere, or one that is not there."""
 
     name: str

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from keen_tui.models import ModelInfo, ProviderInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(Struct, frozen=True):
     """A model and how hard it shall reason."""
 
     model: ModelInfo
     effort: str
 
 
-@dataclass(frozen=True, slots=True)
-class WantsKey:
+class WantsKey(Struct, frozen=True):
     """A key shall be entered first, for this provider or for any."""
 
     provider: ProviderInfo | None
 
 
-@dataclass(frozen=True, slots=True)
-class KeyKept:
+class KeyKept(Struct, frozen=True):
     """This provider's key is kept now; `sentence` says where."""
 
     provider: ProviderInfo
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class FromProvider:
+class FromProvider(Struct, frozen=True):
     """One of this provider's models shall be chosen."""
 
     provider: ProviderInfo

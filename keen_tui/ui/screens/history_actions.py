@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from textual.timer import Timer
 
 from keen_tui.errors import KeenError, SessionInUse
@@ -25,8 +25,7 @@ _OPENING = "opening the session"
 _NONE_KEPT = "No sessions are kept here."
 
 
-@dataclass(frozen=True, slots=True)
-class _Replacement:
+class _Replacement(Struct, frozen=True):
     """What puts another session on the screen. `title` asks for it, `opens` is the session it opens and
     `turn` the one to show there."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from textual.geometry import Size
 
 from keen_tui.ui.widgets.sidebar import OVERLAY_WIDTH, sidebar_width
@@ -14,8 +13,7 @@ _HEADER_FROM = 16
 _COMPOSER_PADS_FROM = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """`wide` terminals hold the sidebar beside the conversation, others lay it over as an overlay.
 
     `low` ones have no header, `flat` ones a composer without blank rows, `tiny` ones nothing at all.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+
+from msgspec import Struct
 
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.measures import clean, counted
@@ -13,8 +14,7 @@ from keen_tui.ui.measures import clean, counted
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A session above the places that were found in it."""
 
     session: SavedSession

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.measures import counted
 from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_title
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class Shelf(Struct, frozen=True, kw_only=True):
     """`sessions` are those of this folder or, `everywhere`, of all; None until they were read.
 
     `query` narrows them by title or, `in_words`, is searched for in all of them: `hits` are the places.

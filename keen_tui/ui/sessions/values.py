@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from keen_tui.history import SavedSession
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The session to go on with, and the turn that was found in it, 0 for none.
 
     `fork`: go on with a copy of it, up to and with that turn (0: of all).

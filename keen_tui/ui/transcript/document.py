@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from keen_tui.ui.state import Block, TextBlock
 from keen_tui.ui.transcript.blocks import (
@@ -30,8 +31,7 @@ _MANY: Final = 64
 _serials = count()
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
+class Entry(Struct, eq=False):
     """A block in its place. `known`: its height was measured and is no estimate."""
 
     block: Block

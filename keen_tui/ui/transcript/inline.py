@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 
@@ -20,8 +21,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,:;!?)\]}]")
 _OPENABLE = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Face:
+class _Face(Struct, frozen=True):
     """How text looks at one place inside nested marks."""
 
     role: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.segment import Segment
 
 from keen_tui.ui.glyphs import Glyphs
@@ -18,8 +18,7 @@ PROSE_CELLS: Final = 96
 """Prose is never wider than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """`width` is that of the whole column in cells, gutter and right margin included."""
 
     styles: Styles

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from rich.segment import Segment
 
 from keen_tui.ui.transcript.lines import Line, cells_of, wrap
 from keen_tui.ui.transcript.look import Look
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """`now` is seconds on the clock of `ui.state.apply`; `last`: no block follows.
 
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
 
 from keen_tui.plain import clean
 from keen_tui.ui.transcript.markdown import children, is_tight, parse, parse_structure
@@ -36,8 +37,7 @@ _HALF_ESCAPE = re.compile(r"(?:\r|\x1b[^\x1b]{0,80})\Z")
 _WHOLE_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[^\[\]PX^_])", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A run of text that is drawn by itself, `gap` blank rows below the piece before it.
 
     Code has no fence lines in its `source`. A continued list goes on with item `number`; a continued
@@ -52,8 +52,7 @@ class Piece:
     widths: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(Struct, frozen=True):
     """An open fence: what closes it, and the indentation that its lines lose."""
 
     marker: str
@@ -69,8 +68,7 @@ class _Fence:
         return "\n".join(re.sub(rf"^ {{0,{self.indent}}}", "", line) for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Carry:
+class _Carry(Struct, frozen=True):
     """How the tail goes on with the piece before it."""
 
     gap: int = 1
@@ -79,8 +77,7 @@ class _Carry:
     widths: tuple[int, ...] | None = None
 
 
-@dataclass(slots=True)
-class Splitter:
+class Splitter(Struct):
     """Takes text with `feed`; `pieces` only ever grows, `tail()` is what follows them."""
 
     pieces: list[Piece] = field(default_factory=list)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar
 
+from msgspec import Struct, field
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
@@ -18,8 +18,7 @@ EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """Rows of a panel that belong together, and the place in the transcript they stand for.
 
     `waits` gives its rows the amber bar. `turn` is 0 for rows that lead nowhere.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -27,8 +27,7 @@ _RIGHT_MARGIN = 2
 _ROWS_ELSEWHERE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """A numbered answer. `asks_why` answers open a line for words before they are given."""
 
     id: str
@@ -37,8 +36,7 @@ class Choice:
     asks_why: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What is asked. `body` draws what it is about in a number of cells; it scrolls when it is long.
 
     `facts` stand right of the title, `why` says why it asks. `preselected` is the index of the answer

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.events import Event, TurnStarted, as_record, event_type
+from keen_tui.events import Event, ToolFinished, TurnStarted, as_record, event_type
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import CommandFailed, FileChanged
+from keen_tui.messages import CommandFailed, FileChanged, ToolResult
 from keen_tui.models import Identity
 from keen_tui.storage.records import (
     Header,
@@ -69,6 +69,16 @@ def test_a_missing_field_is_no_event_and_one_too_many_is_passed_over() -> None:
     del record["turn"]
     with pytest.raises(ValueError):
         parsed_event(record)
+
+
+def test_facts_written_before_they_had_a_kind_are_read() -> None:
+    facts = (FileChanged(path="a.py"), CommandFailed(command="exit 2", exit_code=2))
+    result = ToolResult(text="", summary="", facts=facts)
+    event = ToolFinished(turn=1, id="c1", name="bash", arguments={}, target="", result=result, seconds=1.0)
+    record = as_record(event)
+    for fact in record["facts"]:
+        del fact["kind"]
+    assert parsed_event(record) == event
 
 
 @given(

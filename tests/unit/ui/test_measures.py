@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 from rich.cells import cell_len
 
 from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from keen_tui.models import ModelInfo
 from keen_tui.ui.models.offers import (

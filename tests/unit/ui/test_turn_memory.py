@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from keen_tui.events import MemoryEdited
 from keen_tui.messages import CommandFailed, TurnMemory
