@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from keen_tui import __version__
-from keen_tui.config import Output, Settings, load_settings
+from keen_tui.choices import Api, ExportFormat, Mode, Output, PolicyName
+from keen_tui.config import Settings, load_settings
 from keen_tui.errors import ConfigError, KeenError, ModelMissing
-from keen_tui.events import Mode, PolicyName
-from keen_tui.history import ExportFormat, SavedSession
+from keen_tui.history import SavedSession
 from keen_tui.home import home_folder
-from keen_tui.models import Api
 from keen_tui.plain import clean
 
 if TYPE_CHECKING:

@@ -12,13 +12,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.choices import Api, Mode, PolicyName
 from keen_tui.errors import ConfigError
-from keen_tui.events import Mode, PolicyName
 from keen_tui.home import settings_file
-from keen_tui.models import Api
-
-Output = Literal["text", "json", "stream-json"]
-
 
 URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 """The environment variables that move a provider's base URL, by provider."""

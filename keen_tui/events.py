@@ -13,15 +13,10 @@ from typing import Any, Literal
 
 from msgspec import Struct, field, to_builtins
 
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.display import Display
 from keen_tui.errors import EndReason
 from keen_tui.messages import StopReason, TokenUsage, ToolResult, TurnMemory
-
-Mode = Literal["ask", "auto-edit", "plan", "auto"]
-"""Permission mode: what runs without asking."""
-
-PolicyName = Literal["summary", "in-band", "full-trace"]
-"""Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from typing import Any, TextIO, assert_never
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
-from keen_tui.config import Output
+from keen_tui.choices import Output
 from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.events import (
     ApprovalAnswered,

@@ -10,9 +10,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from keen_tui.events import PolicyName
+from keen_tui.choices import PolicyName
 
-ExportFormat = Literal["markdown", "json", "html"]
 ContextKind = Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
 
 

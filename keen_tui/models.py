@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
+from keen_tui.choices import Api
 from keen_tui.messages import TokenUsage
-
-Api = Literal["openai-chat", "openai-responses", "anthropic"]
-"""The wire protocol of a model server."""
 
 _MILLION = 1_000_000
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from keen_tui.agent.history_desk import export_session
 from keen_tui.agent.playback import Playback
+from keen_tui.choices import ExportFormat
 from keen_tui.config import Settings
 from keen_tui.errors import ConfigError
-from keen_tui.history import ExportFormat, SavedSession
+from keen_tui.history import SavedSession
 from keen_tui.plain import clean
 from keen_tui.storage.reading import read_session
 from keen_tui.wiring import build_store, run_screen

@@ -8,8 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
-from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Mode
+from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event
 from keen_tui.messages import ToolCall
 from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions import Verdict, judge

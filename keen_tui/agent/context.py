@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
-from keen_tui.events import PolicyName, Usage
+from keen_tui.choices import PolicyName
+from keen_tui.events import Usage
 from keen_tui.history import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes

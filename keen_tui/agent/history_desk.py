@@ -14,10 +14,11 @@ from keen_tui.agent.opening import Kept, Opening, is_long, preview, read_for_ope
 from keen_tui.agent.scribe import Scribe
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnChanges, TurnKeeper
+from keen_tui.choices import ExportFormat
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.events import Notice, SessionRenamed
-from keen_tui.history import Changes, ExportFormat, SavedSession, SearchHit
+from keen_tui.history import Changes, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.plain import clean

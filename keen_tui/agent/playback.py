@@ -10,16 +10,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keen_tui.bus import EventBus
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import SessionRefused
-from keen_tui.events import (
-    Event,
-    Mode,
-    PolicyName,
-    SessionOpened,
-    SessionRestored,
-    TextDelta,
-    TurnAbandoned,
-)
+from keen_tui.events import Event, SessionOpened, SessionRestored, TextDelta, TurnAbandoned
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished

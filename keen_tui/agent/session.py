@@ -17,15 +17,14 @@ from keen_tui.agent.request import step_request
 from keen_tui.agent.session_past import SessionPast
 from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import (
     CompactionFailed,
     MessageTakenBack,
-    Mode,
     ModeChanged,
     ModelChanged,
     PolicyChanged,
-    PolicyName,
     QueueChanged,
     TurnAbandoned,
     TurnError,

@@ -13,13 +13,9 @@ from keen_tui.agent.context import RequestSize
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.bus import EventBus
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import SessionRefused
-from keen_tui.events import (
-    Event,
-    Mode,
-    PolicyName,
-    Usage,
-)
+from keen_tui.events import Event, Usage
 from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of

@@ -6,12 +6,12 @@ as that: text out, no file touched. Whatever models, tools and users wrote comes
 
 from __future__ import annotations
 
+from keen_tui.choices import ExportFormat
 from keen_tui.exporting.folding import fold
 from keen_tui.exporting.json_form import write_json
 from keen_tui.exporting.markdown import write_markdown
 from keen_tui.exporting.page import write_html
 from keen_tui.exporting.source import ExportSource as ExportSource
-from keen_tui.history import ExportFormat
 
 
 def export_text(format: ExportFormat, source: ExportSource) -> str:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from keen_tui.events import PolicyName
+from keen_tui.choices import PolicyName
 from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter
 from keen_tui.memory.rendering import render_assistant
 from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 
+from keen_tui.choices import Api
 from keen_tui.errors import ReplyUnreadable
 from keen_tui.memory.projection import NativeTrace
 from keen_tui.messages import (
@@ -21,7 +22,6 @@ from keen_tui.messages import (
     ToolSpec,
     ToolStep,
 )
-from keen_tui.models import Api
 from keen_tui.providers.anthropic_assembly import AnthropicAssembly, PausedReply
 from keen_tui.providers.arguments import sendable_name
 from keen_tui.providers.base import Connection, StepPart, StepRequest

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, get_args
 
+from keen_tui.choices import Api
 from keen_tui.errors import ConfigError
-from keen_tui.models import Api, ModelInfo, Price, ProviderInfo
+from keen_tui.models import ModelInfo, Price, ProviderInfo
 
 Table = Mapping[str, Any]
 """A table of the file, as TOML gives it, checked."""

@@ -10,12 +10,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
+from keen_tui.choices import Api
 from keen_tui.config import is_loopback
 from keen_tui.errors import AuthFailed, RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
-from keen_tui.models import Api, Identity
+from keen_tui.models import Identity
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from keen_tui.models import Api
+from keen_tui.choices import Api
 
 _ANTHROPIC_HOST = "api.anthropic.com"
 

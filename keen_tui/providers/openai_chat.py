@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
+from keen_tui.choices import Api
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
-from keen_tui.models import Api, Identity
+from keen_tui.models import Identity
 from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.chat_assembly import VENDOR_FIELDS, ChatAssembly

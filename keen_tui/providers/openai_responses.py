@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, ClassVar
 
+from keen_tui.choices import Api
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
-from keen_tui.models import Api
 from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.event_reader import EventReader

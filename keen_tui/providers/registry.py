@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never, get_args
 
-from keen_tui.models import Api
+from keen_tui.choices import Api
 from keen_tui.providers.base import Connection, Provider
 
 APIS: tuple[Api, ...] = get_args(Api)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from keen_tui.events import Mode
+from keen_tui.choices import Mode
 from keen_tui.plain import clean
 from keen_tui.tools.base import Access
 from keen_tui.tools.sensitive import holds_secrets, runs_code_later

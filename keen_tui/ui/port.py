@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from keen_tui.bus import EventBus
-from keen_tui.events import Mode, PolicyName
-from keen_tui.history import Changes, ContextReport, ExportFormat, SavedSession, SearchHit
+from keen_tui.choices import ExportFormat, Mode, PolicyName
+from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo

@@ -11,15 +11,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.events import (
     ApprovalRequested,
     Compacted,
     CompactionFailed,
     CompactionStarted,
     EndEvent,
-    Mode,
     ModelChanged,
-    PolicyName,
     RetryScheduled,
     TurnError,
     TurnIncomplete,

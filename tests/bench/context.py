@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keen_tui.events import PolicyName, TurnDone
+from keen_tui.choices import PolicyName
+from keen_tui.events import TurnDone
 from keen_tui.history import POLICIES
 from tests.bench.context_script import TASKS, lay_out, replies
 from tests.bench.table import Row

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from keen_tui.events import PolicyName
+from keen_tui.choices import PolicyName
 from keen_tui.history import POLICIES
 from keen_tui.providers.registry import APIS
 from tests.support import agent

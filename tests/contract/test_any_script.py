@@ -15,6 +15,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keen_tui.choices import Api, PolicyName
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -34,7 +35,6 @@ from keen_tui.events import (
     CompactionStarted,
     EndEvent,
     MessageTakenBack,
-    PolicyName,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -46,7 +46,7 @@ from keen_tui.history import POLICIES
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.messages import Fact
-from keen_tui.models import Api, ModelInfo
+from keen_tui.models import ModelInfo
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT, QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.choices import Api
 from keen_tui.demo.script import (
     Answer,
     HttpAnswer,
@@ -34,7 +35,7 @@ from keen_tui.events import (
 )
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.messages import TokenUsage, TurnMemory
-from keen_tui.models import Api, ModelInfo, Price
+from keen_tui.models import ModelInfo, Price
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.openai_chat import OpenAIChat
 from tests.support import agent

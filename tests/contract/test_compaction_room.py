@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Seen
 from keen_tui.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
-    PolicyName,
     TurnDone,
     TurnError,
     TurnIncomplete,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Break, Call, RecordedRequest, Reply, Say, Think
-from keen_tui.events import Compacted, PolicyName, TurnStarted, Usage
+from keen_tui.events import Compacted, TurnStarted, Usage
 from keen_tui.history import POLICIES, ContextPart, ContextReport
 from keen_tui.messages import TokenUsage, TurnMemory
 from tests.support.agent import AtWork, Bench

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
+from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
-from keen_tui.events import Compacted, Event, PolicyName, SessionRestored, TurnIncomplete, TurnUndone
+from keen_tui.events import Compacted, Event, SessionRestored, TurnIncomplete, TurnUndone
 from keen_tui.memory.conversation import Past
 from keen_tui.messages import CommandFailed, Message, TurnMemory
 from keen_tui.storage.sessions import SessionStore

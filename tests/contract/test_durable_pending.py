@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Think
 from keen_tui.errors import SessionRefused
@@ -25,7 +26,6 @@ from keen_tui.events import (
 )
 from keen_tui.memory.rendering import ABANDONED
 from keen_tui.memory.unfinished import ENDED_MIDWAY
-from keen_tui.models import Api
 from keen_tui.providers.registry import APIS
 from keen_tui.storage.pending_file import read_pending
 from tests.support.agent import LIMIT

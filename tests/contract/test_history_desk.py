@@ -12,12 +12,12 @@ import pytest
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
+from keen_tui.choices import Mode
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.errors import STOPPED, SessionRefused, StorageFailed
 from keen_tui.events import (
     ApprovalRequested,
     Event,
-    Mode,
     SessionOpened,
     SessionRestored,
     ToolStarted,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.choices import Api
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say, Seen, Think
 from keen_tui.demo.wires import seen
 from keen_tui.events import (
@@ -20,7 +21,6 @@ from keen_tui.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.models import Api
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
 from tests.support.faults import DONE

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.choices import Api, Mode, PolicyName
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
 from keen_tui.events import (
     Event,
-    Mode,
     PolicyChanged,
-    PolicyName,
     SessionRestored,
     ToolFinished,
     TurnDone,
@@ -28,7 +27,6 @@ from keen_tui.events import (
 from keen_tui.history import POLICIES
 from keen_tui.memory.policies import RESULT_LIMIT
 from keen_tui.messages import ToolResult, TurnMemory
-from keen_tui.models import Api
 from keen_tui.providers.registry import APIS
 from tests.support.agent import AtWork
 

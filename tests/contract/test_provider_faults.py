@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
+from keen_tui.choices import Api
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -42,7 +43,6 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.models import Api
 from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.registry import APIS
 from tests.support.agent import AtWork, Bench

@@ -11,13 +11,13 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
+from keen_tui.choices import Mode
 from keen_tui.demo.script import Answer, Break, Call, NoAnswer, RawStream, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wire_json import sse
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Event,
-    Mode,
     ReasoningDelta,
     RetryScheduled,
     TextDelta,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Break, Fail, HttpAnswer, RecordedRequest, Reply, Say, Seen
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
-from keen_tui.models import Api
 from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.registry import APIS
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from keen_tui.choices import Api
 from keen_tui.demo.script import Break, RawStream
 from keen_tui.errors import StreamCut
 from keen_tui.messages import StepReply
-from keen_tui.models import Api
 from keen_tui.providers.anthropic_assembly import AnthropicAssembly
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
 from keen_tui.providers.chat_assembly import ChatAssembly

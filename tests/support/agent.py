@@ -14,21 +14,12 @@ from typing import Any, Protocol, TypeVar
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.bus import Subscription
+from keen_tui.choices import Api, Mode, PolicyName
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
-from keen_tui.events import (
-    Compacted,
-    CompactionFailed,
-    EndEvent,
-    Event,
-    Mode,
-    PolicyName,
-    TurnDone,
-    TurnError,
-    TurnIncomplete,
-)
-from keen_tui.models import Api, ModelInfo
+from keen_tui.events import Compacted, CompactionFailed, EndEvent, Event, TurnDone, TurnError, TurnIncomplete
+from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
 from keen_tui.tools.toolbox import build_toolbox

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keen_tui.events import PolicyName
+from keen_tui.choices import PolicyName
 from keen_tui.history import ContextPart, ContextReport, PartSize
 
 TURN_3 = """› round the totals once, at the end, not per line

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.bus import EventBus
+from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalAnswered,
     Event,
     MemoryEdited,
     MessageTakenBack,
-    Mode,
     ModeChanged,
     PolicyChanged,
-    PolicyName,
     QueueChanged,
 )
 from keen_tui.history import ContextReport, PartSize

@@ -12,9 +12,9 @@ from typing import Any
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
+from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.memory.pending import PendingState
-from keen_tui.models import Api
 from keen_tui.providers.base import Provider
 from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore

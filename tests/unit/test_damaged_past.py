@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keen_tui.choices import PolicyName
 from keen_tui.events import (
     Compacted,
     CompactionStarted,
     Event,
     MemoryEdited,
     MessageTakenBack,
-    PolicyName,
     StepRestarted,
     TextDelta,
     TurnAbandoned,

@@ -13,8 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
+from keen_tui.choices import PolicyName
 from keen_tui.errors import SessionRefused
-from keen_tui.events import PolicyName
 from keen_tui.messages import CommandFailed, TurnMemory
 from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.ui.context.foot import Foot

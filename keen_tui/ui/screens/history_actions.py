@@ -8,8 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 from textual.timer import Timer
 
+from keen_tui.choices import ExportFormat
 from keen_tui.errors import KeenError, SessionInUse
-from keen_tui.history import ExportFormat, SavedSession
+from keen_tui.history import SavedSession
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.sessions.lines import shown_title

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, cast, get_args
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from keen_tui.events import Mode
+from keen_tui.choices import Mode
 from keen_tui.ui.actions import listed, shown_key
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar, get_args
 from textual import events, on
 from textual.binding import BindingType
 
+from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
-from keen_tui.events import Mode
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.change_actions import ChangeActions
 from keen_tui.ui.screens.history_actions import HistoryActions

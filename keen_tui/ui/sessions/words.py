@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from keen_tui.choices import ExportFormat
 from keen_tui.errors import ConfigError
-from keen_tui.history import ExportFormat
 
 _FORMATS: dict[str, ExportFormat] = {
     "markdown": "markdown",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rich.text import Text
 
-from keen_tui.events import PolicyName
+from keen_tui.choices import PolicyName
 from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import pytest
 
-from keen_tui.events import Mode
+from keen_tui.choices import Mode
 from keen_tui.tools.base import Access
 from keen_tui.tools.permissions import judge
 

@@ -1,0 +1,20 @@
+"""What is chosen by a word, in the settings and on the command line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Mode = Literal["ask", "auto-edit", "plan", "auto"]
+"""Permission mode: what runs without asking."""
+
+PolicyName = Literal["summary", "in-band", "full-trace"]
+"""Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
+
+Api = Literal["openai-chat", "openai-responses", "anthropic"]
+"""The wire protocol of a model server."""
+
+Output = Literal["text", "json", "stream-json"]
+"""What a turn without a screen prints."""
+
+ExportFormat = Literal["markdown", "json", "html"]
+"""What a session is exported as."""
