@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from keen_tui.choices import PolicyName
-from keen_tui.events import TurnDone
+from keen_tui.events import ToolFinished, TurnDone
 from keen_tui.history import POLICIES
 from tests.bench.context_script import TASKS, lay_out, replies
 from tests.bench.table import Row
@@ -90,5 +90,7 @@ async def _first_requests(policy: PolicyName) -> tuple[int, ...]:
                 if not (isinstance(end, TurnDone) and end.turn_memory.files_changed):
                     raise AssertionError(f"a turn of the script did not do its work: {end}")
                 sizes.append(len(bench.server.requests[number].raw))
+            if any(call.result.is_error for call in bench.log.of(ToolFinished)):
+                raise AssertionError("a call of the script failed")
             bench.assert_valid_requests()
             return tuple(sizes)

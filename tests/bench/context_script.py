@@ -72,7 +72,7 @@ def replies(*, with_block: bool) -> Iterator[Reply]:
     revisions = dict.fromkeys(SIZES, 0)
     for task in TASKS:
         changed = task.reads[0]
-        yield Reply([Say(task.plan), Call("grep", {"pattern": f"def {changed}_"})])
+        yield Reply([Say(task.plan), Call("grep_files", {"pattern": f"def {changed}_"})])
         yield Reply([_read(name) for name in task.reads])
         yield Reply([_edit(changed, revisions), _checks(changed)])
         yield Reply([Say("The rounding is off by one cent; I mend that."), _edit(changed, revisions)])

@@ -34,6 +34,7 @@ def rows() -> Iterator[Row]:
             program.come_to_rest(1.0)
             seen = new.ask(program)
         said = _said(new)
+        work.check(session_file(new))
     yield Row(
         what="journal: longest step on the event loop",
         value=_longest(seen["steps"]) * 1000,

@@ -25,6 +25,7 @@ from tests.bench.actions import (
     costs,
 )
 from tests.bench.figures import p95
+from tests.bench.frames import appending
 from tests.bench.long_session import MESSAGES_A_TURN, write_long_session
 from tests.bench.programs import NOWHERE, PROMPT_SIGN, Place, in_terminal, keen, place
 from tests.bench.streaming import text
@@ -52,6 +53,7 @@ def rows() -> Iterator[Row]:
         ):
             yield from _actions(short, long)
             yield from _streaming(short, long)
+        yield from _appending()
 
 
 @contextmanager
@@ -169,6 +171,13 @@ def _streaming(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
         reference=begins[short],
         against="at 100 messages",
     )
+
+
+def _appending() -> Iterator[Row]:
+    """In a process of its own for each length, see frames.py."""
+    few, many = appending(FEW), appending(MANY)
+    yield _budgeted("append a block", many)
+    yield _compared("append a block", many, few)
 
 
 def _budgeted(what: str, values: Sequence[float]) -> Row:

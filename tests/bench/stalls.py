@@ -10,6 +10,7 @@ from typing import Any
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.threaded import serving
 from tests.bench.driving import turns
+from tests.bench.long_session import session_file
 from tests.bench.programs import PROMPT_SIGN, in_terminal, place, watched
 from tests.bench.table import Row
 from tests.bench.work_script import Work
@@ -42,6 +43,7 @@ def rows() -> Iterator[Row]:
                     break
             program.come_to_rest(1.0)
             seen = new.ask(program)
+        work.check(session_file(new))
     what = f"{length:g} min, {work.turns} turns"
     yield Row(what=f"worst stall of the event loop: {what}", value=_worst(seen), unit="ms CPU", budget=MOST)
     often = sum(each > 0.016 for each in seen["stalls"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class Work:
                     Think("The totals first; then what adds them up. "),
                     Say(f"I look at `{file}` and who calls it."),
                     Call("read_file", {"path": file}),
-                    Call("grep", {"pattern": f"line {turn % 200}$"}),
+                    Call("grep_files", {"pattern": f"line {turn % 200}$"}),
                 ]
             )
             old, new = f"REVISION = {revision}\n", f"REVISION = {revision + 1}\n"
@@ -55,6 +56,14 @@ class Work:
             yield Reply([Say("Now the change."), edit, Call("bash", {"command": _CHECKS})])
             self.turns = turn
             yield Reply([Say(self._closing(turn))], pace=self._pace)
+
+    def check(self, session_file: Path) -> None:
+        """Raises AssertionError when the work was not done as written."""
+        records = [json.loads(line) for line in session_file.read_text().splitlines()]
+        failed = [record["text"] for record in records if record.get("is_error")]
+        done = sum(record["type"] == "turn_done" for record in records)
+        if failed or done != self.turns:
+            raise AssertionError(f"{done} of {self.turns} turns done, failed: {failed[:1]}")
 
     @staticmethod
     def _closing(turn: int) -> str:
