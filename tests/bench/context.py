@@ -15,6 +15,8 @@ from tests.bench.context_script import TASKS, lay_out, replies
 from tests.bench.table import Row
 from tests.support.agent import at_work
 
+OUT = Path("out")
+
 Growth = Mapping[PolicyName, Sequence[int]]
 """Bytes of the first request of each turn, by policy."""
 
@@ -29,7 +31,15 @@ def measured() -> Growth:
     return {policy: asyncio.run(_first_requests(policy)) for policy in POLICIES}
 
 
-def rows(growth: Growth) -> Iterator[Row]:
+def rows() -> Iterator[Row]:
+    """The budgets; the table turn by turn is printed and written, too."""
+    growth = measured()
+    write(growth, OUT)
+    print(f"{markdown(growth)}\n")
+    yield from verdicts(growth)
+
+
+def verdicts(growth: Growth) -> Iterator[Row]:
     """The budgets of the policies that do not replay."""
     whole = _grown(growth["full-trace"])
     for policy in ("summary", "in-band"):

@@ -19,6 +19,8 @@ MOST = 50.0
 """Milliseconds."""
 
 PACE = 1 / 300
+WINDOW = 200_000
+"""Tokens that the scripted model takes."""
 
 
 def minutes(default: float) -> float:
@@ -33,6 +35,7 @@ def rows() -> Iterator[Row]:
     work, length = Work(pace=PACE), minutes(1)
     with serving(ModelServer(work)) as server, place() as new:
         work.lay_out(new.work)
+        (new.home / "settings.toml").write_text(f"context_window = {WINDOW}\n")
         with in_terminal(watched("stalls", new, server.base_url), new) as program:
             program.wait_for(PROMPT_SIGN)
             program.come_to_rest(1.0)
@@ -45,14 +48,17 @@ def rows() -> Iterator[Row]:
             seen = new.ask(program)
         work.check(session_file(new))
     what = f"{length:g} min, {work.turns} turns"
-    yield Row(what=f"worst stall of the event loop: {what}", value=_worst(seen), unit="ms CPU", budget=MOST)
+    yield Row(
+        what=f"worst stall of the event loop: {what}", value=worst_stall(seen), unit="ms CPU", budget=MOST
+    )
     often = sum(each > 0.016 for each in seen["stalls"])
     yield Row(what=f"stalls of more than 16 ms: {what}", value=often, unit="")
     yield Row(what="longest garbage collection", value=longest_collection(seen), unit="ms CPU")
-    yield Row(what="worst stall during the start", value=_worst(start), unit="ms CPU")
+    yield Row(what="worst stall during the start", value=worst_stall(start), unit="ms CPU")
 
 
-def _worst(seen: dict[str, Any]) -> float:
+def worst_stall(seen: dict[str, Any]) -> float:
+    """Milliseconds."""
     return float(seen["stalls"][0]) * 1000
 
 

@@ -11,7 +11,12 @@ from tests.bench.streaming import TEXTS
 
 _FILES = 12
 _LINE = "    total = total + price * count  # line {}\n"
+_SUMMARY = "The parts were revised one after the other, and their checks passed. " * 10
 _CHECKS = "for each in $(seq 60); do echo \"tests/test_$each.py ......  ok\"; done; echo '60 passed'"
+
+
+MESSAGES_A_TURN = 8
+"""One of the user, three of the model, four tool results."""
 
 
 class Work:
@@ -35,8 +40,9 @@ class Work:
                 f"REVISION = 0\n\n\ndef run(total, price, count):\n{lines}"
             )
 
-    def __call__(self, _: RecordedRequest) -> Answer:
-        return next(self._answers)
+    def __call__(self, request: RecordedRequest) -> Answer:
+        is_summary = not request.body.get("tools")
+        return Reply([Say(_SUMMARY)]) if is_summary else next(self._answers)
 
     def _all(self) -> Iterator[Answer]:
         while True:

@@ -154,6 +154,13 @@ class TerminalProgram:
         self._drawn = end
         return "\n".join(row.rstrip() for row in self._screen.display)
 
+    def forget_output(self) -> None:
+        """Drop what was drawn from `output`; the screen keeps it."""
+        self.screen()
+        del self.output[: self._drawn]
+        self._drawn = 0
+        self.gaps.clear()
+
     def wait_for_screen(self, *words: str, seconds: float = 60.0) -> None:
         """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
         self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
