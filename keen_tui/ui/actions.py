@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from textual.binding import Binding
 
-Where = Literal["anywhere", "composer", "transcript", "panels", "question"]
+Where = Literal["anywhere", "composer", "transcript", "search", "panels", "question"]
 """Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
 
 
@@ -84,6 +84,15 @@ ACTIONS: tuple[Action, ...] = (
         label="Fold or unfold tool details",
         hint="details",
         help="unfolds diffs, output and reasoning",
+    ),
+    Action(
+        id="find",
+        keys=("ctrl+f",),
+        label="Find words",
+        hint="find",
+        slash=("find",),
+        takes="[words]",
+        help="finds words in this session: /find discount",
     ),
     Action(
         id="next_mode",
@@ -288,6 +297,40 @@ ACTIONS: tuple[Action, ...] = (
         label="Unfold",
         where="transcript",
         help="unfolds the block, or folds it",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="find_older",
+        keys=("up", "enter"),
+        label="Older hit",
+        where="search",
+        help="shows the next hit above; behind the first one comes the last",
+        listed=False,
+    ),
+    Action(
+        id="find_newer",
+        keys=("down", "shift+enter", "ctrl+j"),
+        label="Newer hit",
+        where="search",
+        help="shows the next hit below",
+        listed=False,
+    ),
+    Action(
+        id="find_stay",
+        keys=("escape",),
+        label="Stay at the hit",
+        where="search",
+        help="ends the search and stays at the hit",
+        listed=False,
+        bound=False,
+    ),
+    Action(
+        id="find_return",
+        keys=("ctrl+f",),
+        label="Go back",
+        where="search",
+        help="ends the search and goes back to where you were",
         listed=False,
         bound=False,
     ),

@@ -20,6 +20,7 @@ TITLES: dict[Where, str] = {
     "anywhere": "Everywhere, also while you type",
     "composer": "In the composer",
     "transcript": "In the transcript (tab goes there)",
+    "search": "While you look for words",
     "panels": "In Activity and TurnMemory",
     "question": "When something asks",
 }

@@ -38,6 +38,7 @@ from keen_tui.ui.widgets.welcome import Welcome
 
 _PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
     "transcript": (("up, down", "block"), ("enter", "fold"), ("ctrl+y", "copy")),
+    "search": (("up, enter", "older"), ("down", "newer"), ("esc", "stay"), ("ctrl+f", "go back")),
     "panels": (("up, down", "row"), ("enter", "show")),
 }
 
@@ -133,6 +134,8 @@ class Stage(Screen[None]):
             return "transcript"
         if isinstance(self.focused, Panel):
             return "panels"
+        if self.focused and self.focused.id == "find-field":
+            return "search"
         return "question" if self.question_pane.question else "composer"
 
     def show(self, state: UiState) -> None:
@@ -260,7 +263,8 @@ class Stage(Screen[None]):
     def _pane_keys(self) -> tuple[tuple[str, str], ...]:
         """Keys of the focused pane and what they do; esc stops while a turn runs."""
         keys = _PANE_KEYS.get(self.focused_place, ())
-        return keys if self.state.running or not keys else (*keys, ("esc", "back"))
+        says_back = self.state.running or not keys or self.focused_place == "search"
+        return keys if says_back else (*keys, ("esc", "back"))
 
     def _run_clock(self, running: bool) -> None:
         """One tick a second while a turn runs; no timer at all while idle."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isawaitable
 from typing import ClassVar, get_args
 
 from textual import events, on
@@ -12,6 +13,7 @@ from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.change_actions import ChangeActions
+from keen_tui.ui.screens.find_actions import FindActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
@@ -39,7 +41,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions, Stage):
+class WorkspaceScreen(ChangeActions, FindActions, HistoryActions, ModelActions, MemoryActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
@@ -49,11 +51,12 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
 
     def run(self, action_id: str, words: str = "") -> None:
         """Run the action of that id, with the words that it may take."""
+        if action_id == "stop":
+            self.leave_find()  # esc means the search first, the name means the turn
         method = getattr(self, f"action_{action_id}")
-        if BY_ID[action_id].takes:
-            method(words)
-        else:
-            method()
+        done = method(words) if BY_ID[action_id].takes else method()
+        if isawaitable(done):
+            self.call_next(lambda: done)
 
     def show(self, state: UiState) -> None:
         before = self.state
@@ -74,7 +77,7 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         question = self.question_pane.question
         again = self._again_since(self._last_escape)
         self._last_escape = self.clock()
-        if self.question_pane.back():
+        if self.leave_find() or self.question_pane.back():
             return
         if question and question.id != APPROVAL:
             self.close_question()

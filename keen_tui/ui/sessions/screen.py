@@ -19,12 +19,12 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.bars import Keys, PutAside, SessionsFoot, SessionsHead
-from keen_tui.ui.sessions.field import Field
 from keen_tui.ui.sessions.lines import Line, session_of, shown_title
 from keen_tui.ui.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
 from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.values import Chosen
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.field import Field
 
 _LOW = 16
 """Rows below which nothing is left blank."""

@@ -138,7 +138,7 @@ def _with_caret(line: Line, look: Look) -> Line:
     on_code = length < len(line.text)
     caret = Segment(look.glyphs.caret, look.styles("accent", on="panel" if on_code else None))
     before, after = sliced(line.segments, 0, length), sliced(line.segments, length + 1, len(line.text))
-    return line._replace(segments=(*before, caret, *after))
+    return line._replace(segments=(*before, caret, *after), trim=max(len(line.text) - length, 1))
 
 
 def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:

@@ -30,7 +30,7 @@ _DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
 def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
     match block.end:
         case TurnDone():
-            return _draw_done(block.end, block.cost, scene)
+            return scene.facts(scene.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
         case TurnIncomplete():
             waits = scene.last and not block.settled
             return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
@@ -55,11 +55,10 @@ def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
     )
 
 
-def _draw_done(end: TurnDone, cost: float | None, scene: Scene) -> list[Line]:
+def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]:
+    """What the row of a turn that is done says: texts and their roles."""
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
-    return scene.facts(
-        scene.look.glyphs.done,
-        "ok",
+    return (
         (f"turn {end.turn} done", "soft"),
         (duration(end.seconds), "dim"),
         (counted(end.calls, "call") if end.calls else "", "dim"),

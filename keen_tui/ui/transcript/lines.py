@@ -21,14 +21,15 @@ class Line(NamedTuple):
     """One row of cells from the left edge.
 
     `joint` is what copied text has between the row above and this one: None for a new line, a blank or
-    nothing where a long line was wrapped. The first `skip` characters are decoration and never copied.
-    `chip` marks the row that shows the key to press next.
+    nothing where a long line was wrapped. The first `skip` characters and the last `trim` ones are
+    decoration and never copied. `chip` marks the row that shows the key to press next.
     """
 
     segments: tuple[Segment, ...] = ()
     joint: str | None = None
     skip: int = 0
     chip: bool = False
+    trim: int = 0
 
     @property
     def text(self) -> str:
@@ -53,7 +54,8 @@ class Line(NamedTuple):
         missing = cells - self.cells
         if missing <= 0:
             return self
-        return self._replace(segments=(*self.segments, Segment(" " * missing, style)))
+        blanks = Segment(" " * missing, style)
+        return self._replace(segments=(*self.segments, blanks), trim=self.trim + missing)
 
     def restyled(self, style: Style) -> Line:
         """This row with all its text in `style`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from keen_tui.ui.transcript.finding import Tally
+
 
 class Moved(Message, namespace="transcript"):
     """The view moved: does it follow the end, how many rows are below, is the key to press next in it."""
@@ -30,3 +32,11 @@ class Copied(Message, namespace="transcript"):
         super().__init__()
         self.text = text
         self.what = what
+
+
+class Found(Message, namespace="transcript"):
+    """The words that are looked for were found so often, or another hit of theirs is shown."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__()
+        self.tally = tally

@@ -3,7 +3,8 @@ that says what is below."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,6 +16,14 @@ from keen_tui.ui.transcript.lines import Line, sliced
 
 STRIPS_KEPT: Final = 512
 """Strips are heavy: only about those on the screen are kept."""
+
+
+class Mark(NamedTuple):
+    """Characters of a row from `first` up to `last` that are painted with `style` over their own."""
+
+    first: int
+    last: int
+    style: Style
 
 
 class Painter:
@@ -31,13 +40,13 @@ class Painter:
     def blank(self, cells: int) -> Strip:
         return Strip.blank(cells, self._base)
 
-    def strip(self, place: Place, *, has_cursor: bool, selected: tuple[int, int] | None) -> Strip:
-        """The row at `place`; `selected` are the first and last selected character, -1: up to the end."""
+    def strip(self, place: Place, *, has_cursor: bool, marks: Sequence[Mark] = ()) -> Strip:
+        """The row at `place`."""
         entry = self._document.entries[place.block]
         line = self._document.line(place)
         row = place.offset - entry.gap
-        if selected is not None:
-            return self._painted(self._selected(self._with_cursor(line, row, has_cursor), selected))
+        if marks:
+            return self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
         key = (entry.serial, row, has_cursor)
         kept = self._strips.get(key)
         # While a text streams in, the rows of its finished parts stay the very same lines.
@@ -80,17 +89,25 @@ class Painter:
         raised = look.styles("text", on="raised")
         return line._replace(segments=(bar, *_on(rest, raised))).filled(look.width, raised)
 
-    def _selected(self, line: Line, span: tuple[int, int]) -> Line:
-        """The row with the characters of `span` on the ground of selected text."""
-        length = len(line.text)
-        first = min(max(span[0], line.skip), length)
-        last = length if span[1] == -1 else max(min(span[1], length), first)
-        chosen = _on(sliced(line.segments, first, last), self._document.look.styles("text", on="select"))
-        before, after = sliced(line.segments, 0, first), sliced(line.segments, last, length)
-        return line._replace(segments=(*before, *chosen, *after))
+
+def _marked(line: Line, marks: Sequence[Mark]) -> Line:
+    """The row with marks on it, one over the other where they meet."""
+    for first, last, style in marks:
+        inside = (
+            Segment(segment.text, (segment.style or Style.null()) + style)
+            for segment in sliced(line.segments, first, last)
+        )
+        before, after = sliced(line.segments, 0, first), sliced(line.segments, last, len(line.text))
+        line = line._replace(segments=(*before, *inside, *after))
+    return line
 
 
 def _on(segments: tuple[Segment, ...], ground: Style) -> tuple[Segment, ...]:
     """The same text on another ground."""
-    on = Style(bgcolor=ground.bgcolor, reverse=ground.reverse)
+    on = ground_of(ground)
     return tuple(Segment(segment.text, (segment.style or Style.null()) + on) for segment in segments)
+
+
+def ground_of(style: Style) -> Style:
+    """Only the ground of a style, for text that keeps its colour."""
+    return Style(bgcolor=style.bgcolor, reverse=style.reverse)

@@ -47,4 +47,5 @@ class Scene(Struct, frozen=True):
         mark = self.look.glyphs.unfolded if self.unfolded else self.look.glyphs.folded
         room = self.look.width - 3 - cells_of(row.segments)
         pieces = (Segment(" " * max(room, 0)), Segment(mark, self.look.styles("dim")))
-        return row._replace(segments=(*row.segments, *pieces))
+        added = sum(len(piece.text) for piece in pieces)
+        return row._replace(segments=(*row.segments, *pieces), trim=row.trim + added)

@@ -8,8 +8,10 @@ from textual.selection import Selection
 
 from keen_tui.ui.transcript.blocks import fold_key, source
 from keen_tui.ui.transcript.cursor import CursorView
+from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.lines import copied
 from keen_tui.ui.transcript.messages import LinkOpened
+from keen_tui.ui.transcript.painting import Mark, ground_of
 
 
 class SelectingView(CursorView):
@@ -61,3 +63,15 @@ class SelectingView(CursorView):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
+
+    def _marks(self, place: Place) -> list[Mark]:
+        """How the selected characters of a row are painted."""
+        selection = self.text_selection
+        span = selection.get_span(self._document.top(place.block) + place.offset) if selection else None
+        if span is None:
+            return []
+        line = self._document.line(place)
+        length = len(line.text) - line.trim
+        first = min(max(span[0], line.skip), length)
+        last = length if span[1] == -1 else max(min(span[1], length), first)
+        return [Mark(first, last, ground_of(self._document.look.styles("text", on="select")))]

@@ -119,7 +119,7 @@ def _row(block: ToolBlock, scene: Scene) -> Line:
 def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
     """Result and time, ending one blank before the fold mark."""
     styles = scene.look.styles
-    time = _time(block, scene.now)
+    time = call_time(block, scene.now)
     room = max(scene.look.width // 3, 12)
     words = [
         Segment(cut(text, room, scene.look.glyphs.more), styles(role))
@@ -129,7 +129,8 @@ def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
     return [*words, Segment(time.rjust(TIME_CELLS), role), Segment(" ")]
 
 
-def _time(block: ToolBlock, now: float) -> str:
+def call_time(block: ToolBlock, now: float) -> str:
+    """How long a call took, or has been running; "" where it never ran."""
     if block.status == "running":
         return duration(now - block.started_at, running=True)
     return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""

@@ -51,6 +51,7 @@ class DocumentView(ScrollView):
         self._painter = Painter(self._document)
         self._anchor = Place(0, 0)
         self._placing = False
+        self._may_follow = True
         self._announced: tuple[bool, int, bool] = (True, 0, False)
 
     @property
@@ -135,7 +136,7 @@ class DocumentView(ScrollView):
 
     def _stopped(self) -> None:
         """The view came to rest: at the end it follows again."""
-        self.following = self.below == 0
+        self.following = self._may_follow and self.below == 0
         self._announce()
 
     def _settle(self, *, seen: bool = True) -> None:

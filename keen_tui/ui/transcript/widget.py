@@ -12,17 +12,18 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.state import Block, ToolBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.document import Place
+from keen_tui.ui.transcript.finding_view import FindingView
 from keen_tui.ui.transcript.look import Look
-from keen_tui.ui.transcript.selecting import SelectingView
 
 ROWS_ABOVE_REVEALED: Final = 2
 
 
-class Transcript(SelectingView):
+class Transcript(FindingView):
     """Shows the blocks of a session.
 
     What it does is in its bases: `DocumentView` scrolls, `CursorView` has the block cursor,
-    `SelectingView` the mouse. This class is what the screen sets and reads, and what is painted.
+    `SelectingView` the mouse, `FindingView` looks for words. This class is what the screen sets and reads,
+    and what is painted.
     """
 
     DEFAULT_CSS = """
@@ -66,6 +67,7 @@ class Transcript(SelectingView):
         """The blocks shown next are another conversation: nothing is unfolded, and it stands at its end."""
         self._document.clear()
         self._painter.forget()
+        self._forget_hits()
         self._cursor = None
         self._anchor = Place(0, 0)
         self.following = True
@@ -79,7 +81,9 @@ class Transcript(SelectingView):
         self._past_length = len(past)
         if self._cursor is not None and self._cursor >= len(self._document):
             self._cursor = len(self._document) - 1 if len(self._document) else None
+        self._finder.follow(first_changed)
         self._settle(seen=self.following or self._document.top(first_changed) <= bottom)
+        self._look_on()
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything anew in another theme or with other glyphs."""
@@ -123,9 +127,7 @@ class Transcript(SelectingView):
             return self._painter.blank(self.size.width)
         place = self._document.find(row)
         has_cursor = self.has_focus and place.block == self._cursor
-        selection = self.text_selection
-        span = selection.get_span(row) if selection is not None else None
-        strip = self._painter.strip(place, has_cursor=has_cursor, selected=span)
+        strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
         if y == self._viewport - 1 and not self.following and self.below:
             return self._painter.with_mark(strip, self.below)
         return strip.apply_offsets(0, row)

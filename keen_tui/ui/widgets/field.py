@@ -1,4 +1,4 @@
-"""The line that one types into on the screen of sessions."""
+"""A line that one types into, and which leaves some keys to its screen."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ class Field(Input):
     def take_over(self, keys: Mapping[str, str], text: str) -> None:
         """From now on it gives these keys to its screen and holds this text, the cursor at its end."""
         self._keys = keys
+        self.write(text)
+
+    def write(self, text: str) -> None:
+        """Hold this text, the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
 

@@ -1,0 +1,67 @@
+"""The rows of a block as text: what is joined, what is left out, and the way back to rows and columns."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from rich.style import Style
+
+from keen_tui.ui.transcript.blocks import draw_block
+from keen_tui.ui.transcript.flow import Flow
+from keen_tui.ui.transcript.lines import wrap, wrap_code
+from keen_tui.ui.transcript.scene import Scene
+from tests.support.screen import DIFF, look, text_block, tool_block
+
+PROSE = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
+
+
+@given(PROSE, st.integers(4, 20))
+def test_wrapped_code_flows_as_it_was_written(text: str, cells: int) -> None:
+    code = text.replace("\n", " ").rstrip() + "x"
+    gutter = (Segment("    "),)
+    rows = [row.behind(gutter).filled(cells + 6, Style.null()) for row in wrap_code([Segment(code)], cells)]
+    assert Flow(rows).text == code
+
+
+@given(PROSE, st.integers(4, 20), st.integers(4, 20))
+def test_a_place_in_the_text_is_the_same_for_every_width(text: str, cells: int, others: int) -> None:
+    words = " ".join(text.split())
+    one, other = Flow(wrap([Segment(words)], cells)), Flow(wrap([Segment(words)], others))
+    assert one.text == other.text == words
+
+
+@given(PROSE, st.integers(4, 20))
+def test_every_column_leads_to_its_place_and_back(text: str, cells: int) -> None:
+    rows = [row.behind((Segment("  "),)) for row in wrap([Segment(text)], cells)]
+    flow = Flow(rows)
+    for number, row in enumerate(rows):
+        for column in range(row.skip, len(row.text.rstrip())):
+            place = flow.place(number, column)
+            assert flow.text[place] == row.text[column]
+            assert flow.row(place) == number
+            assert flow.columns(number, place, place + 1) == (column, column + 1)
+
+
+def test_text_over_a_wrap_has_columns_in_both_rows() -> None:
+    flow = Flow(wrap([Segment("one two three")], 8))
+    assert flow.text == "one two three"
+    assert flow.columns(0, 4, 9) == (4, 7)
+    assert flow.columns(1, 4, 9) == (0, 1)
+    assert flow.columns(2, 4, 9) is None
+
+
+def test_decoration_is_no_text() -> None:
+    scene = Scene(look=look(), now=0.0, unfolded=True)
+    call = Flow(draw_block(tool_block(name="edit_file", target="src/cart.py", display=DIFF), scene)).text
+    assert call.split("\n")[1] == "  def total(self) -> Money:"
+    assert "▾" not in call
+    reply = Flow(draw_block(text_block("- a list\n\n```\ncode\n```"), scene)).text
+    assert reply == "•  a list\n\ncode"
+
+
+def test_a_column_left_of_the_text_or_right_of_it_leads_to_its_edge() -> None:
+    rows = [row.behind((Segment("    "),)).filled(20, Style.null()) for row in wrap([Segment("one")], 8)]
+    flow = Flow(rows)
+    assert [flow.place(0, column) for column in (0, 4, 5, 19)] == [0, 0, 1, 3]
+    assert flow.place(7, 0) == 0
