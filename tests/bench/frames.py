@@ -1,53 +1,68 @@
-"""What a new block costs, in a process of its own: `python -m tests.bench.frames MESSAGES` prints it as JSON.
+"""What a new block costs: `python -P frames.py CHECKOUT SESSION_FILE WORDS` prints milliseconds as JSON.
 
-The app runs as Textual's own tests run it, without a terminal; all else is real, the bytes for the terminal
-included. The events come from a session that only publishes.
+The app runs as the tests of CHECKOUT run it, without a terminal; all else is real, the bytes for the terminal
+included. The past is that of the session file, which ends with WORDS; the new events come from a session that
+only publishes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from keen_tui.events import SessionOpened, SessionRestored, ToolFinished, ToolStarted, TurnStarted
-from keen_tui.messages import ToolResult
-from tests.bench.long_session import MESSAGES_A_TURN, session_events
-from tests.support.workspace import Driver, workspace
+if TYPE_CHECKING:
+    from tests.support.workspace import Driver
 
 APPENDED = 60
 _QUIET, _NOTHING = 0.08, 0.000_5
 """At rest is an event loop that used less than so many seconds of CPU within so many seconds."""
 
-
-def appending(messages: int) -> list[float]:
-    """Milliseconds of CPU for each block that is appended to so many messages."""
-    command = (sys.executable, "-m", "tests.bench.frames", str(messages))
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: list[float] = json.loads(done.stdout)
-    return found
+_TURN = 1_000_000
 
 
-async def _appended(messages: int) -> list[float]:
+async def main(file: Path, words: str) -> list[float]:
+    """Milliseconds of CPU for each block that is appended."""
+    from keen_tui.events import TurnStarted
+    from tests.support.workspace import workspace
+
     with tempfile.TemporaryDirectory() as folder:
         async with workspace(Path(folder)) as driver:
-            await _open(driver, messages)
-            turn = messages // MESSAGES_A_TURN + 1
-            driver.session.publish(TurnStarted(turn=turn, attempt=1, text="go on"))
+            await _open(driver, file, words)
+            driver.session.publish(TurnStarted(turn=_TURN, attempt=1, text="go on"))
             await _rest()
-            return [await _append(driver, turn, number) for number in range(APPENDED)]
+            return [await _append(driver, number) for number in range(APPENDED)]
 
 
-async def _open(driver: Driver, messages: int) -> None:
-    past = [event for _, event in session_events(messages)]
+async def _open(driver: Driver, file: Path, words: str) -> None:
+    from keen_tui.events import SessionOpened, SessionRestored
+    from keen_tui.storage.reading import read_session
+
+    past = [record.event for record in read_session(file).records]
     driver.session.publish(SessionOpened(id="s", restoring=True), *past, SessionRestored())
-    await driver.until_shown(f"answer {messages // MESSAGES_A_TURN}")
+    await driver.until_shown(words)
     await asyncio.sleep(2.0)  # what is loaded behind the first paint
     await _rest()
+
+
+async def _append(driver: Driver, number: int) -> float:
+    """CPU time of the event loop's thread from the event to the end of its frame."""
+    from keen_tui.events import ToolFinished, ToolStarted
+    from keen_tui.messages import ToolResult
+
+    call = {"turn": _TURN, "step": 1, "id": f"new{number}", "name": "read_file", "target": "a.py"}
+    result = ToolResult(text="one\ntwo\n", summary="2 lines")
+    before = time.thread_time()
+    driver.session.publish(
+        ToolStarted(**call, arguments={}),  # type: ignore[arg-type]
+        ToolFinished(**call, arguments={}, result=result, seconds=0.1),  # type: ignore[arg-type]
+    )
+    await _rest()
+    return (time.thread_time() - before) * 1000
 
 
 async def _rest() -> None:
@@ -59,18 +74,6 @@ async def _rest() -> None:
         spent = time.thread_time() - before
 
 
-async def _append(driver: Driver, turn: int, number: int) -> float:
-    """CPU time of the event loop's thread from the event to the end of its frame."""
-    call = {"turn": turn, "step": 1, "id": f"new{number}", "name": "read_file", "target": "a.py"}
-    result = ToolResult(text="one\ntwo\n", summary="2 lines")
-    before = time.thread_time()
-    driver.session.publish(
-        ToolStarted(**call, arguments={}),  # type: ignore[arg-type]
-        ToolFinished(**call, arguments={}, result=result, seconds=0.1),  # type: ignore[arg-type]
-    )
-    await _rest()
-    return (time.thread_time() - before) * 1000
-
-
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_appended(int(sys.argv[1])))))
+    sys.path.insert(0, sys.argv[1])
+    print(json.dumps(asyncio.run(main(Path(sys.argv[2]), sys.argv[3]))))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from tests.bench.figures import p95
+from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
 _KEYS = "ÄÖÜß"
@@ -13,16 +17,31 @@ _KEYS = "ÄÖÜß"
 _BACKSPACE = "\x7f"
 
 
-def echo(program: TerminalProgram, key: str) -> float:
-    """Seconds from the key to its echo."""
-    seen, begin = len(program.output), time.perf_counter()
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """Milliseconds from a key to its echo, and those among them for which the event loop's thread, or the
+    one here that reads the terminal, was ready but got no processor: that is the neighbours' doing."""
+
+    whole: float
+    queued: float
+
+    @property
+    def own(self) -> float:
+        """What is left without that."""
+        return max(self.whole - self.queued, 0.0)
+
+
+def echo(program: TerminalProgram, key: str) -> Echo:
+    """Press a key and wait until it is seen."""
+    seen, queued, begin = len(program.output), _queued(program), time.perf_counter()
     program.type(key)
-    return program.wait_for(key, since=seen) - begin
+    end = program.wait_for(key, since=seen)
+    return Echo((end - begin) * 1000, (_queued(program) - queued) * 1000)
 
 
-def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: float = 0.05) -> Iterator[float]:
-    """Keys with a pause between them, each taken back again, for as long as it `goes_on` (given how many
-    there were); gives the seconds until each was seen."""
+def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: float = 0.05) -> Iterator[Echo]:
+    """Keys with a pause of so many seconds between them, each taken back again, for as long as it `goes_on`
+    (given how many there were)."""
     number = 0
     while goes_on(number):
         yield echo(program, _KEYS[number % len(_KEYS)])
@@ -32,8 +51,23 @@ def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: floa
         number += 1
 
 
+def echo_rows(what: str, seen: Sequence[Echo], budget: float | None) -> Iterator[Row]:
+    """The p95, against a budget in milliseconds, and what the clock says."""
+    if not seen:
+        raise AssertionError(f"no key was pressed: {what}")
+    name = f"{what}: key echo p95 of {len(seen)}"
+    yield Row(what=name, value=p95([each.own for each in seen]), unit="ms", budget=budget)
+    whole = p95([each.whole for each in seen])
+    yield Row(what=f"{what}: the same, with waiting for a processor", value=whole, unit="ms")
+
+
 def read_for(program: TerminalProgram, seconds: float) -> None:
     """Read what is drawn, for that long."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         program.read(left)
+
+
+def _queued(program: TerminalProgram) -> float:
+    here = Path("/proc/thread-self/schedstat").read_text().split()[1]
+    return program.loop_queued() + int(here) / 1e9

@@ -3,7 +3,10 @@ costs there what it costs at 100 messages."""
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,9 +28,8 @@ from tests.bench.actions import (
     costs,
 )
 from tests.bench.figures import p95
-from tests.bench.frames import appending
-from tests.bench.long_session import MESSAGES_A_TURN, write_long_session
-from tests.bench.programs import NOWHERE, PROMPT_SIGN, Place, in_terminal, keen, place
+from tests.bench.long_session import last_words, session_file, write_long_session
+from tests.bench.programs import HERE, NOWHERE, PACKAGE, PROMPT_SIGN, Place, in_terminal, keen, place
 from tests.bench.streaming import text
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
@@ -53,7 +55,7 @@ def rows() -> Iterator[Row]:
         ):
             yield from _actions(short, long)
             yield from _streaming(short, long)
-        yield from _appending()
+        yield from _appending(few, many)
 
 
 @contextmanager
@@ -66,7 +68,7 @@ def at_rest(where: Place, session: str, base_url: str, messages: int) -> Iterato
 
 def wait_for_past(program: TerminalProgram, messages: int) -> None:
     """Wait until the first message can be gone to; back at the end, nothing moves any more."""
-    program.wait_for_screen(f"answer {messages // MESSAGES_A_TURN}", seconds=120)
+    program.wait_for_screen(last_words(messages), seconds=120)
     while "question 1:" not in program.screen():
         program.come_to_rest(0.5)
         program.type(TO_BEGINNING)
@@ -101,7 +103,7 @@ def _resuming(empty: Place, many: Place, session: str) -> Iterator[Row]:
     start, resumed = Resumed(), Resumed()
     for _ in range(ROUNDS):
         start.add(empty, (), PROMPT_SIGN)
-        resumed.add(many, ("--resume", session), f"answer {MANY // MESSAGES_A_TURN}")
+        resumed.add(many, ("--resume", session), last_words(MANY))
     against = "empty start"
     for what, ours, reference, budget in (
         ("resume to first paint", resumed.composer, start.composer, 1.3),
@@ -173,11 +175,20 @@ def _streaming(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
     )
 
 
-def _appending() -> Iterator[Row]:
+def _appending(few: Place, many: Place) -> Iterator[Row]:
     """In a process of its own for each length, see frames.py."""
-    few, many = appending(FEW), appending(MANY)
-    yield _budgeted("append a block", many)
-    yield _compared("append a block", many, few)
+    short, long = _appended(few, FEW), _appended(many, MANY)
+    yield _budgeted("append a block", long)
+    yield _compared("append a block", long, short)
+
+
+def _appended(where: Place, messages: int) -> list[float]:
+    """Milliseconds of CPU for each block that is appended to the session of that place."""
+    script = (sys.executable, "-P", str(HERE / "frames.py"), str(PACKAGE))
+    command = (*script, str(session_file(where)), last_words(messages))
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: list[float] = json.loads(done.stdout)
+    return found
 
 
 def _budgeted(what: str, values: Sequence[float]) -> Row:

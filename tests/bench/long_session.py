@@ -74,7 +74,7 @@ def question(turn: int, chance: random.Random) -> str:
 
 
 def answer(turn: int, chance: random.Random) -> str:
-    """A reply of about 1.3 kB; its last words are "answer" and the number of the turn."""
+    """A reply of about 1.3 kB; it ends with "answer" and the number of the turn."""
     rows = "\n".join(f"| {_word(chance)} | {chance.randrange(900)} | {_word(chance)} |" for _ in range(4))
     items = "\n".join(f"- **{_word(chance)}**: {_sentence(chance, 8)}" for _ in range(4))
     name = _word(chance)
@@ -85,6 +85,11 @@ def answer(turn: int, chance: random.Random) -> str:
         f"| name | count | kind |\n|---|---|---|\n{rows}\n\n"
         f"{_paragraph(chance, 4)}\n\nThat was answer {turn}."
     )
+
+
+def last_words(messages: int) -> str:
+    """What the last reply of a session of so many messages ends with."""
+    return f"answer {messages // MESSAGES_A_TURN}."
 
 
 def _call(turn: int, name: str, arguments: dict[str, object], chance: random.Random) -> Iterator[Event]:

@@ -12,8 +12,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
 from tests.bench.bare_app import ECHO, READY
-from tests.bench.figures import p95
-from tests.bench.key_echo import echoes
+from tests.bench.key_echo import Echo, echo_rows, echoes
 from tests.bench.programs import BARE, PROMPT_SIGN, in_terminal, keen, place, watched
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
@@ -101,24 +100,19 @@ def _modules() -> Iterator[Row]:
 
 def _keys_while_importing() -> Iterator[Row]:
     """From the first paint on keys are pressed; those count during which other threads were at work."""
-    meanwhile: list[float] = []
-    afterwards: list[float] = []
+    meanwhile: list[Echo] = []
+    afterwards: list[Echo] = []
     for _ in range(KEY_ROUNDS):
         with place() as new, in_terminal(keen(), new) as program:
             program.wait_for(PROMPT_SIGN)
             others, begin = _beside_loop(program), time.perf_counter()
-            for seconds in echoes(program, lambda number: number < _ENOUGH_KEYS, pause=0.02):
+            for each in echoes(program, lambda number: number < _ENOUGH_KEYS, pause=0.02):
                 now, end = _beside_loop(program), time.perf_counter()
                 is_importing = now - others > 0.2 * (end - begin)
-                (meanwhile if is_importing else afterwards).append(seconds * 1000)
+                (meanwhile if is_importing else afterwards).append(each)
                 others, begin = now, end
-    yield Row(
-        what=f"key echo p95 while the SDK is imported ({len(meanwhile)} keys)",
-        value=p95(meanwhile) if meanwhile else 0.0,
-        unit="ms",
-        budget=16,
-    )
-    yield Row(what=f"key echo p95 afterwards ({len(afterwards)} keys)", value=p95(afterwards), unit="ms")
+    yield from echo_rows("while the SDK is imported", meanwhile, 16)
+    yield from echo_rows("after that", afterwards, None)
 
 
 def _beside_loop(program: TerminalProgram) -> float:

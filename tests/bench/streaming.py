@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
-from tests.bench.figures import p95
-from tests.bench.key_echo import echoes
+from tests.bench.key_echo import echo_rows, echoes
 from tests.bench.programs import PROMPT_SIGN, Place, in_terminal, keen, place, workspace
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
@@ -116,16 +115,11 @@ def _paced() -> Iterator[Row]:
         program.type("hi\r")
         program.wait_for("Section")
         program.gaps.clear()
-        seconds = list(echoes(program, lambda _: bool(server.open_streams), pause=0.1))
+        seen = list(echoes(program, lambda _: bool(server.open_streams), pause=0.1))
         gap = max(program.gaps)
         wait_for_end(program)
         arrived = saved_text(new)
-    yield Row(
-        what=f"300 deltas/s: key echo p95 ({len(seconds)} keys)",
-        value=p95(seconds) * 1000,
-        unit="ms",
-        budget=33,
-    )
+    yield from echo_rows("300 deltas/s", seen, 33)
     yield Row(what="300 deltas/s: longest gap between paints", value=gap * 1000, unit="ms", budget=100)
     missing = len(sent) if arrived != sent else 0
     yield Row(what="300 deltas/s: characters that did not arrive", value=missing, unit="", budget=0)

@@ -171,7 +171,15 @@ class TerminalProgram:
 
     def loop_cpu(self) -> float:
         """CPU seconds that the program's main thread has used, exact while that is waiting."""
-        return int(Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text().split()[0]) / 1e9
+        return self._scheduling()[0]
+
+    def loop_queued(self) -> float:
+        """Seconds for which the program's main thread was ready and got no processor."""
+        return self._scheduling()[1]
+
+    def _scheduling(self) -> tuple[float, float]:
+        used, queued, _ = Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text().split()
+        return int(used) / 1e9, int(queued) / 1e9
 
     def rss(self) -> float:
         """Megabytes of memory in use."""
