@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, assert_never
+from typing import Literal, TypeGuard, assert_never
 
 from msgspec.structs import replace
 
@@ -59,6 +59,7 @@ from keen_tui.ui.state import (
     UserBlock,
 )
 from keen_tui.ui.state_edits import alive, facts_of, with_row, without_retry
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING
 
 TAIL_KEPT = 4_096
@@ -87,9 +88,9 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case TurnStarted():
             return _turn_started(state, event, now)
         case TextDelta():
-            return replace(_add_text(alive(state), event), phase="answering")
+            return _add_text(alive(state), event)
         case ReasoningDelta():
-            return replace(_add_reasoning(alive(state), event), phase="thinking")
+            return _add_reasoning(alive(state), event)
         case StepRestarted():
             kept = (block for block in without_retry(state.live) if not _is_open(block))
             return replace(state, live=tuple(kept), phase="waiting")
@@ -160,9 +161,9 @@ def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
     row = TurnRow(turn=event.turn, title=event.text.strip().split("\n", 1)[0])
     return replace(
         fresh,
-        past=state.past + state.live,
+        past=state.past.plus(state.live),
         live=(UserBlock(turn=event.turn, text=event.text),),
-        turns=(*state.turns, row),
+        turns=state.turns.plus((row,)),
     )
 
 
@@ -217,8 +218,8 @@ def _recovered(state: UiState) -> UiState:
     """The turns that were pending are done with this one."""
     return replace(
         state,
-        past=tuple(_settle_end(block, 0, "retried") for block in state.past),
-        turns=tuple(replace(row, status="done") if row.status == "pending" else row for row in state.turns),
+        past=_ends_settled(state.past, "retried"),
+        turns=_rows_settled(state.turns, "done"),
         pending=None,
         failed=None,
     )
@@ -242,23 +243,36 @@ def _pending_settled(state: UiState, how: Literal["retried", "abandoned"], statu
     """No turn is pending any more: their end blocks say how it went on, their rows have `status`."""
     return replace(
         state,
-        past=tuple(_settle_end(block, 0, how) for block in state.past),
+        past=_ends_settled(state.past, how),
         live=tuple(_settle_end(block, 0, how) for block in state.live),
-        turns=tuple(replace(row, status=status) if row.status == "pending" else row for row in state.turns),
+        turns=_rows_settled(state.turns, status),
         pending=None,
     )
 
 
-def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
-    def without(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        return tuple(block for block in blocks if _turn_of(block) != event.turn)
+def _ends_settled(past: Trail[Block], how: Literal["retried", "abandoned"]) -> Trail[Block]:
+    """The past with all its unfinished ends settled: the very same one where there are none."""
+    first = next((place for place, block in enumerate(past) if _is_unsettled(block)), None)
+    return past if first is None else past.mapped(lambda block: _settle_end(block, 0, how), first)
 
-    turns = tuple(row for row in state.turns if row.turn != event.turn)
+
+def _rows_settled(turns: Trail[TurnRow], status: TurnStatus) -> Trail[TurnRow]:
+    """The rows with `status` in the place of "pending"."""
+    first = next((place for place, row in enumerate(turns) if row.status == "pending"), None)
+    if first is None:
+        return turns
+    return turns.mapped(lambda row: replace(row, status=status) if row.status == "pending" else row, first)
+
+
+def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
+    def stays(block: Block) -> bool:
+        return _turn_of(block) != event.turn
+
     return replace(
         state,
-        past=without(state.past),
-        live=without(state.live),
-        turns=turns,
+        past=Trail(filter(stays, state.past)),
+        live=tuple(filter(stays, state.live)),
+        turns=Trail(row for row in state.turns if row.turn != event.turn),
         failed=None,
         taken_back=event.text,
     )
@@ -267,18 +281,19 @@ def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
 def _add_text(state: UiState, event: TextDelta) -> UiState:
     last = state.live[-1] if state.live else None
     if isinstance(last, TextBlock) and last.open and last.step == event.step:
-        return replace(state, live=(*state.live[:-1], replace(last, text=last.text + event.text)))
+        grown = replace(last, text=last.text + event.text)
+        return replace(state, live=(*state.live[:-1], grown), phase="answering")
     added = TextBlock(turn=event.turn, step=event.step, text=event.text)
-    return replace(state, live=(*state.live, added))
+    return replace(state, live=(*state.live, added), phase="answering")
 
 
 def _add_reasoning(state: UiState, event: ReasoningDelta) -> UiState:
     last = state.live[-1] if state.live else None
     if isinstance(last, ReasoningBlock) and last.open and last.step == event.step:
         grown = replace(last, text=last.text + event.text, seconds=event.seconds)
-        return replace(state, live=(*state.live[:-1], grown))
+        return replace(state, live=(*state.live[:-1], grown), phase="thinking")
     added = ReasoningBlock(turn=event.turn, step=event.step, text=event.text, seconds=event.seconds)
-    return replace(state, live=(*state.live, added))
+    return replace(state, live=(*state.live, added), phase="thinking")
 
 
 def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
@@ -338,7 +353,9 @@ def _status(result: ToolResult) -> ToolStatus:
 
 def _cost_of(state: UiState, turn: int) -> float | None:
     """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
-    spent = next((row.spent for row in state.turns if row.turn == turn), NOTHING)
+    newest = state.turns[-1] if state.turns else None
+    rows = (newest,) if newest and newest.turn == turn else state.turns
+    spent = next((row.spent for row in rows if row.turn == turn), NOTHING)
     return spent.cost if spent else None
 
 
@@ -354,14 +371,13 @@ def _closed(block: Block, *, lost: bool) -> Block:
 
 def _settle_end(block: Block, turn: int, how: Literal["retried", "abandoned"]) -> Block:
     """Mark the unfinished ends of `turn` (0: of every turn) as retried or abandoned."""
-    if (
-        isinstance(block, EndBlock)
-        and not isinstance(block.end, TurnDone)
-        and not block.settled
-        and turn in (0, block.end.turn)
-    ):
+    if _is_unsettled(block) and turn in (0, block.end.turn):
         return replace(block, settled=how)
     return block
+
+
+def _is_unsettled(block: Block) -> TypeGuard[EndBlock]:
+    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
 
 
 def _turn_of(block: Block) -> int:

@@ -61,9 +61,10 @@ def compaction(state: UiState, event: CompactionEvent) -> UiState:
             done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
             return replace(
                 done,
-                turns=tuple(
-                    replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
-                    for row in done.turns
+                turns=done.turns.mapped(
+                    lambda row: (
+                        replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
+                    )
                 ),
                 summary_bytes=event.bytes_after,
                 context_tokens=None,

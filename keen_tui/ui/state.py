@@ -1,7 +1,8 @@
 """What the screen shows, as a value.
 
 `past` holds the blocks of earlier turns and `live` those of the newest one, so that a delta costs the
-same in the first turn and in the thousandth. Folding, scrolling and focus are the widgets' own business.
+same in the first turn and in the ten-thousandth. What grows with the session is a `Trail`. Folding,
+scrolling and focus are the widgets' own business.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from keen_tui.events import (
 )
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.messages import Fact, ToolResult, TurnMemory
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING, Spent
 
 ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
@@ -150,9 +152,9 @@ class UiState(Struct, frozen=True, kw_only=True):
     session_id: str = ""
     title: str = ""
     restoring: bool = False
-    past: tuple[Block, ...] = ()
+    past: Trail[Block] = Trail()
     live: tuple[Block, ...] = ()
-    turns: tuple[TurnRow, ...] = ()
+    turns: Trail[TurnRow] = Trail()
     phase: Phase = "idle"
     phase_since: float = 0.0
     turn_started_at: float = 0.0

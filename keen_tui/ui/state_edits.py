@@ -12,9 +12,13 @@ from keen_tui.ui.state import Block, RetryBlock, TurnRow, UiState
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
     """Change the row of a turn: nearly always the last one, so that a long session costs no more."""
-    if state.turns and state.turns[-1].turn == turn:
-        return replace(state, turns=(*state.turns[:-1], change(state.turns[-1])))
-    return replace(state, turns=tuple(change(row) if row.turn == turn else row for row in state.turns))
+    turns = state.turns
+    if turns and turns[-1].turn == turn:
+        return replace(state, turns=turns.with_last(change(turns[-1])))
+    first = next((place for place, row in enumerate(turns) if row.turn == turn), None)
+    if first is None:
+        return state
+    return replace(state, turns=turns.mapped(lambda row: change(row) if row.turn == turn else row, first))
 
 
 def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:

@@ -10,6 +10,7 @@ from keen_tui.messages import ToolResult, TurnMemory
 from keen_tui.ui.glyphs import UNICODE, Glyphs
 from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, TextBlock, ToolBlock, ToolStatus, UserBlock
 from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.messages import Copied, LinkOpened, Moved
 from keen_tui.ui.transcript.widget import Transcript
@@ -156,7 +157,11 @@ class TranscriptApp(App[None]):
         yield Transcript(self._look.styles, self._look.glyphs, clock=lambda: self.now)
 
     def on_mount(self) -> None:
-        self.transcript.show(*self._blocks)
+        self.show(*self._blocks)
+
+    def show(self, past: tuple[Block, ...], live: tuple[Block, ...]) -> None:
+        """Show these blocks from now on."""
+        self.transcript.show(Trail(past), live)
 
     @property
     def transcript(self) -> Transcript:

@@ -53,11 +53,11 @@ async def test_new_text_is_followed_until_the_user_scrolls_up() -> None:
     app = TranscriptApp(past)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        app.transcript.show(past, (UserBlock(turn=99, text="newest"),))
+        app.show(past, (UserBlock(turn=99, text="newest"),))
         assert app.rows[-1] == "  › newest"
         app.transcript.action_scroll_up()
         before = app.rows[:-1]
-        app.transcript.show(past, (UserBlock(turn=99, text="newest"), text_block("more", turn=99)))
+        app.show(past, (UserBlock(turn=99, text="newest"), text_block("more", turn=99)))
         assert app.rows[:-1] == before
         assert app.rows[-1].endswith("↓ 3 below  end")
         await pilot.press("end")
@@ -118,12 +118,12 @@ async def test_streamed_text_ends_up_as_the_whole_text_looks() -> None:
     async with app.run_test(size=(80, 30)) as pilot:
         await pilot.pause()
         for end in range(1, len(text)):
-            app.transcript.show((), (text_block(text[:end], open=True),))
+            app.show((), (text_block(text[:end], open=True),))
         assert app.rows[7].endswith("last word▌")
-        app.transcript.show((), (text_block(text), done_block()))
+        app.show((), (text_block(text), done_block()))
         streamed = app.rows
-        app.transcript.show((), ())
-        app.transcript.show((), (text_block(text), done_block()))
+        app.show((), ())
+        app.show((), (text_block(text), done_block()))
         assert app.rows == streamed
 
 
@@ -132,9 +132,9 @@ async def test_a_restarted_step_takes_its_text_away() -> None:
     app = TranscriptApp((), (user, text_block("withdrawn", open=True)))
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        app.transcript.show((), (user,))
+        app.show((), (user,))
         assert not any("withdrawn" in row for row in app.rows)
-        app.transcript.show((), (user, text_block("anew", open=True)))
+        app.show((), (user, text_block("anew", open=True)))
         assert app.rows[2] == "    anew▌"
 
 
@@ -309,7 +309,7 @@ async def test_ten_thousand_blocks_are_drawn_only_where_they_are_seen() -> None:
         document = app.transcript._document
         assert sum(entry.lines is not None for entry in document.entries) < 100
         live = (UserBlock(turn=9_999, text="one more"),)
-        app.transcript.show(past, live)
+        app.show(past, live)
         assert app.rows[-1] == "  › one more"
         app.transcript.action_scroll_home()
         assert "question 1" in app.rows[0]
@@ -336,7 +336,7 @@ async def test_an_unchanged_state_changes_nothing() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
         before = [entry.lines for entry in app.transcript._document.entries]
-        app.transcript.show(past, live)
+        app.show(past, live)
         after = [entry.lines for entry in app.transcript._document.entries]
         assert all(old is new for old, new in zip(before, after, strict=True))
 
@@ -348,7 +348,7 @@ async def test_only_what_changed_is_drawn_anew() -> None:
         await pilot.pause()
         lines = app.transcript._document.entries[0].lines
         longer: TextBlock = replace(answer, text="so far")
-        app.transcript.show((), (user, longer))
+        app.show((), (user, longer))
         assert app.transcript._document.entries[0].lines is lines
         assert app.rows[2] == "    so far▌"
 
@@ -359,8 +359,8 @@ async def test_what_waited_at_the_end_folds_when_the_turn_goes_on_below() -> Non
     async with app.run_test(size=(80, 50)) as pilot:
         await pilot.pause()
         assert any("ctrl+r" in row for row in app.rows)
-        app.transcript.show(turn, (UserBlock(turn=2, text="and now this"),))
+        app.show(turn, (UserBlock(turn=2, text="and now this"),))
         assert not any("ctrl+r" in row for row in app.rows)
         assert any("connection lost after 41 s   4 calls kept" in row for row in app.rows)
-        app.transcript.show((), turn)
+        app.show((), turn)
         assert any("ctrl+r" in row for row in app.rows)

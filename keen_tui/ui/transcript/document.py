@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 
 from keen_tui.ui.state import Block, TextBlock
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.blocks import (
     FoldKey,
     draw_block,
@@ -64,7 +65,7 @@ class Document:
         self.entries: list[Entry] = []
         self._clock = clock
         self._heights = HeightIndex()
-        self._past: tuple[Block, ...] = ()
+        self._past: Trail[Block] = Trail()
         self._all_unfolded = False
         self._turned: set[FoldKey] = set()
         self._drawn: OrderedDict[int, Entry] = OrderedDict()
@@ -95,15 +96,15 @@ class Document:
         last = max(len(self.entries) - 1, 0)
         return Place(last, max(self._heights[last] - 1, 0) if self.entries else 0)
 
-    def show(self, past: tuple[Block, ...], live: tuple[Block, ...]) -> int:
+    def show(self, past: Trail[Block], live: tuple[Block, ...]) -> int:
         """Take the blocks over. Returns the first block that is different; all before are untouched."""
-        start = len(past) if past is self._past and len(past) <= len(self.entries) else 0
+        start = min(past.same_as(self._past), len(self.entries))
         self._past = past
         before_last = len(self.entries) - 1
         total = len(past) + len(live)
         first_changed = total
         many = total - len(self.entries) > _MANY
-        for index, block in enumerate(chain(past[start:], live), start):
+        for index, block in enumerate(chain(past.since(start), live), start):
             if index < len(self.entries) and self.entries[index].block is block:
                 continue
             first_changed = min(first_changed, index)
@@ -118,7 +119,7 @@ class Document:
     def clear(self) -> None:
         """Forget all blocks, and which of them were unfolded by themselves."""
         self._truncate(0)
-        self._past = ()
+        self._past = Trail()
         self._turned.clear()
 
     def lines(self, index: int) -> list[Line]:

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.state import Block, ToolBlock
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding_view import FindingView
 from keen_tui.ui.transcript.look import Look
@@ -74,8 +75,8 @@ class Transcript(FindingView):
         if self.text_selection is not None:
             self.screen.clear_selection()
 
-    def show(self, past: tuple[Block, ...], live: tuple[Block, ...]) -> None:
-        """Show these blocks. Costs what changed and what is seen; equal tuples cost nothing."""
+    def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
+        """Show these blocks. Costs what changed and what is seen."""
         bottom = self.scroll_offset.y + self._viewport
         first_changed = self._document.show(past, live)
         self._past_length = len(past)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from keen_tui.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import TurnDone, TurnIncomplete
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
 from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, RetryBlock, ToolBlock, TurnRow, UiState
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.panel import Entry, Panel
+from keen_tui.ui.widgets.panel import Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
 from keen_tui.ui.wording import SHORT_REASONS
@@ -56,40 +56,57 @@ class Activity(Panel):
         )
         return self.title_spread("Activity", facts, width)
 
-    def entries(self, width: int) -> list[Entry]:
-        now = [entry for block in self._state.live if (entry := self._entry(block, width))]
-        if doing := self._doing(width):
-            now.append(doing)
-        room = self.size.height - 4 if self.size.height else len(now)
-        earlier = [self._earlier(turn, width) for turn in reversed(self._state.turns[:-1])]
-        if not self.has_focus and now:
-            now = _newest(now, room)
-            left = room - sum(len(entry.rows) for entry in now) - 1
-            earlier = earlier[: max(left, 0)] if self.size.height else earlier
-        if now and earlier:
-            earlier[0] = Entry(rows=(Text(), *earlier[0].rows), turn=earlier[0].turn)
-        return now + earlier
+    def entries(self, width: int) -> Sequence[Entry]:
+        now = self._now(width)
+        if not self.has_focus and now and self.size.height:
+            return self._that_fit(now, width)
+        return Entries((len(now), now.__getitem__), self._earlier_turns(width, below=bool(now)))
 
-    def wanted_height(self, width: int) -> int:
+    def _that_fit(self, now: Sequence[Entry], width: int) -> list[Entry]:
+        """The newest entries of the turn and, where there is room left, those of earlier turns."""
+        room = self.size.height - 4
+        shown = _newest(now, room)
+        left = room - sum(len(entry.rows) for entry in shown) - 1
+        return [*shown, *Entries(self._earlier_turns(width, below=True))[: max(left, 0)]]
+
+    def _now(self, width: int) -> Sequence[Entry]:
+        """What the newest turn did and does."""
+        blocks = [block for block in self._state.live if _has_entry(block)]
+        doing = self._doing(width)
+        return Entries(
+            (len(blocks), lambda place: self._entry(blocks[place], width)),
+            *([(1, lambda _: doing)] if doing else []),
+        )
+
+    def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], Entry]]:
+        """The turns before the newest one, newest first, `below` a blank row."""
+        turns = self._state.turns
+
+        def made(place: int) -> Entry:
+            return self._earlier(turns[-2 - place], width, below=below and place == 0)
+
+        return max(len(turns) - 1, 0), made
+
+    def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now."""
-        inner = width - 4
-        now = [entry for block in self._state.live if (entry := self._entry(block, inner))]
-        doing = 1 if self._doing(inner) else 0
+        now = sum(1 + len(self._tail(block, width)) for block in self._state.live if _has_entry(block))
+        doing = 1 if self._doing(width) else 0
         earlier = max(len(self._state.turns) - 1, 0)
-        return 3 + sum(len(entry.rows) for entry in now) + doing + (earlier + 1 if earlier else 0) + 1
+        return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
 
-    def _entry(self, block: Block, width: int) -> Entry | None:
+    def _entry(self, block: Block, width: int) -> Entry:
+        """The entry of a block that has one."""
         match block:
             case ToolBlock():
                 rows = (self._call(block, width), *self._tail(block, width))
                 return Entry(rows=rows, turn=block.turn, call_id=block.id)
-            case ReasoningBlock(open=False, lost=False):
+            case ReasoningBlock():
                 return Entry(rows=(self._thought(block, width),), turn=block.turn)
             case RetryBlock():
                 return Entry(rows=(self._retry(block, width),))
-            case EndBlock(end=TurnIncomplete() | TurnError()):
+            case EndBlock():
                 return Entry(rows=(self._end(block, width),), turn=block.turn)
-        return None
+        raise AssertionError(f"no entry for {type(block).__name__}")
 
     def _call(self, block: ToolBlock, width: int) -> Text:
         look, glyphs = self.look, self.glyphs
@@ -111,8 +128,8 @@ class Activity(Panel):
             left = Text.assemble(left, "  ", counts)
         return spread(left, right, width, glyphs.more)
 
-    def _tail(self, block: ToolBlock, width: int) -> tuple[Text, ...]:
-        if block.status != "running" or not block.tail:
+    def _tail(self, block: Block, width: int) -> tuple[Text, ...]:
+        if not isinstance(block, ToolBlock) or block.status != "running" or not block.tail:
             return ()
         most = self._tail_limit()
         lines = [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
@@ -161,19 +178,30 @@ class Activity(Panel):
         seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))
         return Entry(rows=(spread(Text.assemble(self.dot(), " ", words), seconds, width, self.glyphs.more),))
 
-    def _earlier(self, turn: TurnRow, width: int) -> Entry:
+    def _earlier(self, turn: TurnRow, width: int, *, below: bool) -> Entry:
         look = self.look
         facts = self.fact(
             Text(f"turn {turn.turn}", look("soft")), Text(counted(turn.calls, "call"), look("dim"))
         )
         left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
-        return Entry(rows=(spread(left, Text(duration(turn.seconds), look("dim")), width),), turn=turn.turn)
+        row = spread(left, Text(duration(turn.seconds), look("dim")), width)
+        return Entry(rows=(Text(), row) if below else (row,), turn=turn.turn)
 
     def _elapsed(self, block: ToolBlock) -> str:
         return duration(self._clock() - block.started_at, running=True)
 
 
-def _newest(entries: list[Entry], room: int) -> list[Entry]:
+def _has_entry(block: Block) -> bool:
+    """Whether a block has a row of its own here."""
+    match block:
+        case ToolBlock() | RetryBlock() | ReasoningBlock(open=False, lost=False):
+            return True
+        case EndBlock():
+            return not isinstance(block.end, TurnDone)
+    return False
+
+
+def _newest(entries: Sequence[Entry], room: int) -> list[Entry]:
     """The last entries that fit into `room` rows; at least one."""
     kept: list[Entry] = []
     for entry in reversed(entries):

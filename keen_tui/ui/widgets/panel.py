@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, overload
 
 from msgspec import Struct, field
 from rich.text import Text
@@ -30,6 +31,34 @@ class Entry(Struct, frozen=True, kw_only=True):
     waits: bool = field(default=False)
 
 
+class Entries(Sequence[Entry]):
+    """Entries that are made when they are looked at: a long session has thousands, a panel shows ten.
+
+    Args:
+        parts: how many there are of each kind, in order, and what makes one from its number.
+    """
+
+    def __init__(self, *parts: tuple[int, Callable[[int], Entry]]) -> None:
+        self._parts = parts
+        self._length = sum(count for count, _ in parts)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(self._length))]
+        for count, made in self._parts:
+            if index < count:
+                return made(index)
+            index -= count
+        raise IndexError(index)
+
+
 class Panel(Rows, can_focus=True):
     """A list of entries under a title. With the focus, up and down choose an entry and enter shows it."""
 
@@ -53,13 +82,19 @@ class Panel(Rows, can_focus=True):
         self.overlaid = False
         self._cursor = 0
         self._row_owner: dict[int, int] = {}
+        self._wanted: tuple[int, int, int] | None = None
+
+    def changed(self, *, layout: bool = False) -> None:
+        self._wanted = None
+        super().changed(layout=layout)
 
     def title_row(self, width: int) -> Text:
         """The title, in at most `width` cells."""
         raise NotImplementedError
 
-    def entries(self, width: int) -> list[Entry]:
-        """The entries from top to bottom, their rows in at most `width` cells."""
+    def entries(self, width: int) -> Sequence[Entry]:
+        """The entries from top to bottom, their rows in at most `width` cells. Only those in view are
+        looked at, so each should be made when it is."""
         raise NotImplementedError
 
     def pinned_row(self, width: int) -> Text | None:
@@ -71,13 +106,22 @@ class Panel(Rows, can_focus=True):
         """Whether only the title row is shown."""
         return False
 
-    def wanted_height(self, width: int) -> int:
-        """Rows that it would take to show everything, the blank row on top included."""
+    def wanted_height(self, width: int, most: int) -> int:
+        """Rows that it would take to show everything, the blank row on top included; from `most` on they
+        are not counted any more."""
         if self.folded:
             return 2
-        inner = width - 2 * EDGE
-        entry_rows = sum(len(entry.rows) for entry in self.entries(inner))
-        return 3 + entry_rows + (3 if self.pinned_row(inner) else 1)
+        if self._wanted is None or self._wanted[:2] != (width, most):
+            self._wanted = width, most, self._counted_height(width - 2 * EDGE, most)
+        return self._wanted[2]
+
+    def _counted_height(self, width: int, most: int) -> int:
+        rows = 3 + (3 if self.pinned_row(width) else 1)
+        for entry in self.entries(width):
+            if rows >= most:
+                break
+            rows += len(entry.rows)
+        return rows
 
     def tick(self, beat: bool) -> None:
         """A second has passed; `beat` alternates."""
@@ -105,24 +149,31 @@ class Panel(Rows, can_focus=True):
         self._cursor = min(self._cursor, max(len(entries) - 1, 0))
         rows: list[Text] = []
         owner: list[int] = []
-        for index, entry in enumerate(entries):
+        waiting: set[int] = set()
+        first, above = self._top(entries, room)
+        for index in range(first, len(entries)):
+            if len(rows) >= room + above:
+                break
+            entry = entries[index]
+            waiting |= set(range(len(rows), len(rows) + len(entry.rows))) if entry.waits else set()
             for row in entry.rows:
                 chosen = self.has_focus and index == self._cursor and bool(row)
                 rows.append(self._raised(row, width) if chosen else row)
                 owner.append(index)
-        first = self.first_row(owner, room)
-        shown = owner[first : first + room]
-        self._row_owner = dict(enumerate(shown))
-        waiting = {place for place, index in enumerate(shown) if entries[index].waits}
-        waiting = {place for place in waiting if rows[first + place]} | _inside(waiting)
-        return rows[first : first + room], waiting
+        rows = rows[above : above + room]
+        self._row_owner = dict(enumerate(owner[above : above + room]))
+        waiting = {place - above for place in waiting} & set(range(len(rows)))
+        waiting = {place for place in waiting if rows[place]} | _inside(waiting)
+        return rows, waiting
 
-    def first_row(self, owner: list[int], room: int) -> int:
-        """Which row stands on top when not all of them fit; `owner` is the entry of each row."""
-        if not self.has_focus or len(owner) <= room:
-            return 0
-        last_of_cursor = max((place for place, index in enumerate(owner) if index == self._cursor), default=0)
-        return max(last_of_cursor + 1 - room, 0)
+    def _top(self, entries: Sequence[Entry], room: int) -> tuple[int, int]:
+        """The entry on top, and how many of its rows stand above the view: the cursor's is in view."""
+        rows = 0
+        for index in range(self._cursor, -1, -1) if self.has_focus and entries else ():
+            rows += len(entries[index].rows)
+            if rows >= room:
+                return index, rows - room
+        return 0, 0
 
     def _raised(self, row: Text, width: int) -> Text:
         filled = Text.assemble(row, " " * max(width - row.cell_len, 0))

@@ -57,10 +57,10 @@ class Sidebar(Vertical):
         width, height = self.size
         if not height:
             return
-        memory = self.turn_memory.wanted_height(width)
+        memory = self.turn_memory.wanted_height(width, height)
         if not self.turn_memory.folded:
             memory = min(memory, round(height * _MEMORY_SHARE))
-            activity = min(height - memory, self.activity.wanted_height(width))
+            activity = min(height - memory, self.activity.wanted_height(width, height))
             memory = height - max(activity, LEAST_ROWS)
         memory = max(min(memory, height - 2), 2)
         if self.turn_memory.styles.height is None or self.turn_memory.styles.height.value != memory:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from keen_tui.messages import TurnMemory as Memory
@@ -9,7 +11,8 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut_path, meter, size
 from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.panel import Entry, Panel
+from keen_tui.ui.totals import Totals
+from keen_tui.ui.widgets.panel import Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import memory_counts
 from keen_tui.ui.widgets.rows import GAP, cut_row, spread, wrapped
 
@@ -26,6 +29,7 @@ class TurnMemoryPanel(Panel):
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="turn-memory")
         self._state = UiState()
+        self._totals = Totals()
         self._folded = False
         self.kept_where = "in memory"
         """Where the work of an incomplete turn is kept."""
@@ -67,19 +71,17 @@ class TurnMemoryPanel(Panel):
         key = Text("ctrl+t", look("text", bold=True))
         return spread(left, key if left.cell_len + key.cell_len < width else Text(), width, glyphs.more)
 
-    def entries(self, width: int) -> list[Entry]:
-        if not self._state.turns:
+    def entries(self, width: int) -> Sequence[Entry]:
+        turns = self._state.turns
+        if not turns:
             return [Entry(rows=tuple(wrapped(_EMPTY, width, self.look("dim"))))]
-        entries = [self._entry(turn, width) for turn in reversed(self._state.turns)]
-        return [Entry(rows=(*entry.rows, Text()), turn=entry.turn, waits=entry.waits) for entry in entries]
+        return Entries((len(turns), lambda place: self._entry(turns[-1 - place], width)))
 
     def pinned_row(self, width: int) -> Text | None:
-        settled = [turn for turn in self._state.turns if turn.carried_bytes is not None]
-        if not settled:
+        totals = self._totals.of(self._state.turns)
+        if not totals.settled:
             return None
-        carried = self._carried()
-        trace = sum(turn.trace_bytes or 0 for turn in settled)
-        return self._carries("all turns", carried, trace, width)
+        return self._carries("all turns", self._carried(), totals.trace_bytes, width)
 
     def _policy(self) -> Text:
         """The memory policy, where it is not the usual one."""
@@ -88,7 +90,7 @@ class TurnMemoryPanel(Panel):
 
     def _carried(self) -> int:
         """What later turns carry of all that was done so far."""
-        return self._state.summary_bytes + sum(turn.carried_bytes or 0 for turn in self._state.turns)
+        return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry(self, turn: TurnRow, width: int) -> Entry:
         pending = turn.status == "pending"
@@ -99,7 +101,7 @@ class TurnMemoryPanel(Panel):
             rows.append(Text("  summarised", self.look("dim")))
         elif turn.carried_bytes is not None and turn.trace_bytes is not None:
             rows.append(self._carries("  carries", turn.carried_bytes, turn.trace_bytes, width))
-        return Entry(rows=tuple(rows), turn=turn.turn, waits=pending)
+        return Entry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
 
     def _head(self, turn: TurnRow, width: int) -> Text:
         look, glyphs = self.look, self.glyphs

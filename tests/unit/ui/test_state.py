@@ -233,7 +233,7 @@ def test_a_message_taken_back_leaves_the_screen() -> None:
     assert state.taken_back == "two"
     assert state.failed is None
     assert [row.turn for row in state.turns] == [1]
-    assert not any(isinstance(block, UserBlock) and block.turn == 2 for block in state.past + state.live)
+    assert not any(isinstance(block, UserBlock) and block.turn == 2 for block in (*state.past, *state.live))
 
 
 def test_an_approval_waits_until_it_is_answered() -> None:
