@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from itertools import groupby
 
@@ -18,13 +19,15 @@ class Subscription:
     """One reader's place on the bus: an async iterator over batches of events, in order.
 
     A batch is everything published since the last one, so a slow reader gets fewer, larger batches.
-    Neighbouring deltas of one step are merged, never dropped; end events are never merged.
+    Neighbouring deltas of one step are merged, never dropped; end events are never merged. What was
+    published in one piece is a batch of its own, as it is.
     """
 
     def __init__(self, bus: EventBus, wants: Callable[[Event], bool] | None, lag: int) -> None:
         self._bus = bus
         self._wants = wants
         self._lag = lag
+        self._batches: deque[Sequence[Event]] = deque()
         self._unread: list[Event] = []
         self._closed = False
         self._wake = asyncio.Event()
@@ -33,22 +36,23 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Sequence[Event]:
-        while not self._unread:
+        while not (self._unread or self._batches):
             if self._closed:
                 raise StopAsyncIteration
             self._wake.clear()
             await self._wake.wait()
-        unread, self._unread = self._unread, []
-        return tuple(_merged(unread))
+        if not self._batches:
+            self._end_batch()
+        return self._batches.popleft()
 
     @property
     def unread(self) -> int:
         """Events that were published and not read yet."""
-        return len(self._unread)
+        return len(self._unread) + sum(map(len, self._batches))
 
     def wake(self) -> None:
         """Have the reader read what it may still let lie."""
-        if self._unread:
+        if self.unread:
             self._wake.set()
 
     def close(self) -> None:
@@ -63,6 +67,18 @@ class Subscription:
         self._unread.append(event)
         if len(self._unread) > self._lag or _merge_key(event) is None:
             self._wake.set()
+
+    def _receive_all(self, events: Sequence[Event]) -> None:
+        wanted = events if self._wants is None else tuple(filter(self._wants, events))
+        if wanted:
+            self._end_batch()
+            self._batches.append(wanted)
+            self._wake.set()
+
+    def _end_batch(self) -> None:
+        if self._unread:
+            self._batches.append(tuple(_merged(self._unread)))
+            self._unread = []
 
 
 class EventBus:
@@ -84,6 +100,12 @@ class EventBus:
         """Hand the event to every reader. Never waits and never raises."""
         for reader in self._readers:
             reader._receive(event)
+
+    def publish_all(self, events: Sequence[Event]) -> None:
+        """Hand over many events in one piece, such as the past of a session: that costs next to nothing,
+        however many they are. They must not change any more."""
+        for reader in self._readers:
+            reader._receive_all(events)
 
     def close(self) -> None:
         """Let every reader finish what it has not read yet, then end."""

@@ -58,18 +58,27 @@ class Playback:
         records = self._saved.records
         at_once = not self._speed
         self.bus.publish(SessionOpened(id=self._saved.header.id, restoring=at_once))
-        for record, pause in _with_pauses(records):
-            pieces = (record.event,) if at_once or self._hurry.is_set() else _pieces(record.event)
-            for piece in pieces:
-                self.bus.publish(piece)
-                await self._wait(pause / len(pieces))
+        played = 0 if at_once else await self._played(records)
+        self.bus.publish_all([record.event for record in records[played:]])
         for ending in endings(unfinished(record.event for record in records), None):
             if not isinstance(ending, TurnAbandoned):
                 self.bus.publish(ending)
         self.bus.publish(SessionRestored(skipped=self._saved.skipped))
 
+    async def _played(self, records: Sequence[Record]) -> int:
+        """Publish what happened at its own pace, until the rest shall come at once; gives how many records
+        were played."""
+        for played, (record, pause) in enumerate(_with_pauses(records)):
+            if self._hurry.is_set():
+                return played
+            pieces = _pieces(record.event)
+            for piece in pieces:
+                self.bus.publish(piece)
+                await self._wait(pause / len(pieces))
+        return len(records)
+
     async def _wait(self, seconds: float) -> None:
-        if not self._speed or self._hurry.is_set():
+        if self._hurry.is_set():
             return
         try:
             async with asyncio.timeout(seconds / self._speed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -33,7 +33,7 @@ class SessionPast(SessionFacts):
         self,
         session_id: str,
         title: str,
-        past: Iterable[Event],
+        past: Sequence[Event],
         *,
         skipped: str = "",
         conversation: Conversation | None = None,
@@ -49,19 +49,16 @@ class SessionPast(SessionFacts):
         self._require_idle("open another session")
         if self.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
-        events = tuple(past)
         self._agent = replace(self._agent, keeper=None)
         self._approvals.forget_grants()
-        self._conversation = conversation_of(events) if conversation is None else conversation
-        self._attempt = 0
+        self._conversation = conversation_of(past) if conversation is None else conversation
+        attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))
+        self._attempt = next(attempts, 0)
         self._queue.clear()
-        self._publish(SessionOpened(id=session_id, title=title, restoring=bool(events)))
-        for event in events:
-            if isinstance(event, TurnStarted):
-                self._attempt = event.attempt
-            if not isinstance(event, ModelChanged):  # the model of then is not the one of now
-                self.bus.publish(event)
-        if events:
+        self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
+        if past:
+            # The model of then is not the one of now.
+            self.bus.publish_all([event for event in past if not isinstance(event, ModelChanged)])
             self._publish(SessionRestored(skipped=skipped))
 
     def keep_pending_with(self, keeper: PendingKeeper | None) -> None:

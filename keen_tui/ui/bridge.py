@@ -12,6 +12,9 @@ from keen_tui.ui.reducer import apply
 from keen_tui.ui.state import UiState
 
 FRAME_SECONDS = 1 / 30
+SLICE_SECONDS = 0.01
+"""How long events are folded at a stretch: no key waits longer."""
+
 _SHARE_OF_TIME = 3
 """Drawing gets at most one part of its own time in this many, so that keys are always answered."""
 
@@ -30,25 +33,32 @@ async def follow(
     An event that can't be folded or a state that can't be drawn is logged, and it goes on.
     """
     async for batch in batches:
-        state = await _folded(state, batch, clock)
-        started = time.thread_time()
-        try:
-            show(state)
-        except Exception:
-            _log.exception("the screen could not be drawn")
-        spent = time.thread_time() - started
-        await asyncio.sleep(max(FRAME_SECONDS, _SHARE_OF_TIME * spent))
+        async for folded in _folded(state, batch, clock):
+            state = folded
+            started = time.thread_time()
+            try:
+                show(state)
+            except Exception:
+                _log.exception("the screen could not be drawn")
+            spent = time.thread_time() - started
+            # Of a past that is being restored nothing is drawn: it goes on as soon as keys were answered.
+            await asyncio.sleep(0 if state.restoring else max(FRAME_SECONDS, _SHARE_OF_TIME * spent))
 
 
-async def _folded(state: UiState, batch: Sequence[Event], clock: Callable[[], float]) -> UiState:
-    """The state after the batch. The past of a long session takes a while: keys get their turn meanwhile."""
+async def _folded(
+    state: UiState, batch: Sequence[Event], clock: Callable[[], float]
+) -> AsyncIterator[UiState]:
+    """The state after the batch and, while a long past is restored, several times on the way there."""
     now = since = clock()
     for event in batch:
-        if clock() - since > FRAME_SECONDS:
-            await asyncio.sleep(0)
+        if clock() - since > SLICE_SECONDS:
+            if state.restoring:
+                yield state
+            else:
+                await asyncio.sleep(0)
             since = clock()
         try:
             state = apply(state, event, now)
         except Exception:
             _log.exception("an event could not be shown: %s", type(event).__name__)
-    return state
+    yield state

@@ -108,7 +108,7 @@ MODEL = ModelChanged(model="m", server="s", effort="", context_window=200_000)
 
 def status(state: UiState, width: int, *, chip_in_view: bool = True) -> str:
     bar = StatusBar(STYLES, UNICODE)
-    bar._state, bar._chip_in_view = state._replace(model=MODEL), chip_in_view
+    bar._state, bar._chip_in_view = replace(state, model=MODEL), chip_in_view
     return bar.rows(width, 1)[0].plain
 
 

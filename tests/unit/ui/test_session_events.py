@@ -82,7 +82,7 @@ def test_the_past_is_restored_until_it_says_so() -> None:
     assert opened.restoring
     state = after(SessionRestored(), state=opened)
     assert not state.restoring
-    assert state == after(*story.three_turns())._replace(session_id="s2")
+    assert state == replace(after(*story.three_turns()), session_id="s2")
 
 
 def test_a_message_that_was_taken_back_long_ago_does_not_come_back_again() -> None:
@@ -213,4 +213,4 @@ def test_changes_taken_back_stand_in_the_transcript(files: tuple[str, ...], word
 
 def test_the_policy_is_what_the_session_says() -> None:
     before = after(*story.three_turns())
-    assert after(PolicyChanged(policy="full-trace"), state=before) == before._replace(policy="full-trace")
+    assert after(PolicyChanged(policy="full-trace"), state=before) == replace(before, policy="full-trace")

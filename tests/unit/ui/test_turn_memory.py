@@ -59,8 +59,8 @@ def test_a_turn_of_which_only_a_note_is_kept_is_not_called_empty() -> None:
 def test_the_policy_is_named_in_the_title_where_it_is_not_the_usual_one() -> None:
     state = apply_all(UiState(), [*story.three_turns(), EDITED], 1.0)
     assert panel(state)[0].split() == ["TurnMemory", "ctrl+t", "fold"]
-    assert panel(state._replace(policy="in-band"))[0].split() == ["TurnMemory", "in-band", "ctrl+t", "fold"]
+    assert panel(replace(state, policy="in-band"))[0].split() == ["TurnMemory", "in-band", "ctrl+t", "fold"]
     assert "±1 ✗1 •2" in panel(state, folded=True)[0]
     assert (
-        panel(state._replace(policy="full-trace"), folded=True)[0] == "▸ TurnMemory   full-trace   ±1 ✗1 •2"
+        panel(replace(state, policy="full-trace"), folded=True)[0] == "▸ TurnMemory   full-trace   ±1 ✗1 •2"
     )
