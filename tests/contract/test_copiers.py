@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ async def live(bench: Bench) -> None:
     assert [event.turn for event in bench.log.ends] == [1, 2, 3, 3, 4, 4]
 
 
-async def goes_on_as(past: Iterable[Event], at_work: AtWork, folder: Path, policy: PolicyName) -> Any:
+async def goes_on_as(past: Sequence[Event], at_work: AtWork, folder: Path, policy: PolicyName) -> Any:
     """The conversation of a session that was opened with these events, and its next request."""
     async with at_work([OK], folder, policy=policy) as bench:
         bench.session.open("copy", "", past)

@@ -56,6 +56,18 @@ async def test_every_reader_sees_everything_published_since_it_came() -> None:
     assert [event async for batch in second for event in batch] == [notice("2")]
 
 
+async def test_what_is_published_in_one_piece_is_a_batch_as_it_is_and_keeps_its_place() -> None:
+    bus, past = EventBus(), [delta("a"), delta("b")]
+    everything, notices = bus.subscribe(), bus.subscribe(wants=lambda event: isinstance(event, Notice))
+    bus.publish(notice("before"))
+    bus.publish_all(past)
+    bus.publish(notice("after"))
+    assert everything.unread == 4
+    bus.close()
+    assert [list(batch) async for batch in everything] == [[notice("before")], past, [notice("after")]]
+    assert [list(batch) async for batch in notices] == [[notice("before"), notice("after")]]
+
+
 async def test_a_reader_that_crashes_harms_nobody() -> None:
     bus = EventBus()
     healthy = bus.subscribe()

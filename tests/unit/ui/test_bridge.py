@@ -7,12 +7,16 @@ import logging
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keen_tui.bus import EventBus
-from keen_tui.events import ModeChanged, QueueChanged, TextDelta
+from keen_tui.events import Event, ModeChanged, QueueChanged, SessionOpened, SessionRestored, TextDelta
 from keen_tui.ui.bridge import follow
+from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import TextBlock, UiState
 from tests.support import story
+from tests.support.any_event import any_event
 
 
 async def followed(bus: EventBus, show: Callable[[UiState], None], publish: Callable[[], None]) -> None:
@@ -76,21 +80,35 @@ async def test_an_event_that_cannot_be_folded_is_logged_and_the_rest_is_shown(
     assert "could not be shown: str" in caplog.text
 
 
-async def test_others_get_their_turn_while_a_long_past_is_folded() -> None:
+@pytest.mark.parametrize("restoring", [True, False])
+async def test_others_get_their_turn_while_a_long_past_is_folded(restoring: bool) -> None:
     bus, shown, turns = EventBus(), list[UiState](), list[int]()
     ticks = iter(range(1_000_000))
     reader = asyncio.create_task(follow(bus.subscribe(), UiState(), shown.append, lambda: float(next(ticks))))
     await asyncio.sleep(0)
-    for turn in range(1, 4):
-        bus.publish(story.started(turn, "go"))
+    bus.publish(SessionOpened(id="s", restoring=restoring))
+    bus.publish_all([story.started(turn, "go") for turn in range(1, 5)])
+    bus.publish(SessionRestored())
 
     async def other() -> None:
-        while not shown:
+        while not shown or not shown[-1].turns or shown[-1].restoring:
             turns.append(len(shown))
             await asyncio.sleep(0)
 
     await asyncio.wait_for(other(), 20)
     bus.close()
     await asyncio.wait_for(reader, 20)
-    assert len(turns) >= 3
-    assert len(shown[-1].turns) == 3
+    assert len(turns) >= 4
+    assert len(shown[-1].turns) == 4
+    on_the_way = {len(state.turns) for state in shown if state.restoring}
+    assert on_the_way == ({0, 1, 2, 3, 4} if restoring else set()), "a past is taken in piece by piece"
+
+
+@given(st.lists(any_event, max_size=30))
+def test_no_state_is_changed_by_those_that_follow_it(events: list[Event]) -> None:
+    state, seen = UiState(), list[tuple[UiState, list[object]]]()
+    for event in events:
+        state = apply(state, event, 0.0)
+        seen.append((state, [list(state.past), list(state.turns)]))
+    assert all([list(each.past), list(each.turns)] == was for each, was in seen)
+    assert apply_all(UiState(), events, 0.0) == state
