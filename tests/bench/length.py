@@ -47,15 +47,16 @@ def rows() -> Iterator[Row]:
     """All of it."""
     with place() as empty, place() as many, place() as few:
         session = write_long_session(many, MANY)
+        short_session = write_long_session(few, FEW)
         yield from _resuming(empty, many, session)
+        yield from _appending(few, many)
         with (
             serving(ModelServer(lambda _: _REPLY)) as server,
-            at_rest(few, write_long_session(few, FEW), server.base_url, FEW) as short,
+            at_rest(few, short_session, server.base_url, FEW) as short,
             at_rest(many, session, server.base_url, MANY) as long,
         ):
             yield from _actions(short, long)
             yield from _streaming(short, long)
-        yield from _appending(few, many)
 
 
 @contextmanager
