@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rich.style import Style
 
 from keen_tui.ui.state import Block, UserBlock
+from keen_tui.ui.trail import Trail
 from tests.support.screen import DIFF, done_block, incomplete_turn, long_session, look, text_block, tool_block
 from tests.support.workspace import Driver, workspace
 
@@ -25,7 +26,7 @@ def past_with_needles() -> tuple[Block, ...]:
 
 
 async def shown(driver: Driver, past: tuple[Block, ...], live: tuple[Block, ...] = ()) -> None:
-    driver.screen.show(replace(driver.screen.state, past=past, live=live))
+    driver.screen.show(replace(driver.screen.state, past=Trail(past), live=live))
     await driver.pilot.pause()
 
 
@@ -177,7 +178,7 @@ async def test_another_session_is_searched_for_the_same_words(tmp_path: Path) ->
         await driver.type("needle")
         await driver.until_shown("4 of 4")
         other = (*long_session(80), UserBlock(turn=21, text="one needle"), *long_session(40))
-        driver.screen.show(replace(driver.screen.state, session_id="other", past=other, live=()))
+        driver.screen.show(replace(driver.screen.state, session_id="other", past=Trail(other), live=()))
         await driver.until_shown("1 of 1")
         await driver.until_shown("one needle")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from keen_tui.display import CommandDisplay
 from keen_tui.matching import Needle
 from keen_tui.ui.state import Block, ReasoningBlock, UserBlock
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.finding import Finder, Tally
 from keen_tui.ui.transcript.flow import Flows
@@ -18,7 +19,7 @@ LONG = 60.0
 
 def document_of(*blocks: Block) -> Document:
     document = Document(look(), lambda: 0.0)
-    document.show(tuple(blocks), ())
+    document.show(Trail(blocks), ())
     return document
 
 
@@ -70,7 +71,7 @@ def test_a_longer_needle_is_searched_only_where_the_shorter_one_stands() -> None
 
 def test_only_blocks_that_changed_are_searched_again() -> None:
     ticks = iter(range(1000))
-    past = tuple(users("a", "a", "a"))
+    past = Trail[Block](users("a", "a", "a"))
     document = document_of(*past)
     search = Search(document, clock=lambda: next(ticks))
     search.begin(Needle("a"), near=2)
