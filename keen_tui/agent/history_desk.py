@@ -25,6 +25,7 @@ from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
 from keen_tui.storage.journal import Opener, open_file
+from keen_tui.storage.outputs import OutputFiles
 from keen_tui.storage.paths import is_regular
 from keen_tui.storage.peek import first_line
 from keen_tui.storage.sessions import SessionStore
@@ -37,7 +38,7 @@ class HistoryDesk:
     """Writes the session at work to its file and puts others in its place.
 
     Args:
-        keeper: what the tools keep changed files with; it is given the checkpoints of the session at work.
+        keeper: what the tools keep changed files and long output with; it is given where, session by session.
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
         opener: opens session files to be written; tests hand in one that breaks.
     """
@@ -67,7 +68,7 @@ class HistoryDesk:
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
         await self.new()
-        own = self._store.checkpoints_of(self.session_id)
+        own = self.session_id
         self._cleaning = asyncio.create_task(asyncio.to_thread(_clean_up, self._store, own))
 
     async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
@@ -235,6 +236,7 @@ class HistoryDesk:
         if old:
             old.stop_listening()
         self._keeper.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
+        self._keeper.outputs = OutputFiles(self._store.outputs_of(path.stem))
         self._keeper.turn = lambda: self._session.turn
         if opening:
             self._session.open(
@@ -291,10 +293,11 @@ async def _put_away(scribe: Scribe) -> str:
     return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
 
 
-def _clean_up(store: SessionStore, own: Path) -> None:
-    """Forget old checkpoints, but none of a session that some program has open."""
-    in_use = (store.checkpoints_of(row.id) for row in store.list() if row.in_use)
-    forget_old(store.checkpoints, spare=(own, *in_use))
+def _clean_up(store: SessionStore, own: str) -> None:
+    """Forget old checkpoints and outputs, but none of a session that some program has open."""
+    in_use = {own, *(row.id for row in store.list() if row.in_use)}
+    forget_old(store.checkpoints, spare=tuple(map(store.checkpoints_of, in_use)))
+    forget_old(store.outputs, spare=tuple(map(store.outputs_of, in_use)))
 
 
 def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:

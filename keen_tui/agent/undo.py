@@ -10,6 +10,7 @@ from keen_tui.errors import SessionRefused
 from keen_tui.history import Changes, FileVersions
 from keen_tui.storage.blobs import hash_of
 from keen_tui.storage.checkpoints import Checkpoints, KeptFile, TakenBack
+from keen_tui.storage.outputs import OutputFiles
 
 NEWEST = -1
 """Stands for the newest turn that changed a file and is not undone."""
@@ -20,10 +21,11 @@ _LARGEST_COMPARED = 50_000_000
 
 
 class TurnKeeper:
-    """What the tools keep files with: it adds the turn at work. Nothing is kept while there is no session."""
+    """What the tools keep things with: it adds the turn at work. Without a session nothing is kept."""
 
     def __init__(self) -> None:
         self.checkpoints: Checkpoints | None = None
+        self.outputs: OutputFiles | None = None
         self.turn: Callable[[], int] = lambda: 0
 
     def keep(
@@ -37,6 +39,14 @@ class TurnKeeper:
         """The change that was kept last for this path was not made after all."""
         if self.checkpoints:
             self.checkpoints.withdraw(path)
+
+    def new_output_file(self) -> Path | None:
+        """A file for output that is too long for a result."""
+        return self.outputs.new(self.turn()) if self.outputs else None
+
+    def is_output(self, path: Path) -> bool:
+        """Whether the path, with its symlinks resolved, is a file of output of this session."""
+        return self.outputs is not None and self.outputs.holds(path)
 
 
 class TurnChanges:

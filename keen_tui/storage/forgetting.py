@@ -1,4 +1,4 @@
-"""Old checkpoints go: those of sessions long unused, and the oldest where all hold too much."""
+"""What lies beside sessions goes when it is old: their checkpoints, and the long output of their commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from msgspec import Struct
 log = logging.getLogger(__name__)
 
 DAYS = 30
-"""Days after which the checkpoints of a session are forgotten."""
+"""Days after which what lies beside a session is forgotten."""
 
 LIMIT_BYTES = 2_000_000_000
-"""Bytes that the checkpoints of all sessions may hold."""
+"""Bytes that all sessions together may hold; the oldest are forgotten first."""
 
 _DAY = 86_400.0
 
@@ -33,9 +33,9 @@ class _Held(Struct, frozen=True):
 def forget_old(
     root: Path, *, days: int = DAYS, limit_bytes: int = LIMIT_BYTES, spare: Collection[Path] = ()
 ) -> tuple[Path, ...]:
-    """Remove checkpoints of old sessions; gives the folders that went.
+    """Remove the folders of old sessions; gives those that went.
 
-    Each folder in `root` holds the checkpoints of one session; those in `spare` are in use and stay. What
+    Each folder in `root` belongs to one session; those in `spare` are in use and stay. What
     can't be removed stays too: MUST NOT raise.
     """
     held = sorted(_all_held(root, set(spare)), key=lambda each: each.used)
@@ -75,6 +75,6 @@ def _removed(folder: Path) -> bool:
     try:
         shutil.rmtree(folder)
     except OSError as error:
-        log.warning("old checkpoints can't be removed: %s", error)
+        log.warning("what is old can't be removed: %s", error)
         return False
     return True

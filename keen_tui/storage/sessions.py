@@ -193,7 +193,8 @@ class SessionStore:
         """
         lock = self.lock(path)
         try:
-            shutil.rmtree(self.checkpoints_of(path.stem), ignore_errors=True)
+            for folder in (self.checkpoints_of(path.stem), self.outputs_of(path.stem)):
+                shutil.rmtree(folder, ignore_errors=True)
             for file in path.parent.glob(f"{path.stem}.*"):
                 if file not in (path, _lock_file(path)):
                     file.unlink()
@@ -212,6 +213,15 @@ class SessionStore:
     def checkpoints(self) -> Path:
         """The folder of what is kept for undo."""
         return self.root / "checkpoints"
+
+    def outputs_of(self, session_id: str) -> Path:
+        """The folder in which long output of the session's commands is kept."""
+        return self.outputs / session_id
+
+    @property
+    def outputs(self) -> Path:
+        """The folder of long output."""
+        return self.root / "outputs"
 
     @property
     def _sessions(self) -> Path:

@@ -41,9 +41,9 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
 
 
 class Keeper(Protocol):
-    """Keeps what files held, so that a change can be shown and taken back. Called in a thread.
+    """Keeps what would be lost: what files held before a change, and long output. Called in a thread.
 
-    Both MUST NOT raise, and a change that can't be kept is made all the same.
+    All of it MUST NOT raise, and a change that can't be kept is made all the same.
     """
 
     def keep(
@@ -57,6 +57,12 @@ class Keeper(Protocol):
 
     def withdraw(self, path: Path) -> None:
         """The change that was kept last for this path was not made after all."""
+
+    def new_output_file(self) -> Path | None:
+        """A file that is not there yet, for output that is too long for a result; None: it is not kept."""
+
+    def is_output(self, path: Path) -> bool:
+        """Whether the path, with its symlinks resolved, is a file of output of this session."""
 
 
 class Tool(Protocol):

@@ -15,6 +15,7 @@ from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.workspace import Workspace
@@ -34,8 +35,8 @@ class Bash:
             "functions do not last from one command to the next, so join what belongs together with &&. "
             "Standard input is empty and there is no terminal: use options that never ask. Processes left "
             "in the background are killed when the command ends. Output is stdout and stderr in order; of "
-            "long output only the beginning and the end are kept. To read, search or change files prefer the "
-            "other tools."
+            "long output the beginning and the end come back, with the name of a file that holds all of it. "
+            "To read, search or change files prefer the other tools."
         ),
         parameters={
             "type": "object",
@@ -79,20 +80,30 @@ class Bash:
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
         captured = CapturedOutput()
+        kept = KeptOutput(self._workspace.new_output_file)
         live = LiveOutput(captured, on_output)
+
+        def take(chunk: bytes) -> None:
+            kept.feed(chunk)
+            live.feed(chunk)
+
         try:
             ended = await run_command(
                 (self._shell, "-c", command),
                 folder=folder,
                 environ=child_environment(os.environ),
                 timeout=timeout,
-                on_output=live.feed,
+                on_output=take,
             )
+        except asyncio.CancelledError:
+            kept.discard()
+            raise
         except OSError as error:
             raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
         finally:
             live.close()
-        return _result(command, captured.text().strip("\n"), ended, timeout)
+        where = await asyncio.to_thread(kept.close)
+        return _result(command, captured.text(where).strip("\n"), ended, timeout)
 
 
 def _result(command: str, output: str, ended: Ended, timeout: int) -> ToolResult:

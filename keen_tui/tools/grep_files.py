@@ -68,7 +68,9 @@ class GrepFiles:
             return _result(folder, *await self._searcher.lines(place, pattern, glob))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
+            access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
+            display=None,
+            run=run,
         )
 
 

@@ -6,12 +6,13 @@ import asyncio
 import os
 import secrets
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.strays import MARK, can_find_strays, end_strays
 
 DRAIN_SECONDS = 0.2
@@ -19,8 +20,6 @@ DRAIN_SECONDS = 0.2
 
 TERM_GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
-
-_CHUNK = 65_536
 
 
 class Ended(Struct, frozen=True):
@@ -42,7 +41,8 @@ async def run_command(
     timeout: float,
     on_output: Callable[[bytes], None],
 ) -> Ended:
-    """Run it to its end; stdout and stderr come to `on_output` in order of arrival.
+    """Run it to its end; stdout and stderr come to `on_output` in order of arrival, in a
+    thread that reads them.
 
     It ends with the command's own process: what it left in the background is killed, also what made a
     session of its own, and a pipe that something still holds is not waited for. A time-out sends SIGTERM
@@ -52,7 +52,7 @@ async def run_command(
         OSError: it can't be started.
     """
     mark = secrets.token_hex(8)
-    with _pipe(on_output) as (writable, drained):
+    async with output_pipe(on_output) as (writable, drained):
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv,
@@ -114,33 +114,3 @@ def _signal(group: int, number: signal.Signals) -> bool:
         os.killpg(group, number)
         return True
     return False
-
-
-@contextmanager
-def _pipe(on_output: Callable[[bytes], None]) -> Iterator[tuple[int, asyncio.Future[None]]]:
-    """A pipe that is read by the event loop; gives its writable end and a future for its end of file.
-
-    The loop reads one piece at a time, so a command that floods it waits on the full pipe.
-    """
-    loop = asyncio.get_running_loop()
-    readable, writable = os.pipe()
-    os.set_blocking(readable, False)
-    drained: asyncio.Future[None] = loop.create_future()
-
-    def read() -> None:
-        try:
-            chunk = os.read(readable, _CHUNK)
-        except BlockingIOError:
-            return
-        if chunk:
-            on_output(chunk)
-        elif not drained.done():
-            drained.set_result(None)
-            loop.remove_reader(readable)
-
-    loop.add_reader(readable, read)
-    try:
-        yield writable, drained
-    finally:
-        loop.remove_reader(readable)
-        os.close(readable)

@@ -62,7 +62,9 @@ class ReadFile:
             return await asyncio.to_thread(_part, place, content, offset, min(limit, MOST_LINES))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
+            access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
+            display=None,
+            run=run,
         )
 
 

@@ -35,13 +35,21 @@ class Place(Struct, frozen=True):
 class Workspace:
     """The folder that the agent works in, and what the model knows of its files.
 
-    `keeper` is told of each change before it is made; None: nothing is kept.
+    `keeper` is told of each change before it is made and names files for long output; None: nothing is kept.
     """
 
     def __init__(self, root: Path, keeper: Keeper | None = None) -> None:
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
         self.keeper = keeper
+
+    def new_output_file(self) -> Path | None:
+        """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
+        return self.keeper.new_output_file() if self.keeper else None
+
+    def reads_freely(self, place: Place) -> bool:
+        """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
+        return place.inside or (self.keeper is not None and self.keeper.is_output(place.path))
 
     def place(self, raw: str) -> Place:
         """Where `raw` leads: relative to the root, absolute, or with a leading `~`.

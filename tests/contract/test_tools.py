@@ -266,6 +266,12 @@ class NotingKeeper:
     def withdraw(self, path: Path) -> None:
         self.withdrawn.append(path)
 
+    def new_output_file(self) -> Path | None:
+        return None
+
+    def is_output(self, path: Path) -> bool:
+        return False
+
 
 async def run_with(keeper: NotingKeeper, project: Path, name: str, **arguments: Any) -> None:
     prepared = await build_toolbox(project, keeper).prepare(call(name, arguments))

@@ -33,6 +33,12 @@ class KeeperOfTurn:
     def withdraw(self, path: Path) -> None:
         self.checkpoints.withdraw(path)
 
+    def new_output_file(self) -> Path | None:
+        return None
+
+    def is_output(self, path: Path) -> bool:
+        return False
+
 
 class Bench:
     """The tools in a project, with a keeper."""

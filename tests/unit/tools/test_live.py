@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.live import MOST_CHARACTERS, LiveOutput
+from keen_tui.tools.live import INTERVAL, MOST_CHARACTERS, LiveOutput
 from tests.support.agent import LIMIT
 
 
@@ -50,10 +50,27 @@ async def test_a_line_that_starts_again_gets_a_line_of_its_own() -> None:
 
 async def test_a_flood_is_shown_seldom_and_from_its_end() -> None:
     shown = Shown()
+    await shown.feed(b"first\n")
     for number in range(2_000):
         shown.live.feed(b"%d %s\n" % (number, b"x" * 100))
-    shown.live.close()
+    await shown.feed(b"")
+    assert shown.pieces[0] == "first\n"
     assert len(shown.pieces) == 2
     assert len(shown.pieces[1]) <= MOST_CHARACTERS
     assert shown.pieces[1].splitlines()[-1].startswith("1999 ")
     assert shown.pieces[1].splitlines()[0].endswith("x" * 100)
+
+
+async def test_a_flood_from_another_thread_is_shown_at_most_once_an_interval() -> None:
+    shown = Shown()
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+
+    def flood() -> None:
+        while loop.time() - begin < 5 * INTERVAL:
+            shown.live.feed("日本\n".encode() * 10_000)
+
+    await asyncio.to_thread(flood)
+    shown.live.close()
+    assert 2 <= len(shown.pieces) <= (loop.time() - begin) / INTERVAL + 2
+    assert set(shown.text) == {"日", "本", "\n"}
