@@ -10,6 +10,7 @@ from keen_tui.events import (
     Compacted,
     CompactionDelta,
     CompactionStarted,
+    Event,
     MessageTakenBack,
     QueueChanged,
     SessionOpened,
@@ -199,6 +200,69 @@ async def test_words_are_found_in_all_sessions_and_open_at_their_turn(tmp_path: 
         await driver.play(SessionOpened(id="s4", restoring=True), *long_ago, SessionRestored())
         await driver.until_shown("message 11")
         assert not driver.shows("message 19"), "the view stands at the turn that was found"
+
+
+def told(first: int, last: int) -> list[Event]:
+    """Turns whose message says their number."""
+    return [
+        event
+        for turn in range(first, last + 1)
+        for event in (story.started(turn, f"message {turn} on discount"), story.done(turn))
+    ]
+
+
+async def test_a_place_beyond_the_newest_turns_is_shown_as_soon_as_it_is_read(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.hits = {"discount": places()}
+    async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f")
+        await driver.type("discount")
+        await driver.until_shown("no discount here")
+        await driver.press("enter")
+        await driver.until(lambda: ("open", "s4") in history.calls)
+        await driver.play(SessionOpened(id="s4", restoring=True), *told(60, 79), SessionRestored())
+        await driver.until_shown("message 79")
+        await driver.play(SessionOpened(id="s4", restoring=True), *told(1, 79), SessionRestored())
+        await driver.until_shown("3 of 79")
+        await driver.until_shown("message 3 on discount")
+
+
+async def test_the_newest_turns_of_a_long_session_stay_in_view_when_the_rest_is_read(tmp_path: Path) -> None:
+    history = FakeHistory()
+    async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
+        await driver.play(SessionOpened(id="s4", restoring=True), *told(60, 79), SessionRestored())
+        await driver.until_shown("message 79")
+        driver.screen.transcript.reveal(65)
+        await driver.press("ctrl+f")
+        await driver.type("message 66")
+        await driver.until_shown("1 of 1")
+        before = driver.rows()[2:20]
+        assert any("message 65" in row for row in before)
+        await driver.play(SessionOpened(id="s4", restoring=True), *told(1, 79), SessionRestored())
+        await driver.until(lambda: len(driver.screen.state.turns) == 79)
+        await driver.until_shown("1 of 1")
+        assert driver.rows()[2:20] == before
+        await driver.press("ctrl+f")
+        await driver.until(lambda: driver.screen.focused_place == "composer")
+        assert any("message 65" in row for row in driver.rows())
+
+
+async def test_words_found_in_the_session_on_the_screen_light_up(tmp_path: Path) -> None:
+    history = FakeHistory()
+    here = sessions()[0]
+    history.hits = {"discount": (SearchHit(session=here, turn=3, before="", words="discount", after=""),)}
+    async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
+        await driver.play(SessionOpened(id="s5"), *told(1, 30), SessionRestored())
+        await driver.type("a draft")
+        await driver.press("f3")
+        await driver.until_shown("Sessions")
+        await driver.press("ctrl+f")
+        await driver.type("discount")
+        await driver.until_shown("1 place")
+        await driver.press("enter")
+        await driver.until_shown("3 of 30")
+        assert driver.screen.focused_place == "composer", "who writes goes on writing"
 
 
 async def test_only_the_newest_words_are_searched_for(tmp_path: Path) -> None:

@@ -45,6 +45,14 @@ class FindActions(Stage):
         """Show the next hit below."""
         self._step(1)
 
+    def show_turn(self, turn: int, words: str = "") -> bool:
+        """Show a turn, and the words in it. False: it is not there, or not yet."""
+        if not self.transcript.reveal(turn):
+            return False
+        if words:
+            self.call_next(self._find_in, turn, words)
+        return True
+
     def leave_find(self) -> bool:
         """esc: stay at the hit. False where it means something else, as nobody types words to look for."""
         if self.focused_place != "search":
@@ -76,19 +84,29 @@ class FindActions(Stage):
         self._follow_field()
         self.transcript.find_next(way)
 
-    async def _open_find(self, words: str) -> None:
+    async def _find_in(self, turn: int, words: str) -> None:
+        """Look for words, in that turn first. Who writes a message already goes on writing it."""
+        self._looked_for = words
+        self.transcript.find(words, turn=turn)
+        if self._find_bar:
+            self._find_bar.field.write(words)
+        else:
+            await self._open_find(words, focus=not self.prompt.text)
+
+    async def _open_find(self, words: str, *, focus: bool = True) -> None:
         """Letters typed meanwhile wait: the app goes on with the next key when this is done."""
         from keen_tui.ui.widgets.find_bar import FindBar  # noqa: PLC0415 - not before the first paint
 
-        self._focused_before, self._looked_for = self.focused, ""
+        self._focused_before = self.focused
         bar = self._find_bar = FindBar(self.status.look, self.status.glyphs, words=words)
         await self.query_one("#conversation").mount(bar, before=self.composer)
-        self.set_focus(bar.field)
+        if focus:
+            self.set_focus(bar.field)
         self._follow_field()
 
     def _close_find(self, *, stay: bool) -> None:
         bar, self._find_bar = self._find_bar, None
-        before, self._focused_before = self._focused_before, None
+        before, self._focused_before, self._looked_for = self._focused_before, None, ""
         self.transcript.stop_finding(stay=stay)
         if bar:
             bar.remove()

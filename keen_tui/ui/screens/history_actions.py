@@ -12,7 +12,7 @@ from keen_tui.choices import ExportFormat
 from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.history import SavedSession
 from keen_tui.ui.port import HistoryPort
-from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.screens.find_actions import FindActions
 from keen_tui.ui.sessions.lines import shown_title
 from keen_tui.ui.sessions.values import Chosen
 from keen_tui.ui.sessions.words import export_words, fork_words
@@ -27,22 +27,23 @@ _NONE_KEPT = "No sessions are kept here."
 
 
 class _Replacement(Struct, frozen=True):
-    """What puts another session on the screen. `title` asks for it, `opens` is the session it opens and
-    `turn` the one to show there."""
+    """What puts another session on the screen. `title` asks for it, `opens` is the session it opens, `turn`
+    the one to show there, and `words` what it was found by."""
 
     title: str
     deed: Callable[[], Awaitable[None]]
     opens: SavedSession | None = None
     turn: int = 0
+    words: str = ""
 
 
-class HistoryActions(Stage):
+class HistoryActions(FindActions):
     """Does what the commands about sessions ask for. What comes of it arrives as events."""
 
     _wanted_session: _Replacement | None = None
     _replacing = False
     _opening: Timer | None = None
-    _turn_to_show: tuple[str, int] | None = None
+    _place_to_show: _Replacement | None = None
 
     def show(self, state: UiState) -> None:
         before = self.state
@@ -51,9 +52,8 @@ class HistoryActions(Stage):
             self._tell_when_slow()
         elif before.restoring or before.session_id != state.session_id:
             self._tell_no_more()
-        if self._turn_to_show and self._turn_to_show[0] == state.session_id and not state.restoring:
-            self.transcript.reveal(self._turn_to_show[1])
-            self._turn_to_show = None
+        if self._place_to_show and not state.restoring:
+            self._show_place(self._place_to_show, state)
 
     def action_sessions(self, words: str = "") -> None:
         """Open the list of sessions."""
@@ -135,11 +135,11 @@ class HistoryActions(Stage):
             self._replace(_forking(self.history, session, turn))
         elif session.id == self.history.session_id:
             if turn:
-                self.transcript.reveal(turn)
+                self.show_turn(turn, chosen.words)
         else:
             open_it = self.history.open
             title = f"Open {shown_title(session)}?"
-            self._replace(_Replacement(title, lambda: open_it(session.id), session, turn))
+            self._replace(_Replacement(title, lambda: open_it(session.id), session, turn, chosen.words))
 
     def _replace(self, wanted: _Replacement) -> None:
         """Put another session on the screen; where that would lose work, ask first."""
@@ -158,11 +158,11 @@ class HistoryActions(Stage):
 
     async def _replaced(self, wanted: _Replacement) -> None:
         self._tell_when_slow()
-        self._turn_to_show = (wanted.opens.id, wanted.turn) if wanted.opens and wanted.turn else None
+        self._place_to_show = wanted if wanted.turn else None
         try:
             await wanted.deed()
         except KeenError as error:
-            self._turn_to_show = None
+            self._place_to_show = None
             self._tell_no_more()
             self._not_replaced(wanted, error)
         finally:
@@ -174,6 +174,12 @@ class HistoryActions(Stage):
             self.ask(in_use_question(shown_title(wanted.opens)))
         else:
             self.say(str(why))
+
+    def _show_place(self, wanted: _Replacement, state: UiState) -> None:
+        """Show what was found, as soon as it is there: of a long session only the newest turns come first."""
+        is_there = wanted.opens is not None and wanted.opens.id == state.session_id
+        if state.running or (is_there and self.show_turn(wanted.turn, wanted.words)):
+            self._place_to_show = None
 
     def _tell_when_slow(self) -> None:
         if self._opening is None:

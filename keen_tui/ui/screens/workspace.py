@@ -13,7 +13,6 @@ from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.change_actions import ChangeActions
-from keen_tui.ui.screens.find_actions import FindActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
@@ -41,7 +40,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(ChangeActions, FindActions, HistoryActions, ModelActions, MemoryActions, Stage):
+class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]

@@ -294,7 +294,7 @@ class SessionsScreen(Screen[Chosen | None]):
             case SavedSession(problem="") as session:
                 self.dismiss(Chosen(session, fork=fork))
             case SearchHit(session=session) as hit if not session.problem:
-                self.dismiss(Chosen(session, hit.turn, fork))
+                self.dismiss(Chosen(session, hit.turn, fork, self._searched))
 
     def _keep(self) -> None:
         """Nothing is deleted, and what was said has been read."""

@@ -8,7 +8,7 @@ from keen_tui.history import SavedSession
 
 
 class Chosen(Struct, frozen=True):
-    """The session to go on with, and the turn that was found in it, 0 for none.
+    """The session to go on with, the turn that was found in it, 0 for none, and the words it was found by.
 
     `fork`: go on with a copy of it, up to and with that turn (0: of all).
     """
@@ -16,3 +16,4 @@ class Chosen(Struct, frozen=True):
     session: SavedSession
     turn: int = 0
     fork: bool = False
+    words: str = ""

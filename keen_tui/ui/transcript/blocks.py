@@ -68,6 +68,18 @@ def fold_key(block: Block) -> FoldKey | None:
     return None
 
 
+def block_name(block: Block) -> tuple[object, ...]:
+    """What a block is called however it changes; only few blocks of a turn may share it."""
+    match block:
+        case RetryBlock():
+            return ("retry", block.retry.turn)
+        case ToolBlock():
+            return ("tool", block.turn, block.id)
+        case TextBlock() | ReasoningBlock():
+            return (type(block), block.turn, block.step)
+    return (type(block), block.turn)
+
+
 def gap_before(before: Block | None, block: Block, *, before_unfolded: bool) -> int:
     """The blank rows between two blocks."""
     if before is None:

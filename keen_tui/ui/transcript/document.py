@@ -13,6 +13,7 @@ from keen_tui.ui.state import Block, TextBlock
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.blocks import (
     FoldKey,
+    block_name,
     draw_block,
     estimated_rows,
     fold_key,
@@ -115,6 +116,16 @@ class Document:
         if many:
             self._estimate_all()
         return self._last_changed(before_last, first_changed)
+
+    def index_of(self, block: Block) -> int | None:
+        """Where a block stands now that was shown before, though it may be another object."""
+        name = block_name(block)
+        found = (
+            index
+            for index, entry in enumerate(self.entries)
+            if entry.block is block or block_name(entry.block) == name
+        )
+        return next(found, None)
 
     def clear(self) -> None:
         """Forget all blocks, and which of them were unfolded by themselves."""

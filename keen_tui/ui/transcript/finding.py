@@ -135,6 +135,15 @@ class Finder:
         if self._opened is not None and self._opened >= len(self._document):
             self._opened = None
 
+    def moved_down(self, blocks: int) -> None:
+        """So many blocks came before the first one: all is searched again, and the same hit stays shown."""
+        shown, needle = self.current, self._search.needle
+        self._origin = self._origin._replace(block=min(self._origin.block + blocks, sys.maxsize))
+        self._opened = None if self._opened is None else self._opened + blocks
+        self.begin(Needle(""))
+        self.begin(needle)
+        self.current = shown and shown._replace(block=shown.block + blocks)
+
     def forget(self) -> None:
         """The document holds another conversation: what was looked for is looked for in that."""
         self._origin, self._opened = _END, None

@@ -79,6 +79,13 @@ class FindingView(SelectingView):
             self._settle()
             self._stopped()
 
+    def _move_hits(self, blocks: int) -> None:
+        """So many blocks came before the first one."""
+        self._finder.moved_down(blocks)
+        if self._departure:
+            place = self._departure.place
+            self._departure = self._departure._replace(place=place._replace(block=place.block + blocks))
+
     def _forget_hits(self) -> None:
         """Another conversation takes the place of this one; the same words are looked for in it."""
         self._finder.forget()

@@ -78,13 +78,23 @@ class Transcript(FindingView):
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen."""
         bottom = self.scroll_offset.y + self._viewport
+        before = [entry.block for entry in self._document.entries[:1]]
         first_changed = self._document.show(past, live)
         self._past_length = len(past)
+        if first_changed == 0 and before and (added := self._document.index_of(before[0])):
+            self._moved_down(added)
         if self._cursor is not None and self._cursor >= len(self._document):
             self._cursor = len(self._document) - 1 if len(self._document) else None
         self._finder.follow(first_changed)
         self._settle(seen=self.following or self._document.top(first_changed) <= bottom)
         self._look_on()
+
+    def _moved_down(self, blocks: int) -> None:
+        """So many blocks came before the first one: the past of a long session arrives after its end."""
+        self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
+        if self._cursor is not None:
+            self._cursor += blocks
+        self._move_hits(blocks)
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything anew in another theme or with other glyphs."""
@@ -111,8 +121,8 @@ class Transcript(FindingView):
         self._document.toggle_all()
         self._settle()
 
-    def reveal(self, turn: int, call_id: str | None = None) -> None:
-        """Scroll to a tool call or, without `call_id`, to the beginning of a turn."""
+    def reveal(self, turn: int, call_id: str | None = None) -> bool:
+        """Scroll to a tool call or, without `call_id`, to the beginning of a turn. False: it is not there."""
         for index, entry in enumerate(self._document.entries):
             block = entry.block
             wanted = isinstance(block, ToolBlock) and block.id == call_id if call_id else True
@@ -120,7 +130,8 @@ class Transcript(FindingView):
                 self._cursor = index
                 self._go(Place(index, 0))
                 self._scroll_rows(-ROWS_ABOVE_REVEALED)
-                return
+                return True
+        return False
 
     def render_line(self, y: int) -> Strip:
         row = self.scroll_offset.y + y

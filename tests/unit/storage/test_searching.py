@@ -38,8 +38,15 @@ def search(store: SessionStore, words: str, *events: Event) -> list[SearchHit]:
     ids=["message", "reply", "result", "summary"],
 )
 def test_words_are_found_where_somebody_said_them(store: SessionStore, event: Event) -> None:
-    (hit,) = search(store, "iS", event)
+    (hit,) = search(store, "is", event)
     assert (hit.turn, hit.words.lower()) == (3, "is")
+
+
+def test_the_rules_are_those_of_the_search_in_an_open_session(store: SessionStore) -> None:
+    event = started(1, "Two\n\t words and\u3000more")
+    assert search(store, "two words AND", event) == []
+    assert [hit.words for hit in search(store, "two  words", event)] == ["Two words"]
+    assert len(search(store, "Two words and more", event)) == 1
 
 
 def test_what_is_said_twice_by_the_file_is_found_once(store: SessionStore) -> None:
@@ -48,7 +55,7 @@ def test_what_is_said_twice_by_the_file_is_found_once(store: SessionStore) -> No
 
 
 @pytest.mark.parametrize(
-    "words", ["ÄRGER", "ärger", "straße", "a\nb", 'say "x"', "c:\\new", "\ud800", ".*", "(", "ß"]
+    "words", ["Ärger", "ärger", "straße", "a\nb", 'say "x"', "c:\\new", "\ud800", ".*", "(", "ß"]
 )
 def test_any_words_are_found_as_they_are(store: SessionStore, words: str) -> None:
     hits = search(store, words, started(1, 'before Ärger straße a\nb say "x" c:\\new \ud800 .* ( behind'))
