@@ -10,7 +10,7 @@ from tests.support.terminal import TerminalProgram
 WHEEL_UP, WHEEL_DOWN = "\x1b[<64;40;12M", "\x1b[<65;40;12M"
 PAGE_UP, PAGE_DOWN = "\x1b[5~", "\x1b[6~"
 TO_BEGINNING, TO_END = "\x1b[1;5H", "\x1b[1;5F"
-TAB, UP, ENTER, ESC = "\t", "\x1b[A", "\r", "\x1b"
+TAB, UP, ENTER, ESC, FIND = "\t", "\x1b[A", "\r", "\x1b", "\x06"
 
 _QUIET = 0.04
 _BEGUN, _NOTHING = 0.000_3, 0.000_1

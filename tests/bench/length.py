@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
 from keen_tui.demo.threaded import serving
+from tests.bench import searching
 from tests.bench.actions import (
     ENTER,
     ESC,
@@ -56,6 +57,7 @@ def rows() -> Iterator[Row]:
             at_rest(many, session, server.base_url, MANY) as long,
         ):
             yield from _actions(short, long)
+            yield from searching.rows(long, FRAME)
             yield from _streaming(short, long)
 
 

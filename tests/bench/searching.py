@@ -1,0 +1,47 @@
+"""Looking for words in a session: what each key costs, and each step to another hit."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+
+from tests.bench.actions import ESC, FIND, TO_END, UP, cost, costs
+from tests.bench.figures import p95
+from tests.bench.table import Row
+from tests.support.terminal import TerminalProgram
+
+WORDS = "tax rounds currency"
+"""In the made-up texts of a long session: thousands of hits at first, few at the end."""
+
+_TALLY = re.compile(r"[\d,]+ of [\d,]+|found nowhere")
+_STEPS = 30
+
+
+def rows(program: TerminalProgram, frame: float) -> Iterator[Row]:
+    """Keys through the terminal, each until all its hits are counted and shown; CPU of the loop's thread."""
+    program.type(FIND)
+    try:
+        program.wait_for_screen("words in this session", seconds=5)
+    except TimeoutError:  # a program from before there was a search
+        return
+    keys = []
+    for key in WORDS:
+        keys.append(cost(program, lambda key=key: program.type(key)))  # type: ignore[misc]
+        program.wait_until(lambda: bool(_TALLY.search(program.screen())), 30, "the number of hits")
+    steps = costs(program, [UP] * _STEPS)
+    program.type(ESC)
+    program.type(TO_END)
+    program.come_to_rest(0.3)
+    yield Row(
+        what="10,000 messages: search, a key until all hits are counted and shown",
+        value=statistics.median(keys),
+        unit="ms CPU",
+    )
+    yield Row(what="10,000 messages: search, the slowest key", value=max(keys), unit="ms CPU")
+    yield Row(
+        what=f"10,000 messages: search, to the next hit, p95 of {len(steps)}",
+        value=p95(steps),
+        unit="ms CPU",
+        budget=frame,
+    )
