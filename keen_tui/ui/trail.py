@@ -56,10 +56,11 @@ class Trail(Sequence[T]):
         return [*self._shared[start : self._length - 1], cast("T", self._last)]
 
     def same_as(self, other: Trail[T]) -> int:
-        """How many of the first items are the very same in both, as far as that is known unseen."""
-        if self is other:
-            return self._length
-        return max(min(self._length, other._length) - 1, 0) if self._shared is other._shared else 0
+        """How many of the first items are the very same in both, as far as that is known at once."""
+        length = min(self._length, other._length)
+        if self._shared is not other._shared or not length:
+            return length if self is other else 0
+        return length if self[length - 1] is other[length - 1] else length - 1
 
     @overload
     def __getitem__(self, index: int) -> T: ...

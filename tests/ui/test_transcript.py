@@ -8,6 +8,7 @@ from textual.events import MouseScrollUp
 
 from keen_tui.ui.glyphs import ASCII
 from keen_tui.ui.state import TextBlock, UserBlock
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import LINES_KEPT
 from tests.support.screen import (
     DIFF,
@@ -316,6 +317,22 @@ async def test_ten_thousand_blocks_are_drawn_only_where_they_are_seen() -> None:
         app.transcript.reveal(1_234)
         assert "question 1234" in app.rows[3]
         assert sum(entry.lines is not None for entry in document.entries) < 300
+
+
+async def test_the_view_and_the_cursor_stay_where_they_are_when_the_whole_past_comes_above() -> None:
+    whole = Trail(long_session(400))
+    app = TranscriptApp(whole[360:392], whole[392:])
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("tab", "up", "up", "pageup")
+        cursor, before = app.transcript._cursor, app.rows
+        assert cursor is not None and not app.transcript.following
+        app.transcript.prepare(whole)
+        assert app.rows == before
+        app.transcript.show(whole, ())
+        assert app.rows[:-1] == before[:-1]
+        assert app.transcript._cursor == cursor + 360
+        await pilot.press("home")
+        assert "question 1" in app.rows[0]
 
 
 async def test_drawn_rows_are_given_up_when_there_are_too_many() -> None:

@@ -142,6 +142,7 @@ class Stage(Screen[None]):
         """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
         old, self.state = self.state, state
         if state.restoring:
+            self.transcript.prepare(state.past)
             return
         if state.session_id != self._drawn_session:
             self._begin_session(state.session_id)

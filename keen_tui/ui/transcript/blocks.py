@@ -113,17 +113,17 @@ def source(block: Block) -> str:
             return block.retry.detail
 
 
-def estimated_rows(block: Block, width: int, *, unfolded: bool) -> int:
-    """About how many rows the block has: cheap, and corrected when it is first seen."""
-    cells = max(width, 10)
+def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:
+    """What the height of a block is estimated from until it is first seen: the rows that it has in any
+    width, and the characters that may break into more."""
     match block:
         case UserBlock() | TextBlock() | NoticeBlock():
-            return block.text.count("\n") + len(block.text) // cells + 1
+            return block.text.count("\n") + 1, len(block.text)
         case ReasoningBlock() | CompactionBlock() if unfolded:
-            return block.text.count("\n") + len(block.text) // cells + 2
+            return block.text.count("\n") + 2, len(block.text)
         case ToolBlock() if unfolded and block.result is not None:
-            return 1 + _display_rows(block)
-    return 1
+            return 1 + _display_rows(block), 0
+    return 1, 0
 
 
 def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:

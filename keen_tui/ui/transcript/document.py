@@ -15,7 +15,7 @@ from keen_tui.ui.transcript.blocks import (
     FoldKey,
     block_name,
     draw_block,
-    estimated_rows,
+    extent,
     fold_key,
     gap_before,
     ticks,
@@ -28,25 +28,24 @@ from keen_tui.ui.transcript.stream import MarkdownStream
 
 LINES_KEPT: Final = 6_000
 """Drawn rows that are kept; the blocks seen longest ago lose theirs."""
-_MANY: Final = 64
+_NARROWEST: Final = 10
+"""Cells in a row, at least, when heights are estimated."""
 
 _serials = count()
 
 
 class Entry(Struct, eq=False):
-    """A block in its place. `known`: its height was measured and is no estimate."""
+    """A block in its place, with the blank rows above it. In the look of number `measured` its height is
+    known; else it is estimated from its `extent`."""
 
     block: Block
-    gap: int = 0
-    known: bool = False
+    gap: int
+    extent: tuple[int, int]
+    measured: int = 0
     lines: list[Line] | None = None
     stream: MarkdownStream | None = None
     streamed: str = ""
     serial: int = field(default_factory=lambda: next(_serials))
-
-    def outdated(self) -> None:
-        self.lines = None
-        self.known = False
 
 
 class Place(NamedTuple):
@@ -67,8 +66,12 @@ class Document:
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
+        self._coming: list[Entry] = []
+        self._coming_past: Trail[Block] = Trail()
+        self._look_number = 1
         self._all_unfolded = False
         self._turned: set[FoldKey] = set()
+        self._coming_turned: frozenset[FoldKey] = frozenset()
         self._drawn: OrderedDict[int, Entry] = OrderedDict()
         self._drawn_lines = 0
 
@@ -85,7 +88,7 @@ class Document:
 
     def height(self, index: int) -> int:
         """The rows of a block, which is drawn for that if its height is only an estimate."""
-        if not self.entries[index].known:
+        if self.entries[index].measured != self._look_number:
             self.lines(index)
         return self._heights[index]
 
@@ -104,17 +107,17 @@ class Document:
         before_last = len(self.entries) - 1
         total = len(past) + len(live)
         first_changed = total
-        many = total - len(self.entries) > _MANY
         for index, block in enumerate(chain(past.since(start), live), start):
-            if index < len(self.entries) and self.entries[index].block is block:
+            if index == len(self.entries):
+                self._append(index, block)
+            elif self.entries[index].block is not block:
+                self._put(index, block)
+            else:
                 continue
             first_changed = min(first_changed, index)
-            self._put(index, block, indexed=not many)
         if total < len(self.entries):
             self._truncate(total)
             first_changed = min(first_changed, total)
-        if many:
-            self._estimate_all()
         return self._last_changed(before_last, first_changed)
 
     def index_of(self, block: Block) -> int | None:
@@ -126,6 +129,29 @@ class Document:
             if entry.block is block or block_name(entry.block) == name
         )
         return next(found, None)
+
+    def prepare(self, past: Trail[Block]) -> None:
+        """Take blocks in that are not shown yet: the past of a session, which is still being restored. A
+        piece at a time, each of which costs what it adds."""
+        if past.same_as(self._coming_past) < len(self._coming):
+            self._coming, self._coming_turned = [], frozenset(self._turned)
+        self._coming_past = past
+        before = self._coming[-1].block if self._coming else None
+        for block in past.since(len(self._coming)):
+            self._coming.append(self._entry(before, block))
+            before = block
+
+    def adopt(self, past: Trail[Block]) -> bool:
+        """Have what was prepared of this past take the place of what is shown. False: nothing was."""
+        entries, self._coming = self._coming, []
+        if not entries or past.same_as(self._coming_past) < len(entries):
+            return False
+        self._truncate(0)
+        self.entries, self._past = entries, self._coming_past
+        if self._turned != self._coming_turned:
+            self._measure_folds()
+        self._estimate_all()
+        return True
 
     def clear(self) -> None:
         """Forget all blocks, and which of them were unfolded by themselves."""
@@ -170,13 +196,16 @@ class Document:
         """Unfold all tool and reasoning blocks, or fold them all."""
         self._all_unfolded = not self._all_unfolded
         self._turned.clear()
+        self._coming.clear()
+        self._measure_folds()
         self.redraw()
 
     def redraw(self, look: Look | None = None) -> None:
         """Forget all drawings, as the look or the fold state changed."""
         self.look = look or self.look
-        for entry in self.entries:
-            entry.outdated()
+        self._look_number += 1
+        for entry in self._drawn.values():
+            entry.lines = None
         self._drawn.clear()
         self._drawn_lines = 0
         self._estimate_all()
@@ -195,19 +224,18 @@ class Document:
             if ticks(entry.block, last=False):
                 self._changed(index)
 
-    def _put(self, index: int, block: Block, *, indexed: bool) -> None:
-        if index < len(self.entries):
-            entry = self.entries[index]
-            entry.block = block
-            self._forget_lines(entry)
-            entry.outdated()
-        else:
-            self.entries.append(Entry(block))
-            if indexed:
-                self._heights.append(0)
-        if indexed and index < len(self._heights):
-            self._update_gap(index)
-            self._changed(index)
+    def _append(self, index: int, block: Block) -> None:
+        entry = self._entry(self.entries[index - 1].block if index else None, block)
+        self.entries.append(entry)
+        self._heights.append(entry.gap + self._estimate(entry))
+
+    def _put(self, index: int, block: Block) -> None:
+        self.entries[index].block = block
+        self._update_gap(index)
+        self._changed(index)
+
+    def _entry(self, before: Block | None, block: Block) -> Entry:
+        return Entry(block, self._gap(before, block), extent(block, unfolded=self.is_unfolded(block)))
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
@@ -228,30 +256,39 @@ class Document:
     def _changed(self, index: int) -> None:
         entry = self.entries[index]
         self._forget_lines(entry)
-        entry.outdated()
+        entry.measured = 0
+        entry.extent = extent(entry.block, unfolded=self.is_unfolded(entry.block))
         self._heights.update(index, entry.gap + self._estimate(entry))
 
     def _update_gap(self, index: int) -> None:
         entry = self.entries[index]
-        gap = self._gap(index)
+        gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
         if gap != entry.gap:
             self._heights.update(index, self._heights[index] - entry.gap + gap)
             entry.gap = gap
 
-    def _gap(self, index: int) -> int:
-        before = self.entries[index - 1].block if index else None
-        unfolded = before is not None and self.is_unfolded(before)
-        return gap_before(before, self.entries[index].block, before_unfolded=unfolded)
+    def _gap(self, before: Block | None, block: Block) -> int:
+        return gap_before(before, block, before_unfolded=before is not None and self.is_unfolded(before))
+
+    def _measure_folds(self) -> None:
+        """Gaps and extents of all blocks anew, as what is unfolded has changed."""
+        before = None
+        for entry in self.entries:
+            entry.gap = self._gap(before, entry.block)
+            if fold_key(entry.block):
+                entry.extent = extent(entry.block, unfolded=self.is_unfolded(entry.block))
+            before = entry.block
 
     def _estimate(self, entry: Entry) -> int:
-        return estimated_rows(entry.block, self.look.prose, unfolded=self.is_unfolded(entry.block))
+        rows, characters = entry.extent
+        return rows + characters // max(self.look.prose, _NARROWEST)
 
     def _estimate_all(self) -> None:
-        heights: list[int] = []
-        for index, entry in enumerate(self.entries):
-            entry.gap = self._gap(index)
-            heights.append(entry.gap + (len(entry.lines) if entry.lines else self._estimate(entry)))
-        self._heights = HeightIndex(heights)
+        """The heights of all blocks anew; of none is it known that it was drawn."""
+        width = max(self.look.prose, _NARROWEST)
+        self._heights = HeightIndex(
+            [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
+        )
 
     def _draw(self, index: int, entry: Entry) -> None:
         scene = Scene(
@@ -263,7 +300,7 @@ class Document:
             live_output=self.live_output,
         )
         entry.lines = draw_block(entry.block, scene, self._stream(entry))
-        entry.known = True
+        entry.measured = self._look_number
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn[entry.serial] = entry
         self._drawn_lines += len(entry.lines)

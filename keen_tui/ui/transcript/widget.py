@@ -79,7 +79,9 @@ class Transcript(FindingView):
         """Show these blocks. Costs what changed and what is seen."""
         bottom = self.scroll_offset.y + self._viewport
         before = [entry.block for entry in self._document.entries[:1]]
+        adopted = self._document.adopt(past)
         first_changed = self._document.show(past, live)
+        first_changed = 0 if adopted else first_changed
         self._past_length = len(past)
         if first_changed == 0 and before and (added := self._document.index_of(before[0])):
             self._moved_down(added)
@@ -95,6 +97,10 @@ class Transcript(FindingView):
         if self._cursor is not None:
             self._cursor += blocks
         self._move_hits(blocks)
+
+    def prepare(self, past: Trail[Block]) -> None:
+        """Take in a past that is still being restored. It is there as soon as it is shown."""
+        self._document.prepare(past)
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything anew in another theme or with other glyphs."""

@@ -63,8 +63,9 @@ def test_every_trail_stays_the_same_tuple_whatever_grows_from_it(
 
 def test_what_grew_from_a_trail_is_known_to_begin_like_it() -> None:
     one = Trail(range(1_000))
-    assert one.plus((1, 2)).same_as(one) == one.with_last(7).same_as(one) == 999
-    assert one.same_as(one) == 1_000
+    assert one.plus((1, 2)).same_as(one) == one.same_as(one) == 1_000
+    assert one.with_last(-7).same_as(one) == 999
+    assert one.same_as(Trail(range(1_000))) == 0
 
 
 @pytest.mark.parametrize("place", [2, -3])

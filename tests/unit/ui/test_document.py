@@ -1,0 +1,96 @@
+"""The blocks of a document and their heights, without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from keen_tui.ui.state import Block, ReasoningBlock, UserBlock
+from keen_tui.ui.trail import Trail
+from keen_tui.ui.transcript.document import Document
+from tests.support.screen import done_block, long_session, look, text_block
+
+LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))
+PAST: tuple[Block, ...] = (
+    *long_session(40),
+    ReasoningBlock(turn=11, step=1, text="hm\nso", seconds=2.0, open=False),
+    text_block("a text of some length " * 20, turn=11),
+    done_block(11),
+)
+
+
+def document() -> Document:
+    return Document(look(width=40), clock=lambda: 0.0)
+
+
+def estimated(of: Document) -> list[int]:
+    """Where each block begins, and where the last one ends, as long as nothing was drawn."""
+    return [of.top(index) for index in range(len(of) + 1)]
+
+
+def prepared(to: Document, past: Sequence[Block], *cuts: int) -> Trail[Block]:
+    """Have the document take the past in piece by piece; gives all of it."""
+    trail = Trail[Block]()
+    for start, end in pairwise((0, *cuts, len(past))):
+        trail = trail.plus(past[start:end])
+        to.prepare(trail)
+    return trail
+
+
+@pytest.mark.parametrize("cuts", [(), (7,), (1, 2, 30), (len(PAST),)])
+@pytest.mark.parametrize("unfolded", [True, False])
+def test_a_past_that_came_piece_by_piece_is_as_high_as_one_that_came_at_once(
+    cuts: tuple[int, ...], unfolded: bool
+) -> None:
+    at_once, in_pieces = document(), document()
+    if unfolded:
+        at_once.toggle_all()
+        in_pieces.toggle_all()
+    at_once.show(Trail(PAST), LIVE)
+    past = prepared(in_pieces, PAST, *cuts)
+    assert len(in_pieces) == 0, "nothing of it is shown yet"
+    assert in_pieces.adopt(past)
+    in_pieces.show(past, LIVE)
+    assert [entry.block for entry in in_pieces.entries] == [*PAST, *LIVE]
+    assert estimated(in_pieces) == estimated(at_once)
+    at_once.redraw(look(width=60))
+    in_pieces.redraw(look(width=60))
+    assert estimated(in_pieces) == estimated(at_once)
+
+
+def test_what_was_prepared_of_another_past_is_not_taken_for_this_one() -> None:
+    shown, other = document(), Trail(PAST)
+    prepared(shown, PAST)
+    assert not shown.adopt(other)
+    shown.show(other, LIVE)
+    assert len(shown) == len(PAST) + len(LIVE)
+    past = prepared(shown, PAST[:20], 10)
+    assert shown.adopt(past.plus(PAST[20:]))
+    assert len(shown) == 20
+    assert not shown.adopt(past), "what was prepared is used once"
+
+
+def test_what_is_unfolded_while_a_past_is_prepared_is_unfolded_in_it() -> None:
+    shown = document()
+    shown.show(Trail(PAST[:4]), ())
+    past = prepared(shown, PAST, 10)
+    assert shown.toggle(1)
+    shown.adopt(past)
+    folded = document()
+    folded.show(past, ())
+    assert estimated(shown)[2] > estimated(folded)[2]
+    shown.toggle(1)
+    assert estimated(shown) == estimated(folded)
+
+
+def test_heights_that_were_known_are_estimates_again_in_another_width() -> None:
+    shown, anew = document(), Document(look(width=60), clock=lambda: 0.0)
+    shown.show(Trail(PAST), ())
+    wrapped = len(PAST) - 2
+    measured = shown.height(wrapped)
+    shown.redraw(look(width=60))
+    anew.show(Trail(PAST), ())
+    assert estimated(shown) == estimated(anew)
+    assert shown.height(wrapped) == anew.height(wrapped) < measured
