@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from keen_tui.display import DiffDisplay, DiffLine
-from keen_tui.lines import cut, lines_with_ends
+from keen_tui.lines import cut, line_count, line_ends, lines_with_ends
 
 CONTEXT = 3
 """Unchanged lines around a change."""
@@ -21,18 +21,24 @@ LONGEST_ROW = 2_000
 _MOST_COMPARED = 4_000
 """Lines of the changed middle that are compared one by one; a larger middle counts as replaced."""
 
+_PIECE = 1 << 16
+"""Characters that are compared in one go."""
+
 Opcode = tuple[str, int, int, int, int]
 """As difflib has them: what to do, and the lines from and to in the old and in the new text."""
 
 
 def diff_display(path: str, before: str, after: str, *, most_rows: int = MOST_ROWS) -> DiffDisplay:
     """What changes from `before` to `after`, line by line; a line ending is part of its line."""
-    old, new = lines_with_ends(before), lines_with_ends(after)
+    head, tail = _unshown_ends(before, after)
+    skipped = line_ends(before[:head])
+    old = lines_with_ends(before[head : len(before) - tail])
+    new = lines_with_ends(after[head : len(after) - tail])
     groups = _groups(old, new)
     hunks: list[tuple[DiffLine, ...]] = []
     room = most_rows
     for group in groups:
-        hunk = tuple(islice(_rows(group, old, new), room))
+        hunk = tuple(islice(_rows(group, old, new, skipped), room))
         room -= len(hunk)
         if hunk:
             hunks.append(hunk)
@@ -45,9 +51,40 @@ def diff_display(path: str, before: str, after: str, *, most_rows: int = MOST_RO
         hunks=tuple(hunks),
         added=added,
         removed=removed,
-        total_lines=len(new),
+        total_lines=skipped + len(new) + line_count(after[len(after) - tail :]),
         left_out=added + removed + unchanged - (most_rows - room),
     )
+
+
+def _unshown_ends(before: str, after: str) -> tuple[int, int]:
+    """Characters at the beginning and at the end that both texts share and no hunk shows: whole lines, but
+    for those that may be context. It spares most of a large file from being taken apart."""
+    head = _shared(before, after, from_end=False)
+    rest = min(len(before), len(after)) - head
+    for _ in range(CONTEXT + 1):
+        head = before.rfind("\n", 0, max(head, 0))
+    head += 1
+    tail = len(before) - min(_shared(before, after, from_end=True), rest)
+    for _ in range(CONTEXT + 1):
+        tail = before.find("\n", tail) + 1 or len(before)
+    return head, len(before) - tail
+
+
+def _shared(one: str, other: str, *, from_end: bool) -> int:
+    """How many characters are the same from the beginning on, or up to the end."""
+
+    def piece(text: str, start: int, length: int) -> str:
+        if from_end:
+            return text[max(len(text) - start - length, 0) : max(len(text) - start, 0)]
+        return text[start : start + length]
+
+    most = min(len(one), len(other))
+    same, step = 0, _PIECE
+    while step:
+        while same < most and piece(one, same, step) == piece(other, same, step):
+            same += step
+        step //= 2
+    return min(same, most)
 
 
 def _groups(old: Sequence[str], new: Sequence[str]) -> list[list[Opcode]]:
@@ -86,16 +123,19 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     return count
 
 
-def _rows(group: Sequence[Opcode], old: Sequence[str], new: Sequence[str]) -> Iterator[DiffLine]:
+def _rows(
+    group: Sequence[Opcode], old: Sequence[str], new: Sequence[str], skipped: int
+) -> Iterator[DiffLine]:
+    """The rows of a hunk; `skipped` lines stand before the first of `old` and `new`."""
     for tag, old_from, old_to, new_from, new_to in group:
         if tag == "equal":
             for index in range(new_from, new_to):
-                yield DiffLine(sign=" ", number=index + 1, text=_shown(new[index]))
+                yield DiffLine(sign=" ", number=skipped + index + 1, text=_shown(new[index]))
             continue
         for index in range(old_from, old_to):
-            yield DiffLine(sign="-", number=index + 1, text=_shown(old[index]))
+            yield DiffLine(sign="-", number=skipped + index + 1, text=_shown(old[index]))
         for index in range(new_from, new_to):
-            yield DiffLine(sign="+", number=index + 1, text=_shown(new[index]))
+            yield DiffLine(sign="+", number=skipped + index + 1, text=_shown(new[index]))
 
 
 def _shown(line: str) -> str:

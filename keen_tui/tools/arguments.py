@@ -46,7 +46,7 @@ def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
         value = _whole(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ToolFailure(f"{spec.name}: {name} must be {words}, not {value!r:.80}.")
-    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+    if isinstance(value, str) and not _is_whole(value):
         raise ToolFailure(f"{spec.name}: {name} holds a lone surrogate (half a character). Send it again.")
     return value
 
@@ -57,6 +57,15 @@ def _whole(value: object) -> object:
     if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
     return value
+
+
+def _is_whole(text: str) -> bool:
+    """Whether every character is one, not half of one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def mentioned(arguments: Mapping[str, Any], *names: str) -> str:

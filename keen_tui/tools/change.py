@@ -9,6 +9,7 @@ from keen_tui.display import DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import FileChanged, ToolResult
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.known import digest
 from keen_tui.tools.replacing import replace_file
 from keen_tui.tools.workspace import Place, Workspace
 
@@ -17,14 +18,16 @@ async def prepared_change(
     workspace: Workspace, place: Place, before: bytes | None, after: bytes
 ) -> PreparedCall:
     """The change of `place` from `before` (None: no file yet) to `after`, with its diff."""
-    diff = await asyncio.to_thread(diff_display, place.subject, _text(before), _text(after))
+    diff, fingerprint = await asyncio.to_thread(
+        lambda: (diff_display(place.subject, _text(before), _text(after)), digest(after))
+    )
 
     async def run(_: OutputSink) -> ToolResult:
         async with workspace.known.changing(place.path):
             if before == after:
                 return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
             await replace_file(place, before, after, workspace.keeper)
-            workspace.known.note(place.path, after)
+            workspace.known.note_digest(place.path, fingerprint)
         return _result(place, diff, created=before is None)
 
     return PreparedCall(

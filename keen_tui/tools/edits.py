@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from keen_tui.errors import ToolFailure
-from keen_tui.lines import LINE_END, usual_ending
+from keen_tui.lines import LINE_END, endings, line_ends, usual_ending
 from keen_tui.tools.nearest import nearest_lines
 
 _ANY_LINE_END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
@@ -44,10 +44,10 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
 
 def in_style_of(before: str, content: str) -> str:
     """`content` with the line endings of `before`, where those are all the same and it has plain ones."""
-    endings = set(LINE_END.findall(before))
-    if len(endings) != 1 or "\r" in content:
+    used = endings(before)
+    if len(used) != 1 or "\r" in content:
         return content
-    return content.replace("\n", endings.pop())
+    return content.replace("\n", used.pop())
 
 
 def _pattern(old: str) -> re.Pattern[str]:
@@ -85,8 +85,8 @@ def _fitted(replaced: str, old: str, new: str, usual: str) -> str:
     head = min(_shared(old_lines, new_lines), most)
     tail = min(_shared(old_lines[::-1], new_lines[::-1]), most - head)
     middle = usual_ending(replaced) or usual
-    endings = [*there[:head], *[middle] * (wanted - head - tail), *there[len(there) - tail :]]
-    return "".join(line + end for line, end in zip(new_lines, [*endings, ""], strict=True))
+    ends = [*there[:head], *[middle] * (wanted - head - tail), *there[len(there) - tail :]]
+    return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
@@ -94,6 +94,6 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _line_numbers(content: str, spans: Sequence[Span]) -> str:
-    numbers = [len(LINE_END.findall(content, 0, start)) + 1 for start, _ in spans[:_MOST_LINES_NAMED]]
+    numbers = [line_ends(content[:start]) + 1 for start, _ in spans[:_MOST_LINES_NAMED]]
     more = ", ..." if len(spans) > _MOST_LINES_NAMED else ""
     return ", ".join(map(str, numbers)) + more

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from keen_tui.display import FileListDisplay
@@ -14,7 +14,7 @@ from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.files import kind_of
 from keen_tui.tools.globs import Glob
-from keen_tui.tools.search import ENDED_EARLY, LONGEST_LINE, Match, Searcher
+from keen_tui.tools.search import ENDED_EARLY, LONGEST_LINE, Matches, Searcher
 from keen_tui.tools.workspace import Workspace
 
 MOST_LINES = 200
@@ -65,7 +65,7 @@ class GrepFiles:
         folder = place.name if kind == "folder" else place.name.rpartition("/")[0]
 
         async def run(_: OutputSink) -> ToolResult:
-            return _result(folder, *await self._searcher.lines(place, pattern, glob))
+            return _result(folder, await self._searcher.lines(place, pattern, glob, MOST_LINES))
 
         return PreparedCall(
             access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
@@ -74,20 +74,17 @@ class GrepFiles:
         )
 
 
-def _result(folder: str, matches: Sequence[Match], complete: bool) -> ToolResult:
+def _result(folder: str, matches: Matches) -> ToolResult:
     prefix = f"{folder}/" if folder not in ("", ".") else ""
-    shown = tuple(
-        clean(f"{prefix}{match.path}:{match.number}:{_cut(match.line)}") for match in matches[:MOST_LINES]
-    )
-    more = len(matches) - len(shown)
+    shown = tuple(clean(f"{prefix}{match.path}:{match.number}:{_cut(match.line)}") for match in matches.first)
+    more = matches.lines - len(shown)
     notes = [f"[{more} more lines match; narrow the pattern, path or glob]"] if more else []
-    if not complete:
+    if not matches.complete:
         notes.append(ENDED_EARLY)
-    count = f"{len(matches)} {'match' if len(matches) == 1 else 'matches'}"
-    files = len({match.path for match in matches})
+    count = f"{matches.lines} {'match' if matches.lines == 1 else 'matches'}"
     return ToolResult(
         text="\n".join((*(shown or ("no line matches",)), *notes)),
-        summary=f"{count} in {files} files" if files > 1 else count,
+        summary=f"{count} in {matches.files} files" if matches.files > 1 else count,
         display=FileListDisplay(lines=shown, more=more),
     )
 

@@ -22,7 +22,10 @@ class KnownFiles:
 
     def note(self, path: Path, content: bytes | None) -> None:
         """The model was shown, or wrote, this content; None: it was told that the file is not there."""
-        shown = digest(content)
+        self.note_digest(path, digest(content))
+
+    def note_digest(self, path: Path, shown: bytes | None) -> None:
+        """As `note`, with the fingerprint of what was shown."""
         if shown is None:
             self._shown.pop(path, None)
         else:

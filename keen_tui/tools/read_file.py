@@ -8,7 +8,7 @@ from typing import Any
 
 from keen_tui.display import FileDisplay
 from keen_tui.errors import ToolFailure
-from keen_tui.lines import cut, lines_of
+from keen_tui.lines import cut, line_count, lines_of, pieces
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
@@ -54,12 +54,15 @@ class ReadFile:
             raise ToolFailure("read_file: offset and limit count from 1.")
         place = self._workspace.place(given["path"])
 
-        async def run(_: OutputSink) -> ToolResult:
-            content = await asyncio.to_thread(read_if_there, place)
+        def part() -> ToolResult:
+            content = read_if_there(place)
             self._workspace.known.note(place.path, content)
             if content is None:
                 raise ToolFailure(f"{place.name} does not exist. Look for it with glob_files.")
-            return await asyncio.to_thread(_part, place, content, offset, min(limit, MOST_LINES))
+            return _part(place, content, offset, min(limit, MOST_LINES))
+
+        async def run(_: OutputSink) -> ToolResult:
+            return await asyncio.to_thread(part)
 
         return PreparedCall(
             access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
@@ -71,17 +74,16 @@ class ReadFile:
 def _part(place: Place, content: bytes, offset: int, limit: int) -> ToolResult:
     if b"\0" in content[:8_192]:
         raise ToolFailure(f"{place.name} is a binary file of {len(content):,} bytes.")
-    text, is_utf8 = _decoded(content)
-    lines = lines_of(text)
-    if not lines:
+    wanted, count, is_utf8 = _lines(content.removeprefix(BOM), offset, limit)
+    if not count:
         return ToolResult(text=f"{place.name} is empty.", summary="empty")
-    if offset > len(lines):
-        raise ToolFailure(f"{place.name} has {len(lines)} lines; there is no line {offset}.")
-    shown = _fitting([cut(line, LONGEST_LINE) for line in lines[offset - 1 : offset - 1 + limit]])
+    if offset > count:
+        raise ToolFailure(f"{place.name} has {count} lines; there is no line {offset}.")
+    shown = _fitting(wanted)
     last = offset + len(shown) - 1
     rows = [f"{number}\t{line}" for number, line in enumerate(shown, offset)]
-    if last < len(lines):
-        rows.append(f"[lines {offset} to {last} of {len(lines)}; go on with offset {last + 1}]")
+    if last < count:
+        rows.append(f"[lines {offset} to {last} of {count}; go on with offset {last + 1}]")
     if not is_utf8:
         rows.append(
             "[not UTF-8: what can't be decoded is shown as \ufffd, and edit_file leaves the file alone]"
@@ -93,9 +95,23 @@ def _part(place: Place, content: bytes, offset: int, limit: int) -> ToolResult:
     )
 
 
+def _lines(content: bytes, offset: int, limit: int) -> tuple[list[str], int, bool]:
+    """The lines wanted, cut where they are long; how many there are in all; whether all is UTF-8."""
+    wanted: list[str] = []
+    count, is_utf8 = 0, True
+    for piece in pieces(content):
+        text, is_piece_utf8 = _decoded(piece)
+        is_utf8 = is_utf8 and is_piece_utf8
+        first = max(offset - 1 - count, 0)
+        count += line_count(piece)
+        if len(wanted) < limit and count >= offset:
+            lines = lines_of(text)[first : first + limit - len(wanted)]
+            wanted += (cut(line, LONGEST_LINE) for line in lines)
+    return wanted, count, is_utf8
+
+
 def _decoded(content: bytes) -> tuple[str, bool]:
     """The text, and whether it is UTF-8."""
-    content = content.removeprefix(BOM)
     try:
         return content.decode("utf-8"), True
     except UnicodeDecodeError:

@@ -63,8 +63,17 @@ class Match(Struct, frozen=True):
     line: str
 
 
+class Matches(Struct, frozen=True):
+    """The first lines that match, and how many there are: `lines` in `files`, or more if not `complete`."""
+
+    first: tuple[Match, ...]
+    lines: int
+    files: int
+    complete: bool
+
+
 class _Found(Struct, frozen=True):
-    output: str
+    output: bytes
     complete: bool
 
 
@@ -88,11 +97,10 @@ class Searcher:
         """
         wanted = Glob(glob)
         found = await self._run(place.path, "./", ("--files",), glob)
-        paths = (path.removeprefix("./") for path in found.output.split("\0")[:-1])
-        return sorted(path for path in paths if wanted.matches(path)), found.complete
+        return await asyncio.to_thread(_files, found.output, wanted), found.complete
 
-    async def lines(self, place: Place, pattern: str, glob: str | None) -> tuple[list[Match], bool]:
-        """Lines that match a regular expression, by path, and whether that is all of them.
+    async def lines(self, place: Place, pattern: str, glob: str | None, most: int) -> Matches:
+        """Lines that match a regular expression, by path; the first `most` of them are kept.
 
         Raises:
             ToolFailure: the pattern is no regular expression, the glob no pattern, or the search failed.
@@ -101,8 +109,7 @@ class Searcher:
         is_folder = await asyncio.to_thread(place.path.is_dir)
         folder, what = (place.path, "./") if is_folder else (place.path.parent, f"./{place.path.name}")
         found = await self._run(folder, what, (f"--regexp={pattern}",), glob)
-        matches = [match for match in _matches(found.output) if not wanted or wanted.matches(match.path)]
-        return matches, found.complete
+        return await asyncio.to_thread(_matches, found, wanted, most)
 
     async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
         start = await asyncio.to_thread(start_of_rules, folder, self._workspace.root)
@@ -154,7 +161,7 @@ class Searcher:
         if complete and said and not output:
             said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model does not have
             raise ToolFailure(f"the search failed: {said[:500]}")
-        return _Found(output.decode("utf-8", "replace"), complete and not said)
+        return _Found(output, complete and not said)
 
     async def _read(self, stream: asyncio.StreamReader) -> tuple[bytes, bool]:
         pieces: list[bytes] = []
@@ -177,15 +184,41 @@ def _environment() -> dict[str, str]:
     return child_environment(os.environ) | {"PYTHONPATH": own_modules}
 
 
-def _matches(output: str) -> Iterator[Match]:
-    """Rows of `./path NUL number:text`. A path may hold line breaks; a row without NUL is only a remark."""
-    begun = ""
-    for row in output.split("\n")[:-1]:
-        if "\0" not in row:
-            begun = f"{row}\n" if row.startswith("./") else f"{begun}{row}\n"
+def _files(output: bytes, wanted: Glob) -> list[str]:
+    paths = (path.removeprefix("./") for path in output.decode("utf-8", "replace").split("\0")[:-1])
+    return sorted(path for path in paths if wanted.matches(path))
+
+
+def _matches(found: _Found, wanted: Glob | None, most: int) -> Matches:
+    """Reads what was found; of the lines behind the first `most` only their number stays."""
+    first: list[Match] = []
+    lines = 0
+    seen: dict[bytes, str | None] = {}
+    for raw, number, line in _rows(found.output):
+        if raw not in seen:
+            path = raw.decode("utf-8", "replace")
+            seen[raw] = path if not wanted or wanted.matches(path) else None
+        path_wanted = seen[raw]
+        if path_wanted is None:
             continue
-        path, _, rest = (row if row.startswith("./") else begun + row).partition("\0")
-        number, _, line = rest.partition(":")
-        begun = ""
-        if number.isdecimal():
-            yield Match(path.removeprefix("./"), int(number), line.removesuffix("\r"))
+        lines += 1
+        if len(first) < most:
+            first.append(Match(path_wanted, number, line.decode("utf-8", "replace")))
+    files = sum(path is not None for path in seen.values())
+    return Matches(tuple(first), lines, files, found.complete)
+
+
+def _rows(output: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """Rows of `./path NUL number:text`. A path may hold line breaks; a row without NUL is only a remark."""
+    begun = b""
+    start = 0
+    while (end := output.find(b"\n", start)) >= 0:
+        row, start = output[start:end], end + 1
+        if b"\0" not in row:
+            begun = row + b"\n" if row.startswith(b"./") else begun + row + b"\n"
+            continue
+        path, _, rest = (row if row.startswith(b"./") else begun + row).partition(b"\0")
+        number, _, line = rest.partition(b":")
+        begun = b""
+        if number.isdigit():
+            yield path.removeprefix(b"./"), int(number), line.removesuffix(b"\r")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,22 @@ async def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     (tmp_path / "f").chmod(0)
     with pytest.raises(ToolFailure, match="Permission denied"):
         await ToolBench(tmp_path)("read_file", path="f")
+
+
+async def test_a_part_of_a_file_of_a_million_lines_costs_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("".join(f"{number}\n" for number in range(1, 1_000_001)))
+    bench = ToolBench(tmp_path)
+    tracemalloc.start()
+    try:
+        result = await bench("read_file", path="long.txt", offset=999_999)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert result.text == "999999\t999999\n1000000\t1000000"
+    assert peak < 30_000_000
+
+
+async def test_one_line_of_a_whole_file_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "line.json").write_text("日" * 1_000_000 + "\nlast")
+    result = await ToolBench(tmp_path)("read_file", path="line.json")
+    assert result.text == f"1\t{'日' * 2_000}[998000 characters left out]\n2\tlast"

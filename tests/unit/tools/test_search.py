@@ -102,9 +102,9 @@ async def test_an_expression_without_end_is_ended(project: Path, use_rg: bool) -
     (project / "evil.txt").write_text("a" * 60 + "!\n")
     workspace = Workspace(project)
     searcher = Searcher(workspace, shutil.which("rg") if use_rg else None, time_limit=1)
-    matches, complete = await searcher.lines(workspace.place("."), "needle|(a+)+$", None)
-    assert complete is use_rg, "ripgrep has no such expressions"
-    assert [match.path for match in matches[:2]] == [".hidden/c.py", "a.py"], "what was found is kept"
+    matches = await searcher.lines(workspace.place("."), "needle|(a+)+$", None, 10)
+    assert matches.complete is use_rg, "ripgrep has no such expressions"
+    assert [match.path for match in matches.first[:2]] == [".hidden/c.py", "a.py"], "what was found is kept"
 
 
 async def test_braces_and_negation_in_globs(project: Path, use_rg: bool) -> None:
