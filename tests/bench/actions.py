@@ -29,6 +29,19 @@ def cost(program: TerminalProgram, deed: Callable[[], None], *, patience: float 
             return (now - begin) * 1000
 
 
+def cost_of_key(program: TerminalProgram, key: str) -> float:
+    """Milliseconds of CPU that the key costs."""
+    return cost(program, lambda: program.type(key))
+
+
 def costs(program: TerminalProgram, keys: Sequence[str]) -> list[float]:
     """Milliseconds of CPU for each of the keys."""
-    return [cost(program, lambda key=key: program.type(key)) for key in keys]  # type: ignore[misc]
+    return [cost_of_key(program, key) for key in keys]
+
+
+def costs_in_turn(
+    one: TerminalProgram, other: TerminalProgram, keys: Sequence[str]
+) -> tuple[list[float], list[float]]:
+    """The same in two programs, each key in one after the other: how fast the machine is changes."""
+    pairs = [(cost_of_key(one, key), cost_of_key(other, key)) for key in keys]
+    return [first for first, _ in pairs], [second for _, second in pairs]

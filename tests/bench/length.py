@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Reply, Say
@@ -27,6 +29,7 @@ from tests.bench.actions import (
     WHEEL_DOWN,
     WHEEL_UP,
     costs,
+    costs_in_turn,
 )
 from tests.bench.figures import p95
 from tests.bench.long_session import last_words, session_file, write_long_session
@@ -40,19 +43,26 @@ ROUNDS = 5
 FRAME = 16.0
 """Milliseconds of CPU that an action may take."""
 
-_STREAMED = 300
-_REPLY = Reply([Say(text("mixed Markdown", _STREAMED))], pace=1 / 100)
+_STREAMED, _TURNS = 200, 3
+
+
+def _replies() -> Iterator[Reply]:
+    """A hundred deltas a second, each reply with a number in its first word and in its last."""
+    for number in count(1):
+        said = f"begin{number}\n\n{text('mixed Markdown', _STREAMED)}\n\nend{number}\n"
+        yield Reply([Say(said)], pace=1 / 100)
 
 
 def rows() -> Iterator[Row]:
     """All of it."""
     with place() as empty, place() as many, place() as few:
         session = write_long_session(many, MANY)
+        replies = _replies()
         short_session = write_long_session(few, FEW)
         yield from _resuming(empty, many, session)
         yield from _appending(few, many)
         with (
-            serving(ModelServer(lambda _: _REPLY)) as server,
+            serving(ModelServer(lambda _: next(replies))) as server,
             at_rest(few, short_session, server.base_url, FEW) as short,
             at_rest(many, session, server.base_url, MANY) as long,
         ):
@@ -126,19 +136,20 @@ def _resuming(empty: Place, many: Place, session: str) -> Iterator[Row]:
 
 
 _SCROLLS = (WHEEL_UP,) * 40 + (WHEEL_DOWN,) * 40
+_BLOCKS_WALKED = 60
 _PAGES = (PAGE_UP,) * 15 + (PAGE_DOWN,) * 15
 
 
 def _actions(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
     """Wheel and keys through the terminal; CPU of the event loop's thread until all is at rest."""
-    scrolls = {program: costs(program, _SCROLLS) for program in (short, long)}
-    yield _budgeted("scroll three rows", scrolls[long])
-    pages = {program: costs(program, _PAGES) for program in (short, long)}
-    yield _budgeted("page", pages[long] + costs(long, (PAGE_UP,) * 50))
+    scrolls, reference = costs_in_turn(long, short, _SCROLLS)
+    yield _budgeted("scroll three rows", scrolls)
+    yield _compared("scroll", scrolls, reference)
+    pages, reference = costs_in_turn(long, short, _PAGES)
+    yield _budgeted("page", pages + costs(long, (PAGE_UP,) * 50))
+    yield _compared("page", pages, reference)
     yield _known("jump to either end", costs(long, (TO_BEGINNING, TO_END) * 10))
     yield _budgeted("fold", _folds(long))
-    yield _compared("scroll", scrolls[long], scrolls[short])
-    yield _compared("page", pages[long], pages[short])
 
 
 def _folds(program: TerminalProgram) -> list[float]:
@@ -147,7 +158,7 @@ def _folds(program: TerminalProgram) -> list[float]:
     program.type(TAB)
     program.settle(0.3)
     found: list[float] = []
-    while len(found) < 60:
+    for _ in range(_BLOCKS_WALKED):
         program.type(UP)
         program.settle(0.1)
         found += [each for each in costs(program, (ENTER, ENTER)) if each > 1.0]
@@ -158,24 +169,35 @@ def _folds(program: TerminalProgram) -> list[float]:
 
 
 def _streaming(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
-    """A turn of 100 deltas a second: CPU of the event loop's thread a delta, from its first word on."""
-    begins, deltas = {}, {}
-    for program in (short, long):
-        before, seen = program.loop_cpu(), len(program.output)
-        program.type("go on\r")
-        program.wait_for("Section", since=seen)
-        begins[program] = (program.loop_cpu() - before) * 1000
-        before = program.loop_cpu()
-        program.wait_for("THE-END-OF-IT", since=seen)
-        deltas[program] = (program.loop_cpu() - before) * 1000 / _STREAMED
-    yield _compared("a streamed delta", [deltas[long]], [deltas[short]])
+    """Turns of 100 deltas a second, in one program after the other."""
+    numbers = range(1, 2 * _TURNS, 2)
+    turns = [(_streamed(long, number), _streamed(short, number + 1)) for number in numbers]
+    yield _compared("a streamed delta", [each.delta for each, _ in turns], [each.delta for _, each in turns])
     yield Row(
-        what="from Enter to the first word of a reply",
-        value=begins[long],
-        unit="ms CPU of the loop",
-        reference=begins[short],
+        what="10,000 messages: from Enter to the first word of a reply",
+        value=statistics.median(each.begin for each, _ in turns),
+        unit="ms CPU",
+        reference=statistics.median(each.begin for _, each in turns),
         against="at 100 messages",
     )
+
+
+class Streamed(NamedTuple):
+    """Milliseconds of CPU of the event loop's thread: from Enter to the first word, and each delta then."""
+
+    begin: float
+    delta: float
+
+
+def _streamed(program: TerminalProgram, number: int) -> Streamed:
+    begin, seen = program.loop_cpu(), len(program.output)
+    program.type("go on\r")
+    program.wait_for(f"begin{number}", since=seen)
+    first = program.loop_cpu()
+    program.wait_for(f"end{number}", since=seen)
+    last = program.loop_cpu()
+    program.come_to_rest(0.5)
+    return Streamed((first - begin) * 1000, (last - first) * 1000 / _STREAMED)
 
 
 def _appending(few: Place, many: Place) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from tests.support.terminal import TerminalProgram
 
 SIZES = tuple((80 + 7 * number % 60, 24 + 5 * number % 20) for number in range(100))
 LAST = (97, 31)
+SINGLE = 40
 
 
 def rows() -> Iterator[Row]:
@@ -26,7 +27,8 @@ def rows() -> Iterator[Row]:
         at_rest(few, write_long_session(few, FEW), NOWHERE, FEW) as short,
         at_rest(many, write_long_session(many, MANY), NOWHERE, MANY) as long,
     ):
-        single, reference = _one_by_one(long), _one_by_one(short)
+        pairs = [(_resized(long, size), _resized(short, size)) for size in SIZES[:SINGLE]]
+        single, reference = [one for one, _ in pairs], [other for _, other in pairs]
         yield Row(
             what="a resize at 10,000 messages",
             value=statistics.median(single),
@@ -41,9 +43,9 @@ def rows() -> Iterator[Row]:
         yield Row(what="rows painted wrong afterwards", value=_wrong_rows(long), unit="", budget=0)
 
 
-def _one_by_one(program: TerminalProgram) -> list[float]:
-    """CPU of the event loop's thread for each."""
-    return [cost(program, lambda size=size: program.resize(*size)) for size in SIZES[:40]]  # type: ignore[misc]
+def _resized(program: TerminalProgram, size: tuple[int, int]) -> float:
+    """CPU of the event loop's thread."""
+    return cost(program, lambda: program.resize(*size))
 
 
 def _storm(program: TerminalProgram) -> None:

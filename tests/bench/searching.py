@@ -6,7 +6,7 @@ import re
 import statistics
 from collections.abc import Iterator
 
-from tests.bench.actions import ESC, FIND, TO_END, UP, cost, costs
+from tests.bench.actions import ESC, FIND, TO_END, UP, cost_of_key, costs
 from tests.bench.figures import p95
 from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
@@ -27,7 +27,7 @@ def rows(program: TerminalProgram, frame: float) -> Iterator[Row]:
         return
     keys = []
     for key in WORDS:
-        keys.append(cost(program, lambda key=key: program.type(key)))  # type: ignore[misc]
+        keys.append(cost_of_key(program, key))
         program.wait_until(lambda: bool(_TALLY.search(program.screen())), 30, "the number of hits")
     steps = costs(program, [UP] * _STEPS)
     program.type(ESC)

@@ -30,8 +30,8 @@ def minutes(default: float) -> float:
 
 def rows() -> Iterator[Row]:
     """The real program in a terminal, with a timer of 5 ms put into its event loop: the CPU time of the
-    loop's thread between two of its beats is how long it worked without looking at its timers. A busy person
-    writes, scrolls, folds meanwhile. The full length is MINUTES=10."""
+    loop's thread between two of its beats is how long it worked without looking at its timers, or up to 5 ms
+    more. A busy person writes, scrolls, folds meanwhile. The full length is MINUTES=10."""
     work, length = Work(pace=PACE), minutes(1)
     with serving(ModelServer(work)) as server, place() as new:
         work.lay_out(new.work)
