@@ -203,36 +203,6 @@ async def test_a_call_is_revealed_near_the_top() -> None:
         assert "question 3" in app.rows[3]
 
 
-async def test_a_mouse_selection_copies_wrapped_lines_as_one() -> None:
-    text = "word " * 30
-    app = TranscriptApp((), (text_block(text), text_block("next", step=2)))
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.mouse_down(app.transcript, offset=(0, 0))
-        await pilot.hover(app.transcript, offset=(79, 4))
-        await pilot.mouse_up(app.transcript, offset=(79, 4))
-        assert app.screen.get_selected_text() == text.strip() + "\n\nnext"
-        selected = look().styles("text", on="select").bgcolor
-        segments = list(app.transcript.render_line(0))
-        grounds = [segment.style.bgcolor for segment in segments if segment.style and "word" in segment.text]
-        assert grounds == [selected]
-
-
-async def test_selected_code_is_copied_without_its_padding() -> None:
-    app = TranscriptApp((), (text_block("```python\nif x:\n    y()\n```"),))
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.mouse_down(app.transcript, offset=(2, 0))
-        await pilot.hover(app.transcript, offset=(70, 1))
-        await pilot.mouse_up(app.transcript, offset=(70, 1))
-        assert app.screen.get_selected_text() == "if x:\n    y()"
-
-
-async def test_a_double_click_selects_the_block_under_the_pointer() -> None:
-    app = TranscriptApp((), (text_block("first block"), text_block("second block", step=2)))
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.click(app.transcript, offset=(6, 2), times=2)
-        assert (app.screen.get_selected_text() or "").strip() == "second block"
-
-
 async def test_a_click_on_a_link_tells_where_it_leads() -> None:
     app = TranscriptApp((), (text_block("see [docs](https://x.y/z)"),))
     async with app.run_test(size=SMALL) as pilot:

@@ -88,10 +88,7 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
 
     def action_interrupt(self) -> None:
         """Copy what is selected; else stop; the second time leave."""
-        if selected := self.get_selected_text() or self.prompt.selected_text:
-            self.app.copy_to_clipboard(selected)
-            self.clear_selection()
-            self.say("copied")
+        if self._copy_selected():
             return
         again = self._again_since(self._last_interrupt)
         self._last_interrupt = self.clock()
@@ -293,6 +290,24 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         if not self.question_pane.question and not self.prompt.has_focus:
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
+
+    def action_copy_text(self) -> None:
+        """What the terminal's own key for copying does, where the terminal passes it on."""
+        self._copy_selected()
+
+    def _copy_selected(self) -> bool:
+        """Copy what is selected in the transcript or in the prompt. False: nothing is."""
+        if self.transcript.has_selection:
+            self.transcript.copy_selection()
+            self.clear_selection()
+            if self.transcript.copying:
+                self.say("copying")
+        elif selected := self.prompt.selected_text:
+            self.app.copy_to_clipboard(selected)
+            self.say("copied")
+        else:
+            return False
+        return True
 
     def _put_back(self, text: str) -> None:
         """A message came back: it stands before what has been written since."""

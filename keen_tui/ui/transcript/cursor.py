@@ -6,13 +6,11 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from keen_tui.ui.measures import counted
 from keen_tui.ui.transcript.blocks import source
-from keen_tui.ui.transcript.messages import Copied
-from keen_tui.ui.transcript.view import DocumentView
+from keen_tui.ui.transcript.copying import CopyingView
 
 
-class CursorView(DocumentView, can_focus=True):
+class CursorView(CopyingView, can_focus=True):
     """A view with a block cursor: up and down move it, enter folds its block, ctrl+y copies it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,9 +48,7 @@ class CursorView(DocumentView, can_focus=True):
     def action_copy_block(self) -> None:
         if self._cursor is None:
             return
-        text = source(self._document.entries[self._cursor].block)
-        self.app.copy_to_clipboard(text)
-        self.post_message(Copied(text, counted(text.count("\n") + 1, "line")))
+        self._copy(iter((source(self._document.entries[self._cursor].block),)))
 
     def _ensure_cursor(self) -> int | None:
         """The block under the cursor; it begins on the last one in view."""

@@ -169,6 +169,13 @@ class Document:
         assert entry.lines is not None
         return entry.lines
 
+    def drawn(self, index: int) -> list[Line]:
+        """The rows of a block, drawn without keeping them where they are not on the screen."""
+        entry = self.entries[index]
+        if entry.lines is not None:
+            return entry.lines
+        return draw_block(entry.block, self._scene(index), None)
+
     def line(self, place: Place) -> Line:
         """The row at a place."""
         if place.block >= len(self.entries):
@@ -290,16 +297,18 @@ class Document:
             [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
         )
 
-    def _draw(self, index: int, entry: Entry) -> None:
-        scene = Scene(
+    def _scene(self, index: int) -> Scene:
+        return Scene(
             look=self.look,
             now=self._clock(),
             last=index == len(self.entries) - 1,
-            unfolded=self.is_unfolded(entry.block),
+            unfolded=self.is_unfolded(self.entries[index].block),
             breath=self.breath,
             live_output=self.live_output,
         )
-        entry.lines = draw_block(entry.block, scene, self._stream(entry))
+
+    def _draw(self, index: int, entry: Entry) -> None:
+        entry.lines = draw_block(entry.block, self._scene(index), self._stream(entry))
         entry.measured = self._look_number
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn[entry.serial] = entry

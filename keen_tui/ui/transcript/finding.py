@@ -12,7 +12,7 @@ from textual.cache import LRUCache
 from keen_tui.matching import Needle
 from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.document import Document, Place
-from keen_tui.ui.transcript.flow import Flow, Flows
+from keen_tui.ui.transcript.flow import Flow, Flows, Spot
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.search import Hit, Search
 
@@ -23,13 +23,6 @@ _BLOCKS_KEPT: Final = 256
 
 Spans = list[tuple[int, int]]
 """Hits in a block's text, each from its first character up to the one behind its last."""
-
-
-class Spot(NamedTuple):
-    """A character of a block's text."""
-
-    block: int
-    place: int
 
 
 _END: Final = Spot(sys.maxsize, sys.maxsize)

@@ -12,7 +12,6 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding import Finder, Tally, Way
-from keen_tui.ui.transcript.flow import Flows
 from keen_tui.ui.transcript.messages import Found
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.selecting import SelectingView
@@ -40,7 +39,7 @@ class FindingView(SelectingView):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(styles, glyphs, id=id, clock=clock)
-        self._finder = Finder(self._document, Flows(self._document))
+        self._finder = Finder(self._document, self._flows)
         self._departure: _Departure | None = None
         self._told = Tally()
         self._searching = False

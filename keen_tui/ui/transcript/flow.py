@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.cache import LRUCache
 
@@ -16,6 +16,13 @@ from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.lines import Line
 
 FLOWS_KEPT: Final = 256
+
+
+class Spot(NamedTuple):
+    """A character of a block's text, or the end of that text."""
+
+    block: int
+    place: int
 
 
 class Flow:

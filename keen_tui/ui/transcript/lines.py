@@ -122,17 +122,6 @@ def lines_to_text(lines: Iterable[Line]) -> Text:
     return text
 
 
-def copied(lines: Iterable[tuple[Line, int, int | None]]) -> str:
-    """The text of rows, each with the characters selected in it, without decoration and wraps."""
-    pieces: list[str] = []
-    for line, first, last in lines:
-        content = line.text[max(first, line.skip) : last].rstrip()
-        if pieces:
-            pieces.append("\n" if line.joint is None else line.joint)
-        pieces.append(content)
-    return "".join(pieces)
-
-
 class _Cutter:
     """Cuts pieces out of runs from front to back, and reads each run only where a piece needs it."""
 

@@ -16,9 +16,11 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.state import EndBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.document import Document, Place
+from keen_tui.ui.transcript.flow import Flows
 from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.messages import Moved
 from keen_tui.ui.transcript.painting import Painter
+from keen_tui.ui.transcript.selection import Selecting
 
 WHEEL_ROWS: Final = 3
 
@@ -48,6 +50,8 @@ class DocumentView(ScrollView):
         super().__init__(id=id)
         self.following = True
         self._document = Document(Look(styles, glyphs, 80), clock)
+        self._flows = Flows(self._document)
+        self._selected = Selecting(self._document, self._flows)
         self._painter = Painter(self._document)
         self._anchor = Place(0, 0)
         self._placing = False
@@ -210,6 +214,4 @@ class DocumentView(ScrollView):
         if width and width != look.width:
             self._document.redraw(Look(look.styles, look.glyphs, width))
             self._painter.forget()
-            if self.text_selection is not None:
-                self.screen.clear_selection()
         self._settle()

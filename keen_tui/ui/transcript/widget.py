@@ -72,8 +72,7 @@ class Transcript(FindingView):
         self._cursor = None
         self._anchor = Place(0, 0)
         self.following = True
-        if self.text_selection is not None:
-            self.screen.clear_selection()
+        self._deselect()
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen."""
@@ -87,6 +86,8 @@ class Transcript(FindingView):
             self._moved_down(added)
         if self._cursor is not None and self._cursor >= len(self._document):
             self._cursor = len(self._document) - 1 if len(self._document) else None
+        if self._selected.span and self._selected.span.first.block >= len(self._document):
+            self._deselect()
         self._finder.follow(first_changed)
         self._settle(seen=self.following or self._document.top(first_changed) <= bottom)
         self._look_on()
@@ -96,6 +97,7 @@ class Transcript(FindingView):
         self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
         if self._cursor is not None:
             self._cursor += blocks
+        self._selected.moved_down(blocks)
         self._move_hits(blocks)
 
     def prepare(self, past: Trail[Block]) -> None:
@@ -148,4 +150,4 @@ class Transcript(FindingView):
         strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
         if y == self._viewport - 1 and not self.following and self.below:
             return self._painter.with_mark(strip, self.below)
-        return strip.apply_offsets(0, row)
+        return strip

@@ -11,7 +11,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.ui.transcript.lines import Line, copied, lines_to_text, sliced, wrap, wrap_code
+from keen_tui.ui.transcript.lines import Line, lines_to_text, sliced, wrap, wrap_code
 
 TEXT = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
 
@@ -72,15 +72,6 @@ def test_words_stay_whole_where_they_can() -> None:
 def test_wide_characters_count_two_cells() -> None:
     rows = wrap([Segment("日本語日本語")], 5)
     assert [cell_len(row.text) for row in rows] == [4, 4, 4]
-
-
-def test_copied_text_has_no_wraps_and_no_decoration() -> None:
-    rows = [line.behind((Segment("  > "),)) for line in wrap([Segment("one two three\nfour")], 8)]
-    assert copied((row, 0, None) for row in rows) == "one two three\nfour"
-
-
-def test_a_part_of_a_row_is_copied_from_its_first_to_its_last_character() -> None:
-    assert copied([(Line((Segment("    hello world"),), skip=4), 10, 13)]) == "wor"
 
 
 def test_lines_can_be_given_to_other_widgets() -> None:

@@ -1,0 +1,59 @@
+"""Long texts put together and copied beside everything else, so that nobody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from keen_tui.ui.transcript.messages import Copied
+from keen_tui.ui.transcript.view import DocumentView
+
+SLICE_SECONDS: Final = 0.008
+"""How long text is gathered before keys and paints get their turn."""
+_LONG: Final = 100_000
+"""Characters from which on a text is encoded for the terminal in a thread."""
+
+
+class CopyingView(DocumentView):
+    """A view whose text can be copied."""
+
+    copying = False
+    """Whether a long text is being copied: `Copied` comes when it is done."""
+
+    def _copy(self, pieces: Iterator[str]) -> None:
+        """Copy the pieces as one text: at once, where that is quick."""
+        gathered: list[str] = []
+        if _gather(pieces, gathered):
+            text = "".join(gathered)
+            if len(text) < _LONG:
+                self.app.copy_to_clipboard(text)
+                self._tell_copied(text)
+                return
+        self.copying = True
+        self.run_worker(self._copy_on(pieces, gathered), name="copy", group="copy", exclusive=True)
+
+    async def _copy_on(self, pieces: Iterator[str], gathered: list[str]) -> None:
+        while True:
+            await asyncio.sleep(0)
+            if _gather(pieces, gathered):
+                break
+        text = "".join(gathered)
+        await asyncio.to_thread(self.app.copy_to_clipboard, text)
+        self.copying = False
+        self._tell_copied(text)
+
+    def _tell_copied(self, text: str) -> None:
+        lines = text.count("\n") + 1
+        self.post_message(Copied(text, "1 line" if lines == 1 else f"{lines:,} lines"))
+
+
+def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:
+    """Take pieces for the time of a slice. True: that was the last one."""
+    until = time.perf_counter() + SLICE_SECONDS
+    for piece in pieces:
+        gathered.append(piece)
+        if time.perf_counter() > until:
+            return False
+    return True
