@@ -5,11 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-
-_WITHOUT_SCREEN = ("-p", "--prompt", "--output", "-h", "--help", "--version")
-_PRINTING = ("sessions", "export")
-"""Commands that print and draw nothing."""
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def main() -> int:
@@ -25,30 +22,49 @@ def main() -> int:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    if not _wants_screen(arguments):
+    from keen_tui.flags import parsed
+
+    given = parsed(arguments)
+    if not _wants_screen(given):
         from keen_tui.cli import run
 
-        return run(arguments)
+        return run(given)
+    _require_terminal(given)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     from keen_tui.ui.skeleton import skeleton
 
-    with skeleton(_theme(arguments), os.environ):
-        from keen_tui.cli import run
+    with skeleton(_theme(given), os.environ):
+        from keen_tui.screen import run_on_screen
 
-        return run(arguments)
-
-
-def _wants_screen(arguments: Sequence[str]) -> bool:
-    no_screen = any(each in _PRINTING or each.startswith(_WITHOUT_SCREEN) for each in arguments)
-    return not no_screen and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+        return run_on_screen(given)
 
 
-def _theme(arguments: Sequence[str]) -> str:
+def _wants_screen(given: Mapping[str, Any]) -> bool:
+    """The tour does without one where there is none."""
+    if "prompt" in given or given["words"][:1] in (["sessions"], ["export"]):
+        return False
+    return "demo" not in given or _has_terminal()
+
+
+def _require_terminal(given: Mapping[str, Any]) -> None:
+    if _has_terminal():
+        return
+    from keen_tui.errors import ConfigError
+
+    if given["words"]:
+        raise ConfigError("No terminal here. A replay needs a screen.")
+    raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
+
+
+def _has_terminal() -> bool:
+    """Whether a person sits at both ends. Textual draws on standard error, so that counts too."""
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _theme(given: Mapping[str, Any]) -> str:
     """The theme by name, as far as that can be told at once; what is wrong is found out later."""
-    for index, argument in enumerate(arguments):
-        name, _, value = argument.partition("=")
-        if name == "--theme":
-            return value or "".join(arguments[index + 1 : index + 2])
+    if "theme" in given:
+        return str(given["theme"])
     from keen_tui.home import settings_file
 
     try:

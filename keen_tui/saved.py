@@ -1,24 +1,20 @@
-"""What the command line does with saved sessions: list, export, replay."""
+"""What the command line does with saved sessions: list, export, go on with one."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import Any, TextIO, cast
 
-from keen_tui.agent.history_desk import export_session
-from keen_tui.agent.playback import Playback
+from keen_tui.agent.history_desk import export_session, fork_session
 from keen_tui.choices import ExportFormat
-from keen_tui.config import Settings
 from keen_tui.errors import ConfigError
 from keen_tui.history import SavedSession
 from keen_tui.plain import clean
-from keen_tui.storage.reading import read_session
-from keen_tui.wiring import build_store, run_screen
-
-if TYPE_CHECKING:
-    from keen_tui.ui.app import KeenApp
+from keen_tui.storage.peek import glance
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.wiring import build_store
 
 _FORMATS: Mapping[str, ExportFormat] = {
     ".md": "markdown",
@@ -58,17 +54,22 @@ def export(
     return 0
 
 
-def replay(file: Path, settings: Settings, speed: float, themes: Path, environ: Mapping[str, str]) -> int:
-    """Play a session file on the screen. Raises StorageFailed when it can't be read."""
-    path = file if file.exists() else build_store(environ).path_of(str(file))
-    saved = read_session(path)
-    session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
+def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | None:
+    """The session that the flags name, a copy of it with --fork; None for a new one.
 
-    async def play(_: KeenApp) -> None:
-        await session.play()
-
-    run_screen(session, settings, themes=themes, companion=play)
-    return 0
+    Raises:
+        ConfigError: there is none yet. StorageFailed: there is none of that name, or it can't be read.
+    """
+    if "resume" in given:
+        session = glance(store.path_of(given["resume"]))
+    elif "go_on" in given:
+        newest = store.newest(Path.cwd())
+        if newest is None:
+            raise ConfigError("There is no session in this folder yet. keen-tui sessions --all lists all.")
+        session = newest
+    else:
+        return None
+    return glance(fork_session(store, store.path_of(session.id), Path.cwd())) if "fork" in given else session
 
 
 def _turns(row: SavedSession) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from keen_tui.agent.session import Session
@@ -10,16 +10,16 @@ from keen_tui.config import Settings
 from keen_tui.demo.guide import WELCOME, Guide
 from keen_tui.demo.play import tour_session
 from keen_tui.events import MessageTakenBack, TurnAbandoned, TurnDone
-from keen_tui.wiring import run_screen
+from keen_tui.ui.port import Workplace
 
 if TYPE_CHECKING:
     from keen_tui.ui.app import KeenApp
 
 
-def play_on_screen(settings: Settings, themes: Path, pace: float) -> None:
-    """Run the workspace with the tour beside it, until the person leaves."""
-    with tour_session(settings, pace) as session:
-        run_screen(session, settings, themes=themes, companion=ScreenTour(session).run)
+def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:
+    """The scratch project with the tour beside it; `leaving` takes it down."""
+    session = leaving.enter_context(tour_session(settings, pace))
+    return Workplace(session=session, companion=ScreenTour(session).run)
 
 
 class ScreenTour:

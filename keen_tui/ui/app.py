@@ -1,14 +1,15 @@
-"""The app: theme, signs, the bridge to the session's bus, and the one screen that is always there."""
+"""The app: live at once with an entrance; the workspace takes its place as soon as it is made."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from textual import events
@@ -16,15 +17,18 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
+from textual.screen import Screen
 
-from keen_tui.history import SavedSession
 from keen_tui.plain import clean
-from keen_tui.ui.bridge import follow
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
-from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
-from keen_tui.ui.screens.workspace import WorkspaceScreen
-from keen_tui.ui.themes import DEFAULT_THEME, Styles, load_themes
+from keen_tui.ui.screens.entrance import Entrance
+from keen_tui.ui.themes import DEFAULT_THEME, KeenTheme, Styles, load_theme, load_themes
+
+if TYPE_CHECKING:
+    from keen_tui.events import Event
+    from keen_tui.ui.port import Workplace
+    from keen_tui.ui.screens.workspace import WorkspaceScreen
 
 _YOUNG_OBJECTS = 2_000
 _ROUNDS_BEFORE_FULL = 100_000
@@ -35,7 +39,6 @@ class UiSettings(Struct, frozen=True, kw_only=True):
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
     the terminal. `user_themes` is a folder of theme files, which win over the shipped ones.
-    `keeps_pending`: the work of an incomplete turn outlives the program.
     """
 
     theme: str = DEFAULT_THEME
@@ -43,66 +46,46 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     glyphs: str = ""
     mouse: bool = True
     user_themes: Path | None = None
-    keeps_pending: bool = False
 
 
 class KeenApp(App[str | None]):
-    """Shows a session until the user leaves.
+    """Shows what it is given to work with until the user leaves. Its result is "demo" for the tour.
 
     Args:
-        models: the choice among models, None where there is none, as in the tour.
-        history: the saved sessions, None where none are kept.
-        opening: the session to go on with as soon as the screen is painted.
-        intro: lines of greeting for as long as nothing has been said.
-        companion: runs beside the screen from the moment it is live, for example a guided tour.
+        prepare: makes that, in a thread, since most of the program is imported for it. What it raises ends
+            the app and is its `failure`.
     """
 
-    CSS_PATH = "keen.tcss"
+    CSS_PATH = "entrance.tcss"
     COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = []
     TITLE = "Keen TUI"
 
-    def __init__(
-        self,
-        session: SessionPort,
-        *,
-        settings: UiSettings | None = None,
-        models: ModelsPort | None = None,
-        history: HistoryPort | None = None,
-        opening: SavedSession | None = None,
-        intro: tuple[str, ...] = (),
-        companion: Callable[[KeenApp], Awaitable[None]] | None = None,
-    ) -> None:
+    def __init__(self, prepare: Callable[[], Workplace], settings: UiSettings | None = None) -> None:
         self.settings = settings or UiSettings()
-        self._themes, problems = load_themes(self.settings.user_themes)
-        colourless = "NO_COLOR" in os.environ
-        super().__init__(ansi_color=True if colourless else None)
-        self.session = session
-        self._companion = companion
-        self._opening = opening
+        self._colour = "NO_COLOR" not in os.environ
+        theme = load_theme(self.settings.theme, self.settings.user_themes)
+        self._variables = theme.textual().variables
+        super().__init__(ansi_color=None if self._colour else True)
+        self.live = False
+        """True from the moment that the workspace shows what happens and acts on keys."""
+        self.failure: Exception | None = None
+        self.workplace: Workplace | None = None
+        self._prepare = prepare
+        self._workspace: WorkspaceScreen | None = None
         self._control_filter = ControlFilter()
-        for theme in self._themes.values():
-            self.register_theme(theme.textual())
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
-        name = self.settings.theme
-        if name not in self._themes:
-            problems.append(f"There is no theme {name!r}; using {DEFAULT_THEME}.")
-            name = DEFAULT_THEME
-        self._colour = not colourless
-        self._batches = session.bus.subscribe()
-        self._problems = problems
-        self.workspace = WorkspaceScreen(
-            session,
-            Styles(self._themes[name], colour=self._colour),
-            self._glyphs,
-            models=models,
-            history=history,
-            intro=intro,
-            reduced_motion=self.settings.reduced_motion,
-            keeps_pending=self.settings.keeps_pending,
-        )
-        self.theme = name
+        self._themes = {theme.name: theme}
+        self._entrance = Entrance(Styles(theme, colour=self._colour), self._glyphs)
+        self.register_theme(theme.textual())
+        self.theme = theme.name
+
+    @property
+    def workspace(self) -> WorkspaceScreen:
+        """The one screen that is always there, once it is."""
+        assert self._workspace is not None
+        return self._workspace
 
     @property
     def theme_names(self) -> list[str]:
@@ -112,7 +95,7 @@ class KeenApp(App[str | None]):
     @staticmethod
     def commands() -> type[Provider]:
         """What the palette offers; imported when it is opened."""
-        from keen_tui.ui.screens.palette import KeenCommands  # noqa: PLC0415 - not before the first paint
+        from keen_tui.ui.screens.palette import KeenCommands
 
         return KeenCommands
 
@@ -128,11 +111,14 @@ class KeenApp(App[str | None]):
         if text and not prompt.text.strip():
             prompt.write(text)
 
+    def get_default_screen(self) -> Screen[None]:
+        return self._entrance
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [self._control_filter, *super().get_line_filters()]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return self._themes[DEFAULT_THEME].textual().variables
+        return self._variables
 
     async def action_quit(self) -> None:
         """Leave as every other way does: by asking where work would be lost."""
@@ -149,75 +135,129 @@ class KeenApp(App[str | None]):
             self.pop_screen()
 
     def on_mount(self) -> None:
-        self.push_screen(self.workspace)
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
-        self.call_after_refresh(self._when_painted)
+        self.call_after_refresh(self._move_in)
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and not event.is_forwarded:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            if self.screen is self._entrance:
+                self._at_the_entrance(event)
+                return
             self.workspace.forget_notice()
         await super().on_event(event)
 
-    def _when_painted(self) -> None:
-        """The screen is painted: from now on events are drawn, and what can wait is loaded."""
-        self.run_worker(
-            follow(self._batches, self.workspace.state, self.workspace.show),
-            name="bridge",
-            exit_on_error=False,
+    def _at_the_entrance(self, event: events.Key | events.Paste) -> None:
+        if isinstance(event, events.Key) and event.key == "ctrl+c":
+            self.exit()
+        else:
+            self._entrance.take(event)
+
+    def _move_in(self) -> None:
+        """The entrance is painted: make the workspace."""
+        self.run_worker(self._furnish(), name="furnish", exit_on_error=False)
+
+    async def _furnish(self) -> None:
+        try:
+            workplace, themes, problems = await asyncio.to_thread(self._prepared)
+            self.workplace = workplace
+            batches = workplace.session.bus.subscribe()
+            if workplace.history:
+                await workplace.history.begin()
+            for theme in themes.values():
+                self.register_theme(theme.textual())
+            self._themes = themes
+            if self.settings.theme not in themes:
+                problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
+            self._workspace = self._made(workplace)
+        except Exception as error:
+            self.failure = error
+            self.exit()
+            return
+        await self.push_screen(self._workspace)
+        self.call_after_refresh(self._when_painted, workplace, batches, problems)
+
+    def _prepared(self) -> tuple[Workplace, dict[str, KeenTheme], list[str]]:
+        """In a thread: what can be done beside the event loop, imports above all."""
+        import keen_tui.ui.bridge
+        import keen_tui.ui.screens.workspace  # noqa: F401
+
+        return self._prepare(), *load_themes(self.settings.user_themes)
+
+    def _made(self, workplace: Workplace) -> WorkspaceScreen:
+        from keen_tui.ui.screens.workspace import WorkspaceScreen
+
+        return WorkspaceScreen(
+            workplace.session,
+            Styles(self._themes[self.theme], colour=self._colour),
+            self._glyphs,
+            models=workplace.models,
+            history=workplace.history,
+            reduced_motion=self.settings.reduced_motion,
+            keeps_pending=workplace.keeps_pending,
         )
-        if self._problems:
-            self.workspace.say(" ".join(self._problems))
-        self.workspace.begin()
-        if self._opening:
-            self.workspace.go_on_with(self._opening)
-        if self._companion:
-            self.run_worker(self._run_companion(self._companion), name="companion", exit_on_error=False)
-        self.session.warm_up()
+
+    async def _when_painted(
+        self, workplace: Workplace, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
+    ) -> None:
+        """The workspace is painted: events are drawn, and what was typed so far is done."""
+        from keen_tui.ui.bridge import follow
+
+        workspace = self.workspace
+        bridge = follow(batches, workspace.state, workspace.show)
+        self.run_worker(bridge, name="bridge", exit_on_error=False)
+        if problems:
+            workspace.say(" ".join(problems))
+        workspace.begin()
+        if workplace.opening:
+            workspace.go_on_with(workplace.opening)
+        if workplace.companion:
+            companion = self._run_companion(workplace.companion)
+            self.run_worker(companion, name="companion", exit_on_error=False)
+        await self._hand_over()
+        self.live = True
+        workplace.session.warm_up()
         threading.Thread(target=_load_markdown, name="load-markdown", daemon=True).start()
         _tame_garbage_collection()
+
+    async def _hand_over(self) -> None:
+        """What was typed at the entrance, in its order."""
+        if self._entrance.written:
+            self.workspace.prompt.write(self._entrance.written)
+        for event in self._entrance.kept:
+            await super().on_event(event)
 
     async def _run_companion(self, companion: Callable[[KeenApp], Awaitable[None]]) -> None:
         await companion(self)
 
     def _restyle(self) -> None:
         theme = self._themes.get(self.theme)
-        if theme:
-            self.workspace.set_look(Styles(theme, colour=self._colour), self._glyphs)
+        if theme and self._workspace:
+            self._workspace.set_look(Styles(theme, colour=self._colour), self._glyphs)
 
 
-async def run_workspace(
-    session: SessionPort,
-    *,
-    settings: UiSettings | None = None,
-    models: ModelsPort | None = None,
-    history: HistoryPort | None = None,
-    opening: SavedSession | None = None,
-    intro: tuple[str, ...] = (),
-    companion: Callable[[KeenApp], Awaitable[None]] | None = None,
-) -> str | None:
-    """Show the session until the user leaves; then stop its turn and close it. Returns the app's result."""
-    app = KeenApp(
-        session,
-        settings=settings,
-        models=models,
-        history=history,
-        opening=opening,
-        intro=intro,
-        companion=companion,
-    )
+async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:
+    """Run the app until the user leaves; then stop the session's turn and close it. Returns the app's result.
+
+    Raises:
+        Exception: what `prepare` raised.
+    """
+    app = KeenApp(prepare, settings)
     try:
-        if history:
-            await history.begin()
-        return await app.run_async(mouse=app.settings.mouse)
+        result = await app.run_async(mouse=settings.mouse)
     finally:
-        await session.close()
-        if history and (problem := await history.close()):
-            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+        if app.workplace:
+            await app.workplace.session.close()
+            history = app.workplace.history
+            if history and (problem := await history.close()):
+                sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+    if app.failure:
+        raise app.failure
+    return result
 
 
 def _load_markdown() -> None:
     """Parser and highlighter, so that the first reply need not wait for them (40 ms)."""
-    from keen_tui.ui.transcript.stream import warm_up  # noqa: PLC0415 - not before the first paint
+    from keen_tui.ui.transcript.stream import warm_up
 
     warm_up()
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from keen_tui.bus import EventBus
 from keen_tui.choices import ExportFormat, Mode, PolicyName
@@ -11,6 +14,9 @@ from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
+
+if TYPE_CHECKING:
+    from keen_tui.ui.app import KeenApp
 
 
 class SessionPort(Protocol):
@@ -193,3 +199,20 @@ class ModelsPort(Protocol):
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         """Keep the key and say where. Raises KeenError; the key is in no message."""
+
+
+class Workplace(Struct, frozen=True, kw_only=True):
+    """What the workspace works with.
+
+    `models` is the choice among models and `history` the saved sessions, None where there are none, as in
+    the tour. `opening` is the session to go on with as soon as the screen is painted; `companion` runs
+    beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an
+    incomplete turn outlives the program.
+    """
+
+    session: SessionPort
+    models: ModelsPort | None = None
+    history: HistoryPort | None = None
+    opening: SavedSession | None = None
+    companion: Callable[[KeenApp], Awaitable[None]] | None = None
+    keeps_pending: bool = False

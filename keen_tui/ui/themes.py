@@ -172,6 +172,18 @@ class Styles:
         )
 
 
+def load_theme(name: str, user_folder: Path | None = None) -> KeenTheme:
+    """The theme of that name, the default one where it can't be had: `load_themes` says why."""
+    for folder in (user_folder, shipped_folder()):
+        for stem in (name, name.removesuffix("-light")):
+            if folder is not None and (file := folder / f"{stem}.toml").is_file():
+                for theme in _read(file)[0]:
+                    if theme.name == name:
+                        return theme
+    themes, _ = load_themes(user_folder)
+    return themes.get(name) or themes[DEFAULT_THEME]
+
+
 def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], list[str]]:
     """The shipped themes and those of `user_folder`, which win where names are equal.
 

@@ -68,6 +68,9 @@ class FakeHistory:
         self._refuse()
         return self.hits.get(words, ())
 
+    async def begin(self) -> None:
+        """The first session is there already."""
+
     async def new(self) -> None:
         await self._change("new")
 

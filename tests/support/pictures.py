@@ -15,6 +15,7 @@ from keen_tui.config import Settings
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour import FIRST_PROMPT
 from keen_tui.ui.app import KeenApp, UiSettings
+from keen_tui.ui.port import Workplace
 
 PATIENCE = 60.0
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -24,8 +25,9 @@ async def take(folder: Path, theme: str = "keen-dark") -> None:
     """Play the first turn of the tour and write approval.svg, incomplete.svg and context.svg."""
     folder.mkdir(parents=True, exist_ok=True)
     with tour_session(Settings(), pace=4) as session:
-        app = KeenApp(session, settings=UiSettings(theme=theme))
+        app = KeenApp(lambda: Workplace(session=session), UiSettings(theme=theme))
         async with app.run_test(size=(120, 36)) as pilot:
+            await _until(app, pilot, lambda: app.live)
             app.suggest(FIRST_PROMPT)
             await pilot.press("enter")
             await _answer(app, pilot, "bash")
@@ -58,7 +60,7 @@ async def _until(app: KeenApp, pilot: Pilot[str | None], holds: Callable[[], boo
     deadline = time.monotonic() + PATIENCE
     while not holds():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"the tour hangs in phase {app.workspace.state.phase!r}")
+            raise TimeoutError("the tour hangs")
         await pilot.pause(0.02)
 
 

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from keen_tui.events import Event
 from keen_tui.ui.app import KeenApp, UiSettings
+from keen_tui.ui.port import Workplace
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 
@@ -52,6 +53,8 @@ class Driver:
         """Wait until it holds; fails after a generous time."""
         deadline = time.monotonic() + PATIENCE
         while not holds():
+            if self.app.failure:
+                raise self.app.failure
             assert time.monotonic() < deadline, "waited in vain; the screen:\n" + "\n".join(self.rows())
             await self.pilot.pause(0.01)
 
@@ -79,8 +82,9 @@ async def workspace(
 ) -> AsyncIterator[Driver]:
     """Open the workspace; it reads the bus when this returns."""
     session = FakeSession(folder)
-    app = KeenApp(session, settings=settings, **options)  # type: ignore[arg-type]
+    workplace = Workplace(session=session, **options)  # type: ignore[arg-type]
+    app = KeenApp(lambda: workplace, settings)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, session, pilot)
-        await driver.until(lambda: ("warm_up",) in session.calls)
+        await driver.until(lambda: app.live)
         yield driver

@@ -16,7 +16,7 @@ from keen_tui.events import Event, SessionRenamed, TextDelta
 from keen_tui.storage.reading import SessionFile
 from keen_tui.ui.actions import ACTIONS, BY_ID, Action
 from keen_tui.ui.app import KeenApp
-from keen_tui.ui.port import SessionPort
+from keen_tui.ui.port import SessionPort, Workplace
 from tests.support import story
 from tests.support.recording import recording
 from tests.support.workspace import Driver
@@ -35,9 +35,12 @@ async def shown(session: SessionPort, *, plays: Playback | None = None) -> Async
         if plays:
             await plays.play()
 
-    app = KeenApp(session, companion=play)
+    workplace = Workplace(session=session, companion=play)
+    app = KeenApp(lambda: workplace)
     async with app.run_test(size=(120, 40)) as pilot:
-        yield _driver(app, session, pilot)
+        driver = _driver(app, session, pilot)
+        await driver.until(lambda: app.live)
+        yield driver
 
 
 def _driver(app: KeenApp, session: SessionPort, pilot: Pilot[str | None]) -> Driver:

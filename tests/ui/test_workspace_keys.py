@@ -9,7 +9,6 @@ from textual.events import Key, Paste
 
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import FileChanged
-from keen_tui.ui.app import UiSettings
 from keen_tui.ui.screens.help import HelpScreen
 from tests.support import story
 from tests.support.workspace import Driver, workspace
@@ -317,7 +316,7 @@ async def test_no_key_leaves_pending_work_unasked_also_from_the_help_page(tmp_pa
 async def test_leaving_tells_whether_the_incomplete_turn_outlives_the_program(
     tmp_path: Path, *, durable: bool, lasts: str, where: str
 ) -> None:
-    async with workspace(tmp_path, settings=UiSettings(keeps_pending=durable)) as driver:
+    async with workspace(tmp_path, keeps_pending=durable) as driver:
         await pend(driver)
         await driver.until_shown(f"18.2 kB, {where}")
         driver.screen.run("leave")

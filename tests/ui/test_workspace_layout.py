@@ -108,12 +108,12 @@ async def test_the_composer_grows_with_its_text_up_to_ten_rows(tmp_path: Path) -
 
 
 async def test_the_greeting_goes_with_the_first_message_and_the_guide_stays(tmp_path: Path) -> None:
-    async with workspace(tmp_path, intro=("No model is chosen.",)) as driver:
+    async with workspace(tmp_path) as driver:
         driver.app.show_guide("Press enter to send the task.")
-        await driver.until_shown("No model is chosen.")
+        await driver.until_shown("Say what you want done in this folder.")
         await driver.until_shown("Press enter to send the task.")
         await driver.play(story.started(1, "go"))
-        assert not driver.shows("No model is chosen.")
+        assert not driver.shows("Say what you want done in this folder.")
         assert driver.shows("Press enter to send the task.")
         driver.app.show_guide("")
         await driver.until(lambda: not driver.shows("Press enter"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 from textual.geometry import Size
 
-from keen_tui.ui.widgets.sidebar import OVERLAY_WIDTH, sidebar_width
-
 SMALLEST = Size(40, 10)
 _SIDEBAR_FROM = 100
 _HEADER_FROM = 16
 _COMPOSER_PADS_FROM = 20
+_SIDEBAR_COLUMNS = ((200, 52), (160, 48), (120, 40), (0, 36))
+"""Columns of the sidebar beside the conversation, by the columns that the terminal has at least."""
+_OVERLAY_COLUMNS = 40
 
 
 class Layout(Struct, frozen=True):
@@ -35,5 +36,9 @@ def layout_of(size: Size) -> Layout:
         low=size.height < _HEADER_FROM,
         flat=size.height < _COMPOSER_PADS_FROM,
         tiny=size.width < SMALLEST.width or size.height < SMALLEST.height,
-        sidebar_columns=sidebar_width(size.width) if wide else min(OVERLAY_WIDTH, size.width),
+        sidebar_columns=_beside(size.width) if wide else min(_OVERLAY_COLUMNS, size.width),
     )
+
+
+def _beside(columns: int) -> int:
+    return next(width for least, width in _SIDEBAR_COLUMNS if columns >= least)

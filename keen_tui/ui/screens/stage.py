@@ -67,7 +67,6 @@ class Stage(Screen[None]):
         *,
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
-        intro: tuple[str, ...] = (),
         reduced_motion: bool = False,
         keeps_pending: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -90,7 +89,7 @@ class Stage(Screen[None]):
         self.header = Header(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
-        self.welcome = Welcome(styles, glyphs, lines=intro)
+        self.welcome = Welcome(styles, glyphs)
         self.notice = Note(styles, glyphs, id="notice", most_rows=3)
         self.guide = Note(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)

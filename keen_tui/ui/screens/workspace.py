@@ -43,6 +43,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
+    CSS_PATH = "../keen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
 
     _last_interrupt = float("-inf")

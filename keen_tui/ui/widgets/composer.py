@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -16,9 +16,11 @@ from textual.widgets import TextArea
 from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
-from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, spread
+
+if TYPE_CHECKING:
+    from keen_tui.ui.state import UiState
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2

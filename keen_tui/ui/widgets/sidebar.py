@@ -13,8 +13,6 @@ from keen_tui.ui.widgets.activity import LEAST_ROWS, Activity
 from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 
 _MEMORY_SHARE = 0.6
-_WIDTHS = ((200, 52), (160, 48), (120, 40), (0, 36))
-OVERLAY_WIDTH = 40
 
 
 class Sidebar(Vertical):
@@ -68,8 +66,3 @@ class Sidebar(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         self.share_height()
-
-
-def sidebar_width(screen_width: int) -> int:
-    """Columns of the sidebar where it stands beside the conversation."""
-    return next(width for least, width in _WIDTHS if screen_width >= least)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import clean
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented, wrapped
 
@@ -26,11 +25,10 @@ _KEYS = (
 
 
 class Welcome(Rows):
-    """A greeting of `lines` between the name and the keys, as much of it as fits."""
+    """A greeting between the name and the keys, as much of it as fits."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, *, lines: tuple[str, ...]) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="welcome")
-        self._lines = lines
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = min(_WIDTH, width - 6)
@@ -40,7 +38,7 @@ class Welcome(Rows):
             different_rows(self.look, room),
         ]
         while len(parts) > 1 and sum(len(part) + 2 for part in parts) - 2 > height:
-            parts.pop(0 if len(parts) == 2 and self._lines else -1)
+            parts.pop()
         page = parts[0]
         for part in parts[1:]:
             page = [*page, Text(), *([Text()] if height > 22 else []), *part]
@@ -49,12 +47,12 @@ class Welcome(Rows):
         return [Text()] * above + [indented(row, left) for row in page]
 
     def _greeting(self, room: int) -> list[Text]:
-        first, *rest = self._lines or _GREETING
+        first, *rest = _GREETING
         rows = [Text(row.plain, self.look("text", bold=True)) for row in self._wrapped(first, room)]
         return rows + [row for line in rest for row in self._wrapped(line, room)]
 
     def _wrapped(self, line: str, room: int) -> list[Text]:
-        return wrapped(clean(line), room, self.look("soft"))
+        return wrapped(line, room, self.look("soft"))
 
 
 def brand_rows(look: Styles, glyphs: Glyphs, room: int) -> list[Text]:

@@ -1,0 +1,230 @@
+"""The command line as it was given: flags, and what goes with what."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, get_args
+
+from keen_tui import __version__
+from keen_tui.choices import Api, ExportFormat, Mode, Output, PolicyName
+from keen_tui.errors import ConfigError
+
+_SUBJECTS = {"sessions": "nothing behind it", "export": "one session id", "replay": "one file"}
+"""The commands, and what stands behind them."""
+
+_EPILOG = """\
+exit codes: 0 done, 1 error, 2 usage, 3 incomplete
+
+environment: OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL and the keys of the other
+providers, KEEN_HOME (folder of all settings and data), NO_COLOR
+
+examples:
+  keen-tui                                                 choose a model, then work in this folder
+  keen-tui --demo                                          the guided tour, no key and no network
+  keen-tui --provider anthropic --model NAME --effort high
+  keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
+  keen-tui -p "why does test_cart fail?" --mode plan       one turn, the answer on standard output
+  keen-tui --continue                                      go on with the newest session of this folder
+  keen-tui sessions                                        list the sessions of this folder
+  keen-tui export 20260131 --format html                   a session as one HTML file
+  keen-tui replay session.jsonl --speed 4                  play a session file on the screen
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises what is wrong instead of printing it: the screen may have to be given back first."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See keen-tui --help.")
+
+
+def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
+    """What was given, by name: only that, and always `words`, the command and what stands behind it.
+
+    Raises:
+        ConfigError: an unknown flag or command, a wrong value, flags that don't go together.
+    """
+    given = vars(_parser().parse_args(argv))
+    command = command_of(given)
+    if command and command not in _SUBJECTS:
+        raise ConfigError(
+            f"There is no command {command!r}: {', '.join(_SUBJECTS)} are. A prompt goes behind -p."
+        )
+    _require_sense(command, given)
+    return given
+
+
+def command_of(given: Mapping[str, Any]) -> str:
+    """The command, "" for none."""
+    return given["words"][0] if given["words"] else ""
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings among what was given."""
+    return {name: given[name] for name in _SETTING_FLAGS if name in given}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="keen-tui",
+        description="A terminal workspace for a coding agent. Run it in the folder you want to work in.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        default=[],
+        metavar="command",
+        help="sessions, export SESSION or replay FILE: the saved sessions (see the examples)",
+    )
+    parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
+    parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
+    parser.add_argument(
+        "--pace", type=float, metavar="N", help="speed of the demo: 1 as is, 2 twice as fast, 0 at once"
+    )
+    _add_one_turn(parser)
+    _add_saved(parser)
+    _add_model(parser)
+    _add_work(parser)
+    return parser
+
+
+def _add_one_turn(parser: argparse.ArgumentParser) -> None:
+    one = parser.add_argument_group("one turn without a screen")
+    one.add_argument(
+        "-p",
+        "--prompt",
+        nargs="?",
+        const="-",
+        metavar="TEXT",
+        help="the prompt; without TEXT it is read from standard input",
+    )
+    one.add_argument(
+        "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
+    )
+
+
+def _add_saved(parser: argparse.ArgumentParser) -> None:
+    saved = parser.add_argument_group("saved sessions")
+    saved.add_argument(
+        "-c", "--continue", action="store_true", dest="go_on", help="go on with the newest of this folder"
+    )
+    saved.add_argument(
+        "-r", "--resume", metavar="ID", help="go on with that one; the beginning of its id is enough"
+    )
+    saved.add_argument("--fork", action="store_true", help="with --continue or --resume: go on with a copy")
+    saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
+    saved.add_argument(
+        "--format", choices=get_args(ExportFormat), help="of an export: markdown (default), json or html"
+    )
+    saved.add_argument("-o", "--out", metavar="FILE", help="where an export is written")
+    saved.add_argument(
+        "--speed", type=float, metavar="N", help="of a replay: 1 as it was (default), 0 all at once"
+    )
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    model = parser.add_argument_group("model")
+    model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
+    model.add_argument(
+        "--provider",
+        metavar="NAME",
+        help="who serves it: openai, anthropic, google, deepseek, openrouter, ollama and others",
+    )
+    model.add_argument("--effort", metavar="LEVEL", help="how hard it reasons, where the model has levels")
+    model.add_argument("--base-url", metavar="URL", help="the server, when it is not the provider's own")
+    model.add_argument(
+        "--api", choices=get_args(Api), help="the wire protocol (default: as the provider speaks)"
+    )
+    model.add_argument(
+        "--api-key-env",
+        metavar="VARIABLE",
+        help="the environment variable that holds the key (default: as the provider names it)",
+    )
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    work = parser.add_argument_group("work")
+    work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
+    work.add_argument(
+        "--memory",
+        choices=get_args(PolicyName),
+        dest="memory_policy",
+        help="what later turns get of a finished one (default: summary)",
+    )
+    work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
+    work.add_argument(
+        "--theme",
+        metavar="NAME",
+        help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own",
+    )
+
+
+_SETTING_FLAGS = (
+    "provider",
+    "api",
+    "base_url",
+    "model",
+    "effort",
+    "api_key_env",
+    "mode",
+    "max_steps",
+    "memory_policy",
+    "theme",
+)
+
+_BELONGS: Mapping[str, str] = {
+    "all": "sessions",
+    "format": "export",
+    "out": "export",
+    "speed": "replay",
+}
+"""Flags that only one command takes."""
+
+_WRITTEN: Mapping[str, str] = {
+    "prompt": "-p",
+    "demo": "--demo",
+    "resume": "--resume",
+    "go_on": "--continue",
+    "fork": "--fork",
+    "pace": "--pace",
+    "output": "--output",
+}
+"""Flags that no command takes, as they are written."""
+
+_APART = (("demo", "prompt"), ("demo", "resume"), ("demo", "go_on"), ("resume", "go_on"))
+"""Flags that each say what to begin with: two of them can't both be meant."""
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "fork": ("go_on", "resume"),
+    "pace": ("demo",),
+    "output": ("prompt",),
+}
+"""Flags that say more about another one."""
+
+
+def _require_sense(command: str, given: Mapping[str, Any]) -> None:
+    """Raises ConfigError for flags that don't go together."""
+    if command and len(given["words"]) - 1 != (command != "sessions"):
+        raise ConfigError(f"keen-tui {command} takes {_SUBJECTS[command]}.")
+    for flag, owner in _BELONGS.items():
+        if flag in given and command != owner:
+            raise ConfigError(f"--{flag} belongs to the command {owner}. See keen-tui --help.")
+    for flag, written in _WRITTEN.items():
+        if command and flag in given:
+            raise ConfigError(f"{written} does not go with the command {command}. See keen-tui --help.")
+    for one, other in _APART:
+        if one in given and other in given:
+            raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")
+    for flag, owners in _NEEDS.items():
+        if flag in given and not given.keys() & set(owners):
+            whose = " or ".join(_WRITTEN[each] for each in owners)
+            raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+    for flag in ("pace", "speed"):
+        if not 0 <= given.get(flag, 1.0) < math.inf:
+            raise ConfigError(f"--{flag} must be a number from 0 up.")

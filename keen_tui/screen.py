@@ -1,0 +1,57 @@
+"""From what was given to the screen: the app starts at once, what it shows is made behind its first paint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from keen_tui.config import Settings, load_settings
+from keen_tui.flags import command_of, settings_of
+from keen_tui.home import home_folder
+from keen_tui.ui.app import UiSettings, run_app
+
+if TYPE_CHECKING:
+    from keen_tui.ui.port import Workplace
+
+
+def run_on_screen(given: Mapping[str, Any]) -> int:
+    """Show what was given (`flags.parsed`) until the user leaves; returns the exit code.
+
+    Raises:
+        KeenError: what can't be done, as a sentence for the user.
+    """
+    settings = load_settings(settings_of(given), os.environ)
+    if _show(settings, lambda leaving: _workplace(settings, given, leaving)) == "demo":
+        _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
+    return 0
+
+
+def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | None:
+    look = UiSettings(
+        theme=settings.theme,
+        reduced_motion=settings.reduced_motion,
+        glyphs=settings.glyphs,
+        mouse=settings.mouse,
+        user_themes=home_folder(os.environ) / "themes",
+    )
+    with ExitStack() as leaving:
+        return asyncio.run(run_app(lambda: make(leaving), look))
+
+
+def _workplace(settings: Settings, given: Mapping[str, Any], leaving: ExitStack) -> Workplace:
+    if "demo" in given:
+        return _tour(settings, given.get("pace", 1.0), leaving)
+    from keen_tui import workplaces
+
+    if command_of(given) == "replay":
+        return workplaces.replay(given["words"][1], given.get("speed", 1.0), os.environ)
+    return workplaces.live(settings, given, os.environ)
+
+
+def _tour(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:
+    from keen_tui.demo.screen import tour_workplace
+
+    return tour_workplace(settings, pace, leaving)

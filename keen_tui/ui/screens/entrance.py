@@ -1,0 +1,69 @@
+"""What is there first: the brand, and a composer that takes what is typed. The workspace takes its place."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.screens.layout import layout_of
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.composer import Composer
+from keen_tui.ui.widgets.rows import Rows, indented
+
+BRAND = "keen"
+
+
+class _Brand(Rows):
+    def rows(self, width: int, height: int) -> list[Text]:
+        return [indented(Text(BRAND, self.look("accent", bold=True)), 2)]
+
+
+class Entrance(Screen[None]):
+    """Stands for the moment in which the workspace is made.
+
+    Letters are written into its composer at once. From the first other key on, for example Enter, all input
+    is kept in order, for the workspace to act on.
+    """
+
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+        super().__init__()
+        self.kept: list[events.Key | events.Paste] = []
+        self._brand = _Brand(styles, glyphs, id="brand")
+        self._composer = Composer(styles, glyphs)
+
+    def compose(self) -> ComposeResult:
+        yield self._brand
+        yield Container(id="room")
+        yield self._composer
+        yield Container(id="below")
+
+    @property
+    def written(self) -> str:
+        """The letters so far."""
+        return self._composer.prompt.text
+
+    def take(self, event: events.Key | events.Paste) -> None:
+        """Write it, or keep it. It is done when this returns."""
+        prompt = self._composer.prompt
+        if self.kept or isinstance(event, events.Paste):
+            self.kept.append(event)
+        elif event.is_printable and event.character:
+            prompt.insert(event.character)
+        elif event.key == "backspace":
+            prompt.action_delete_left()
+        else:
+            self.kept.append(event)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Everything stands where the workspace will have it."""
+        shape = layout_of(event.size)
+        self._brand.display = not shape.low
+        self._composer.display = not shape.tiny
+        self._composer.set_flat(shape.flat)
+        self._composer.styles.margin = (0, shape.sidebar_columns if shape.wide else 0, 0, 0)

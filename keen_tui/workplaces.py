@@ -1,0 +1,51 @@
+"""What the screen works with: a session of one's own, or the replay of a saved one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from keen_tui.agent.model_desk import ModelDesk
+from keen_tui.agent.playback import Playback
+from keen_tui.config import Settings
+from keen_tui.errors import ModelMissing
+from keen_tui.providers.not_configured import NotConfigured
+from keen_tui.providers.registry import build_provider
+from keen_tui.saved import asked_for
+from keen_tui.storage.reading import read_session
+from keen_tui.ui.port import Workplace
+from keen_tui.wiring import build_chooser, build_saved_session, build_store
+
+
+def live(settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str]) -> Workplace:
+    """A session in the current folder. Without a model one is chosen on the screen.
+
+    Raises:
+        KeenError: the session that was asked for can't be had.
+    """
+    chooser = build_chooser(environ)
+    store = build_store(environ)
+    opening = asked_for(given, store)
+    try:
+        choice = chooser.choice(settings)
+        provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
+        model = choice.model
+    except ModelMissing as missing:
+        choice, provider, model = None, NotConfigured(str(missing)), None
+    session, history = build_saved_session(settings, Path.cwd(), provider, model, store, attended=True)
+    return Workplace(
+        session=session,
+        models=ModelDesk(session, chooser, settings, choice, environ),
+        history=history,
+        opening=opening,
+        keeps_pending=settings.pending_durable,
+    )
+
+
+def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:
+    """A saved session, given as a file or by its id, that is played. Raises StorageFailed."""
+    path = Path(file) if Path(file).exists() else build_store(environ).path_of(file)
+    saved = read_session(path)
+    session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
+    return Workplace(session=session, companion=lambda _: session.play())
