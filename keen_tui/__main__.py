@@ -29,7 +29,6 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.cli import run
 
         return run(given)
-    _require_terminal(given)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     from keen_tui.ui.skeleton import skeleton
 
@@ -40,24 +39,9 @@ def _start(arguments: Sequence[str]) -> int:
 
 
 def _wants_screen(given: Mapping[str, Any]) -> bool:
-    """The tour does without one where there is none."""
+    """Whether there is something to show, and a person at both ends. Textual draws on standard error."""
     if "prompt" in given or given["words"][:1] in (["sessions"], ["export"]):
         return False
-    return "demo" not in given or _has_terminal()
-
-
-def _require_terminal(given: Mapping[str, Any]) -> None:
-    if _has_terminal():
-        return
-    from keen_tui.errors import ConfigError
-
-    if given["words"]:
-        raise ConfigError("No terminal here. A replay needs a screen.")
-    raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
-
-
-def _has_terminal() -> bool:
-    """Whether a person sits at both ends. Textual draws on standard error, so that counts too."""
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 

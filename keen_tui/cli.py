@@ -68,7 +68,11 @@ def _run(given: Mapping[str, Any]) -> int:
         return saved.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
-    return _headless(settings, given)
+    if "prompt" in given:
+        return _headless(settings, given)
+    if command == "replay":
+        raise ConfigError("No terminal here. A replay needs a screen.")
+    raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
 
 
 def _headless(settings: Settings, given: Mapping[str, Any]) -> int:

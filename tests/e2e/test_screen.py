@@ -21,13 +21,18 @@ CUT = Reply([Say("Half a sentence that")], broken=Break("close"))
 
 @contextmanager
 def program(
-    folder: Path, script: Sequence[Answer], *flags: str, columns: int = 120, rows: int = 40
+    folder: Path,
+    script: Sequence[Answer],
+    *flags: str,
+    columns: int = 120,
+    rows: int = 40,
+    settings: str = "retry_attempts = 1",
 ) -> Iterator[tuple[TerminalProgram, ModelServer]]:
     """The workspace in `folder`/work, in the terminal."""
     work, home = folder / "work", folder / "home"
     work.mkdir(exist_ok=True)
     home.mkdir(exist_ok=True)
-    (home / "settings.toml").write_text("retry_attempts = 1\n")
+    (home / "settings.toml").write_text(settings)
     server = ModelServer(script)
     with serving(server):
         command = (sys.executable, "-m", "keen_tui", "--base-url", server.base_url, "--model", "scripted")
@@ -109,11 +114,30 @@ def test_leaving_gives_the_terminal_back(tmp_path: Path, keys: str) -> None:
         assert last_modes[b"\x1b[?1049l"] > last_modes[b"\x1b[?1049h"]
 
 
-def test_a_wrong_flag_gives_the_terminal_back_and_says_so(tmp_path: Path) -> None:
+def test_a_wrong_flag_is_told_before_anything_is_painted(tmp_path: Path) -> None:
     with program(tmp_path, [], "--mode", "yolo") as (terminal, _):
         assert terminal.wait_for_exit() == 2
         assert terminal.modes == terminal.modes_before
-        assert b"invalid choice" in terminal.output[terminal.output.rfind(b"\x1b[?1049l") :]
+        assert b"invalid choice" in terminal.output
+        assert b"\x1b[?1049h" not in terminal.output
+
+
+@pytest.mark.parametrize(
+    ("settings", "flags", "words"),
+    [
+        ("mode = 'yolo'", (), "mode must be one of"),  # found while the skeleton stands
+        ("", ("--resume", "20990101"), "There is no session"),  # found while the entrance stands
+    ],
+)
+def test_what_goes_wrong_at_the_start_gives_the_terminal_back_and_says_so(
+    tmp_path: Path, settings: str, flags: tuple[str, ...], words: str
+) -> None:
+    with program(tmp_path, [], *flags, settings=settings) as (terminal, _):
+        assert terminal.wait_for_exit() != 0
+        assert terminal.modes == terminal.modes_before
+        behind = terminal.output[terminal.output.rfind(b"\x1b[?1049l") :]
+        assert b"\x1b[?1049h" in terminal.output
+        assert words in behind.decode()
 
 
 LAST_ROW = "ctrl+d leave"

@@ -1,0 +1,120 @@
+"""What is there before the workspace is: letters show at once, everything else waits its turn."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from keen_tui.errors import ConfigError
+from keen_tui.ui.app import KeenApp
+from keen_tui.ui.port import Workplace
+from keen_tui.ui.screens.entrance import Entrance
+from keen_tui.ui.screens.help import HelpScreen
+from tests.support.fake_session import FakeSession
+from tests.support.workspace import Driver
+
+PATIENCE = 60.0
+
+
+class Slow:
+    """Takes as long to prepare as the test wants."""
+
+    def __init__(self, folder: Path, error: Exception | None = None) -> None:
+        self.session = FakeSession(folder)
+        self.go_on = threading.Event()
+        self._error = error
+
+    def __call__(self) -> Workplace:
+        assert self.go_on.wait(PATIENCE)
+        if self._error:
+            raise self._error
+        return Workplace(session=self.session)
+
+
+@asynccontextmanager
+async def at_the_entrance(slow: Slow, *, columns: int = 120) -> AsyncIterator[Driver]:
+    app = KeenApp(slow)
+    async with app.run_test(size=(columns, 40)) as pilot:
+        driver = Driver(app, slow.session, pilot)
+        await driver.until_shown("keen")
+        try:
+            yield driver
+        finally:
+            slow.go_on.set()
+
+
+async def live(driver: Driver, slow: Slow) -> None:
+    slow.go_on.set()
+    await driver.until(lambda: driver.app.live)
+
+
+async def test_letters_show_at_once_and_stand_in_the_composer_later(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        await driver.type("fix the cartt")
+        await driver.press("backspace")
+        await driver.until_shown("fix the cart ")
+        assert isinstance(driver.app.screen, Entrance)
+        await live(driver, slow)
+        assert driver.written == "fix the cart"
+        await driver.type(" now")
+        await driver.until(lambda: driver.written == "fix the cart now")
+
+
+async def test_enter_sends_as_soon_as_there_is_a_session_and_what_follows_is_the_next_draft(
+    tmp_path: Path,
+) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        await driver.type("hi")
+        await driver.press("enter")
+        await driver.type("and more")
+        assert ("submit", "hi") not in slow.session.calls
+        await live(driver, slow)
+        await driver.until(lambda: ("submit", "hi") in slow.session.calls)
+        await driver.until(lambda: driver.written == "and more")
+
+
+async def test_other_keys_and_pastes_act_in_the_order_they_came(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        await driver.type("see ")
+        driver.app.post_message(events.Paste("one\ntwo"))
+        await driver.pilot.pause()
+        await driver.type(" x")
+        await driver.press("f1")
+        await live(driver, slow)
+        await driver.until(lambda: isinstance(driver.app.screen, HelpScreen))
+        assert driver.written == "see one\ntwo x"
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+async def test_the_composer_stays_where_it_is(tmp_path: Path, columns: int) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow, columns=columns) as driver:
+        await driver.type("hi")
+        await driver.until_shown("hi")
+        entrance = driver.app.screen.query_one("#composer").region
+        await live(driver, slow)
+        await driver.until(lambda: driver.screen.composer.region == entrance)
+
+
+async def test_ctrl_c_leaves_while_nothing_else_is_there(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        await driver.press("ctrl+c")
+        await driver.until(lambda: driver.app._exit)
+
+
+async def test_what_goes_wrong_ends_it_and_is_kept_for_the_terminal(tmp_path: Path) -> None:
+    slow = Slow(tmp_path, ConfigError("No such thing."))
+    async with at_the_entrance(slow) as driver:
+        slow.go_on.set()
+        while not driver.app._exit:
+            await driver.pilot.pause(0.01)
+        assert str(driver.app.failure) == "No such thing."
