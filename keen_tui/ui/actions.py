@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
@@ -389,6 +388,8 @@ def by_command(command: str) -> Action | None:
 
 def nearest_command(command: str) -> str:
     """The known command that looks most like this one."""
+    from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+
     return (get_close_matches(command, _BY_COMMAND, n=1, cutoff=0.5) or ["help"])[0]
 
 

@@ -79,7 +79,7 @@ class KeenApp(App[str | None]):
         self._themes = {theme.name: theme}
         self._entrance = Entrance(Styles(theme, colour=self._colour), self._glyphs)
         self.register_theme(theme.textual())
-        self.theme = theme.name
+        self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
 
     @property
     def workspace(self) -> WorkspaceScreen:

@@ -10,8 +10,7 @@ import os
 import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l"
 _LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -22,8 +21,7 @@ _SMALLEST: Final = (40, 10)
 _LFLAG, _IFLAG = 3, 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Inks:
+class _Inks(NamedTuple):
     """SGR sequences: of the page, the brand, the composer's ground and its bar."""
 
     page: str = ""

@@ -10,8 +10,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +190,7 @@ def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], 
     """
     themes: dict[str, KeenTheme] = {}
     problems: list[str] = []
-    folders: list[Traversable | Path] = [shipped_folder()]
+    folders: list[Path] = [shipped_folder()]
     if user_folder is not None and user_folder.is_dir():
         folders.append(user_folder)
     for folder in folders:
@@ -205,13 +203,14 @@ def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], 
 
 
 @cache
-def shipped_folder() -> Traversable:
+def shipped_folder() -> Path:
     """Where the shipped theme files are: inside the wheel, or beside the package in a working copy."""
-    packaged = resources.files("keen_tui") / "themes"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "themes"
+    package = Path(__file__).parents[1]
+    packaged = package / "themes"
+    return packaged if packaged.is_dir() else package.parent / "themes"
 
 
-def _read(file: Traversable | Path) -> tuple[list[KeenTheme], list[str]]:
+def _read(file: Path) -> tuple[list[KeenTheme], list[str]]:
     """The themes of one file: the theme itself and, where it has a table `light`, its light half."""
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))

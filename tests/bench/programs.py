@@ -85,6 +85,7 @@ def in_terminal(
     environ = {
         "KEEN_HOME": str(place.home),
         "PYTHONPATH": str(PACKAGE),
+        "PYTHONDONTWRITEBYTECODE": "",  # an installed program is compiled once, not at each start
         "OPENAI_API_KEY": "",
         "OPENAI_BASE_URL": "",
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.geometry import Size
 from textual.screen import Screen
 
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.screens.layout import layout_of
+from keen_tui.ui.screens.layout import Layout, layout_of
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.composer import Composer
 from keen_tui.ui.widgets.rows import Rows, indented
@@ -36,12 +36,12 @@ class Entrance(Screen[None]):
         self.kept: list[events.Key | events.Paste] = []
         self._brand = _Brand(styles, glyphs, id="brand")
         self._composer = Composer(styles, glyphs)
+        self._shape: Layout | None = None
 
     def compose(self) -> ComposeResult:
+        self._place(self.app.size)
         yield self._brand
-        yield Container(id="room")
         yield self._composer
-        yield Container(id="below")
 
     @property
     def written(self) -> str:
@@ -61,9 +61,15 @@ class Entrance(Screen[None]):
             self.kept.append(event)
 
     def on_resize(self, event: events.Resize) -> None:
+        self._place(event.size)
+
+    def _place(self, size: Size) -> None:
         """Everything stands where the workspace will have it."""
-        shape = layout_of(event.size)
+        shape = layout_of(size)
+        if shape == self._shape:
+            return
+        self._shape = shape
         self._brand.display = not shape.low
         self._composer.display = not shape.tiny
         self._composer.set_flat(shape.flat)
-        self._composer.styles.margin = (0, shape.sidebar_columns if shape.wide else 0, 0, 0)
+        self._composer.styles.margin = (0, shape.sidebar_columns if shape.wide else 0, 1, 0)
