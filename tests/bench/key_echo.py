@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.bench.figures import p95
 from tests.bench.table import Row
@@ -33,10 +32,10 @@ class Echo:
 
 def echo(program: TerminalProgram, key: str) -> Echo:
     """Press a key and wait until it is seen."""
-    seen, queued, begin = len(program.output), _queued(program), time.perf_counter()
+    seen, queued, begin = len(program.output), program.queued(), time.perf_counter()
     program.type(key)
     end = program.wait_for(key, since=seen)
-    return Echo((end - begin) * 1000, (_queued(program) - queued) * 1000)
+    return Echo((end - begin) * 1000, (program.queued() - queued) * 1000)
 
 
 def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: float = 0.05) -> Iterator[Echo]:
@@ -66,8 +65,3 @@ def read_for(program: TerminalProgram, seconds: float) -> None:
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         program.read(left)
-
-
-def _queued(program: TerminalProgram) -> float:
-    here = Path("/proc/thread-self/schedstat").read_text().split()[1]
-    return program.loop_queued() + int(here) / 1e9

@@ -42,9 +42,8 @@ class TerminalProgram:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.output = bytearray()
-        self.gaps: list[float] = []
-        """Seconds between two pieces of output."""
-        self._last_output = 0.0
+        self.pieces: list[tuple[float, float]] | None = None
+        """Where it is a list: `perf_counter` and `queued` at each piece of output."""
         self._master, self._slave = pty.openpty()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen = pyte.Screen(columns, rows)
@@ -90,10 +89,8 @@ class TerminalProgram:
             piece = os.read(self._master, 1 << 20)
         except OSError:
             return b""
-        now = time.perf_counter()
-        if self._last_output:
-            self.gaps.append(now - self._last_output)
-        self._last_output = now
+        if self.pieces is not None:
+            self.pieces.append((time.perf_counter(), self.queued()))
         self.output += piece
         return piece
 
@@ -159,7 +156,6 @@ class TerminalProgram:
         self.screen()
         del self.output[: self._drawn]
         self._drawn = 0
-        self.gaps.clear()
 
     def wait_for_screen(self, *words: str, seconds: float = 60.0) -> None:
         """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
@@ -173,9 +169,10 @@ class TerminalProgram:
         """CPU seconds that the program's main thread has used, exact while that is waiting."""
         return self._scheduling()[0]
 
-    def loop_queued(self) -> float:
-        """Seconds for which the program's main thread was ready and got no processor."""
-        return self._scheduling()[1]
+    def queued(self) -> float:
+        """Seconds for which the program's main thread or this thread here was ready and got no processor."""
+        here = Path("/proc/thread-self/schedstat").read_text().split()[1]
+        return self._scheduling()[1] + int(here) / 1e9
 
     def _scheduling(self) -> tuple[float, float]:
         used, queued, _ = Path(f"/proc/{self.pid}/task/{self.pid}/schedstat").read_text().split()
