@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -86,8 +86,9 @@ class Playback:
         except TimeoutError:
             pass
 
-    def warm_up(self) -> None:
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """There is no model to ask."""
+        then()
 
     def stop(self) -> None:
         """Play the rest at once."""

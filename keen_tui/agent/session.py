@@ -44,9 +44,16 @@ log = logging.getLogger(__name__)
 class Session(SessionPast):
     """A conversation with an agent in one workspace."""
 
-    def warm_up(self) -> None:
-        """Import the SDK in the background, so that the first request need not wait for it."""
-        threading.Thread(target=self._agent.provider.load, name="load-sdk", daemon=True).start()
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
+        """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there."""
+
+        def load() -> None:
+            try:
+                self._agent.provider.load()
+            finally:
+                then()
+
+        threading.Thread(target=load, name="load-sdk", daemon=True).start()
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""

@@ -77,8 +77,7 @@ class AnthropicMessages(HttpProvider):
         )
         self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
 
-    def load(self) -> None:
-        """Import the SDK. Blocking (two seconds or more): call it in a thread. Safe to call twice."""
+    def _import_sdk(self) -> None:
         import anthropic.resources.messages  # noqa: F401, PLC0415
 
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:

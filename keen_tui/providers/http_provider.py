@@ -5,9 +5,11 @@ An API adds a file: how a request is sent, how a reply is assembled, what tool r
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.choices import Api
@@ -79,6 +81,8 @@ class HttpProvider(ABC):
         self.connection = connection
         self.pending: PendingState | None = None
         self._key = connection.api_key.strip()
+        self._loading = threading.Lock()
+        self._loaded = False
         self.server, address = host_and_port(connection.base_url)
         self._errors = ErrorTranslator(
             server=self.server,
@@ -120,6 +124,18 @@ class HttpProvider(ABC):
             raise self._errors.translated(error, in_body=in_body) from None
         yield reply
 
+    def load(self) -> None:
+        """Import the SDK and make its client. Blocking (a second or more): call it in a thread.
+
+        Safe to call twice, also at the same time.
+        """
+        with self._loading:
+            if not self._loaded:
+                self._import_sdk()
+                with suppress(AuthFailed):  # the call itself tells of it
+                    self._client()
+                self._loaded = True
+
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
         """Pending state belongs to API, base URL and model together."""
         return pending if origin == self.identity else None
@@ -143,8 +159,12 @@ class HttpProvider(ABC):
         """All of the request as it is sent, a JSON object."""
 
     @abstractmethod
-    def load(self) -> None:
-        """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
+    def _import_sdk(self) -> None:
+        """Import the SDK and those of its packages that it would import with the first call."""
+
+    @abstractmethod
+    def _client(self) -> object:
+        """The SDK's client: the one there is, or a new one. Raises AuthFailed for an impossible key."""
 
     @abstractmethod
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
@@ -194,6 +214,8 @@ class HttpProvider(ABC):
 
     async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         """Send the request, again without an option that the server says it does not take."""
+        if not self._loaded:
+            await asyncio.to_thread(self.load)
         while True:
             try:
                 return await self._send(stack, request)

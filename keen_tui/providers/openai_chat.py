@@ -29,8 +29,7 @@ class OpenAIChat(OpenAIProvider):
         super().__init__(connection)
         self._options = {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
 
-    def load(self) -> None:
-        """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
+    def _import_sdk(self) -> None:
         import openai.resources.chat.completions.completions  # noqa: F401, PLC0415 - packages are lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:

@@ -40,8 +40,7 @@ class OpenAIResponses(OpenAIProvider):
         reasoning = set() if connection.reasons is False else {"include", "summary"}
         self._options = {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
-    def load(self) -> None:
-        """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
+    def _import_sdk(self) -> None:
         import openai.resources.responses.responses  # noqa: F401, PLC0415 - the package alone is lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:

@@ -6,8 +6,9 @@ import asyncio
 import gc
 import os
 import sys
-import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from keen_tui.ui.port import Workplace
     from keen_tui.ui.screens.workspace import WorkspaceScreen
 
+_LEAD_OF_A_REQUEST = 0.2
+"""Seconds in which a message that waited for the SDK is sent before anything else is loaded."""
 _YOUNG_OBJECTS = 2_000
 _ROUNDS_BEFORE_FULL = 100_000
 
@@ -215,9 +218,15 @@ class KeenApp(App[str | None]):
             self.run_worker(companion, name="companion", exit_on_error=False)
         await self._hand_over()
         self.live = True
-        workplace.session.warm_up()
-        threading.Thread(target=_load_markdown, name="load-markdown", daemon=True).start()
-        _tame_garbage_collection()
+        loop = asyncio.get_running_loop()
+        workplace.session.warm_up(lambda: self._warmed_up(loop))
+
+    def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread, when the session is ready for a request: load what its reply needs."""
+        time.sleep(_LEAD_OF_A_REQUEST)
+        _load_markdown()
+        with suppress(RuntimeError):  # the loop is closed: the user has left
+            loop.call_soon_threadsafe(_tame_garbage_collection)
 
     async def _hand_over(self) -> None:
         """What was typed at the entrance, in its order."""
@@ -269,7 +278,6 @@ def _encoding() -> str:
 
 def _tame_garbage_collection() -> None:
     """What is loaded stays: freeze it, so that later collections are short (measured: 170 ms to 11 ms)."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, 10, _ROUNDS_BEFORE_FULL)
     gc.enable()

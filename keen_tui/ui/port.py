@@ -62,8 +62,8 @@ class SessionPort(Protocol):
     def queue(self) -> tuple[str, ...]:
         """Messages that wait for the running turn, oldest first."""
 
-    def warm_up(self) -> None:
-        """Load in the background what the first request needs."""
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
+        """Load in a thread what the first request needs, and do `then` there."""
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from keen_tui.bus import EventBus
@@ -53,8 +54,9 @@ class FakeSession:
         for event in events:
             self.bus.publish(event)
 
-    def warm_up(self) -> None:
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         self.calls.append(("warm_up",))
+        then()
 
     def submit(self, text: str) -> None:
         self.calls.append(("submit", text))
