@@ -3,41 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
-from msgspec import Struct
 from textual.binding import Binding
 
-Where = Literal["anywhere", "composer", "transcript", "search", "panels", "question"]
-"""Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
-
-
-class Action(Struct, frozen=True, kw_only=True):
-    """One thing a person can do.
-
-    `id` names the method `action_<id>` of the workspace (or, for `composer`, of the prompt) and the key
-    in settings. `label` is what the palette shows, `hint` the verb after its key on the screen, `slash` the
-    commands that run it from the composer. `takes` names what may be written behind them, "[focus]", and
-    its method gets that; "" for actions that take nothing. Actions that are not `bound` only tell of keys
-    which a pane handles itself.
-    """
-
-    id: str
-    keys: tuple[str, ...]
-    label: str
-    help: str
-    where: Where = "anywhere"
-    hint: str = ""
-    slash: tuple[str, ...] = ()
-    takes: str = ""
-    listed: bool = True
-    bound: bool = True
-
-    @property
-    def key(self) -> str:
-        """The key to show."""
-        return self.keys[0] if self.keys else ""
-
+from keen_tui.ui.action import Action, Where
+from keen_tui.ui.pane_actions import PANE_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -92,6 +62,14 @@ ACTIONS: tuple[Action, ...] = (
         slash=("find",),
         takes="[words]",
         help="finds words in this session: /find discount",
+    ),
+    Action(
+        id="copy",
+        keys=(),
+        label="Copy the newest reply",
+        slash=("copy",),
+        takes="[code|all]",
+        help="copies the newest reply: /copy; its code: /copy code; the whole session: /copy all",
     ),
     Action(
         id="next_mode",
@@ -248,118 +226,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="bottom", keys=("ctrl+end",), label="Go to the end", help="goes to the newest, and stays there"
     ),
-    Action(
-        id="send",
-        keys=("enter",),
-        label="Send",
-        where="composer",
-        help="sends the message; queues it while a turn runs",
-        listed=False,
-    ),
-    Action(
-        id="new_line",
-        keys=("ctrl+j", "shift+enter"),
-        label="New line",
-        where="composer",
-        help="begins a new line",
-        listed=False,
-    ),
-    Action(
-        id="leave_or_delete",
-        keys=("ctrl+d",),
-        label="Leave",
-        where="composer",
-        help="leaves, when the composer is empty",
-        listed=False,
-    ),
-    Action(
-        id="history",
-        keys=("up", "down"),
-        label="Prompt history",
-        where="composer",
-        help="earlier messages; up also takes a queued one back",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="move",
-        keys=("up", "down"),
-        label="Move",
-        where="transcript",
-        help="moves from block to block",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="unfold",
-        keys=("enter",),
-        label="Unfold",
-        where="transcript",
-        help="unfolds the block, or folds it",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="find_older",
-        keys=("up", "enter"),
-        label="Older hit",
-        where="search",
-        help="shows the next hit above; behind the first one comes the last",
-        listed=False,
-    ),
-    Action(
-        id="find_newer",
-        keys=("down", "shift+enter", "ctrl+j"),
-        label="Newer hit",
-        where="search",
-        help="shows the next hit below",
-        listed=False,
-    ),
-    Action(
-        id="find_stay",
-        keys=("escape",),
-        label="Stay at the hit",
-        where="search",
-        help="ends the search and stays at the hit",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="find_return",
-        keys=("ctrl+f",),
-        label="Go back",
-        where="search",
-        help="ends the search and goes back to where you were",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="choose_row",
-        keys=("up", "down"),
-        label="Choose a row",
-        where="panels",
-        help="moves from row to row",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="show_row",
-        keys=("enter",),
-        label="Show the row",
-        where="panels",
-        help="jumps to its place in the transcript",
-        listed=False,
-        bound=False,
-    ),
-    Action(
-        id="choose_answer",
-        keys=("1", "…", "4"),
-        label="Answer",
-        where="question",
-        help="answers at once; up, down and enter do it in two steps",
-        listed=False,
-        bound=False,
-    ),
+    *PANE_ACTIONS,
 )
 
 BY_ID = {action.id: action for action in ACTIONS}

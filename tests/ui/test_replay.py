@@ -14,7 +14,8 @@ from keen_tui.config import Settings
 from keen_tui.demo.play import tour_session
 from keen_tui.events import Event, SessionRenamed, TextDelta
 from keen_tui.storage.reading import SessionFile
-from keen_tui.ui.actions import ACTIONS, BY_ID, Action
+from keen_tui.ui.action import Action
+from keen_tui.ui.actions import ACTIONS, BY_ID
 from keen_tui.ui.app import KeenApp
 from keen_tui.ui.port import SessionPort, Workplace
 from tests.support import story

@@ -62,7 +62,7 @@ async def test_new_text_is_followed_until_the_user_scrolls_up() -> None:
         assert app.rows[:-1] == before
         assert app.rows[-1].endswith("↓ 3 below  end")
         await pilot.press("end")
-        assert app.rows[-1] == "    more"
+        assert app.rows[-1] == "▌   more"
         assert app.transcript.following
 
 
@@ -160,36 +160,6 @@ async def test_details_unfold_all_calls_and_reasoning_at_once() -> None:
         assert any("def total" in row for row in app.rows)
         app.transcript.toggle_details()
         assert not any("The test first." in row for row in app.rows)
-
-
-async def test_the_cursor_moves_by_blocks_folds_and_copies() -> None:
-    app = TranscriptApp((), incomplete_turn())
-    async with app.run_test(size=(80, 50)) as pilot:
-        app.transcript.focus()
-        await pilot.press("up", "up")
-        row = app.row_with("edit  src/cart.py")
-        assert app.rows[row].startswith("▌ ✓ edit")
-        raised = look().styles("text", on="raised").bgcolor
-        segments = list(app.transcript.render_line(row))
-        assert all(segment.style is not None and segment.style.bgcolor == raised for segment in segments[1:])
-        await pilot.press("enter")
-        assert app.rows[row + 1].startswith("▌") and "def total" in app.rows[row + 1]
-        await pilot.press("ctrl+y")
-        await pilot.pause()
-        assert app.copied[-1].startswith(" def total")
-        assert app.clipboard == app.copied[-1]
-        app.set_focus(None)
-        await pilot.pause()
-        assert app.rows[row].startswith("  ✓ edit")
-
-
-async def test_the_cursor_scrolls_its_block_into_view() -> None:
-    app = TranscriptApp(long_session(80))
-    async with app.run_test(size=SMALL) as pilot:
-        app.transcript.focus()
-        await pilot.press(*["up"] * 40)
-        assert any(row.startswith("▌") for row in app.rows)
-        assert not app.transcript.following
 
 
 async def test_a_call_is_revealed_near_the_top() -> None:

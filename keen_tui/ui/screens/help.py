@@ -11,7 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 
-from keen_tui.ui.actions import ACTIONS, Action, Where, shown_key
+from keen_tui.ui.action import Action, Where
+from keen_tui.ui.actions import ACTIONS, shown_key
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented

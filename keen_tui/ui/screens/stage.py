@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
-from keen_tui.ui.actions import Where
+from keen_tui.ui.action import Where
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
@@ -37,7 +37,7 @@ from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 from keen_tui.ui.widgets.welcome import Welcome
 
 _PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
-    "transcript": (("up, down", "block"), ("enter", "fold"), ("ctrl+y", "copy")),
+    "transcript": (("up, down", "block"), ("enter", "fold"), ("y", "copy"), ("[ ]", "turn")),
     "search": (("up, enter", "older"), ("down", "newer"), ("esc", "stay"), ("ctrl+f", "go back")),
     "panels": (("up, down", "row"), ("enter", "show")),
 }

@@ -13,12 +13,13 @@ from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.change_actions import ChangeActions
+from keen_tui.ui.screens.copy_actions import CopyActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
-from keen_tui.ui.transcript.messages import Copied, LinkOpened
+from keen_tui.ui.transcript.messages import LinkOpened
 from keen_tui.ui.widgets.approval import APPROVAL
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.confirm import (
@@ -40,7 +41,7 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions, Stage):
+class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, MemoryActions, Stage):
     """Turns keys, answers and palette commands into calls on the session."""
 
     CSS_PATH = "../keen.tcss"
@@ -89,7 +90,7 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
 
     def action_interrupt(self) -> None:
         """Copy what is selected; else stop; the second time leave."""
-        if self._copy_selected():
+        if self.copy_selected():
             return
         again = self._again_since(self._last_interrupt)
         self._last_interrupt = self.clock()
@@ -218,10 +219,6 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         self.transcript.focus()
         self.transcript.reveal(message.turn, message.call_id)
 
-    @on(Copied)
-    def _tell_copied(self, message: Copied) -> None:
-        self.say(f"copied {message.what}")
-
     @on(LinkOpened)
     def _open_link(self, message: LinkOpened) -> None:
         """Open a page that the user clicked; other kinds of links could run something."""
@@ -291,24 +288,6 @@ class WorkspaceScreen(ChangeActions, HistoryActions, ModelActions, MemoryActions
         if not self.question_pane.question and not self.prompt.has_focus:
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
-
-    def action_copy_text(self) -> None:
-        """What the terminal's own key for copying does, where the terminal passes it on."""
-        self._copy_selected()
-
-    def _copy_selected(self) -> bool:
-        """Copy what is selected in the transcript or in the prompt. False: nothing is."""
-        if self.transcript.has_selection:
-            self.transcript.copy_selection()
-            self.clear_selection()
-            if self.transcript.copying:
-                self.say("copying")
-        elif selected := self.prompt.selected_text:
-            self.app.copy_to_clipboard(selected)
-            self.say("copied")
-        else:
-            return False
-        return True
 
     def _put_back(self, text: str) -> None:
         """A message came back: it stands before what has been written since."""

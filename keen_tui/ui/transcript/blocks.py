@@ -24,6 +24,7 @@ from keen_tui.ui.transcript.compaction import draw_compaction
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
 from keen_tui.ui.transcript.lines import Line, sliced, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
+from keen_tui.ui.transcript.markdown import parse_structure
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
 from keen_tui.ui.transcript.tool_rows import draw_tool
@@ -124,6 +125,15 @@ def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:
         case ToolBlock() if unfolded and block.result is not None:
             return 1 + _display_rows(block), 0
     return 1, 0
+
+
+def code_of(block: Block) -> list[str]:
+    """The pieces of code in a block: those of a reply; all that another block holds."""
+    if not isinstance(block, TextBlock):
+        text = source(block)
+        return [text] if text else []
+    tokens = parse_structure(source(block), {})
+    return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
 
 
 def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:

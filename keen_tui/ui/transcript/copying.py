@@ -22,19 +22,20 @@ class CopyingView(DocumentView):
     copying = False
     """Whether a long text is being copied: `Copied` comes when it is done."""
 
-    def _copy(self, pieces: Iterator[str]) -> None:
-        """Copy the pieces as one text: at once, where that is quick."""
+    def _copy(self, pieces: Iterator[str], what: str = "") -> None:
+        """Copy the pieces as one text, at once, where that is quick. `what` says which lines they are."""
         gathered: list[str] = []
         if _gather(pieces, gathered):
             text = "".join(gathered)
             if len(text) < _LONG:
-                self.app.copy_to_clipboard(text)
-                self._tell_copied(text)
+                if text:
+                    self.app.copy_to_clipboard(text)
+                self._tell_copied(text, what)
                 return
         self.copying = True
-        self.run_worker(self._copy_on(pieces, gathered), name="copy", group="copy", exclusive=True)
+        self.run_worker(self._copy_on(pieces, gathered, what), name="copy", group="copy", exclusive=True)
 
-    async def _copy_on(self, pieces: Iterator[str], gathered: list[str]) -> None:
+    async def _copy_on(self, pieces: Iterator[str], gathered: list[str], what: str) -> None:
         while True:
             await asyncio.sleep(0)
             if _gather(pieces, gathered):
@@ -42,11 +43,11 @@ class CopyingView(DocumentView):
         text = "".join(gathered)
         await asyncio.to_thread(self.app.copy_to_clipboard, text)
         self.copying = False
-        self._tell_copied(text)
+        self._tell_copied(text, what)
 
-    def _tell_copied(self, text: str) -> None:
-        lines = text.count("\n") + 1
-        self.post_message(Copied(text, "1 line" if lines == 1 else f"{lines:,} lines"))
+    def _tell_copied(self, text: str, what: str) -> None:
+        lines = text.count("\n") + 1 if text else 0
+        self.post_message(Copied(text, f"{lines:,} line{'s' if lines != 1 else ''} {what}".rstrip()))
 
 
 def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:

@@ -14,6 +14,8 @@ from textual.strip import Strip
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.lines import Line, sliced
 
+_NARROW: Final = 40
+"""Columns below which the mark says only a number: the bar of the cursor stays in sight."""
 STRIPS_KEPT: Final = 512
 """Strips are heavy: only about those on the screen are kept."""
 
@@ -59,12 +61,11 @@ class Painter:
     def with_mark(self, strip: Strip, below: int) -> Strip:
         """The last row in view, with the rows below it and the key that goes there."""
         look = self._document.look
-        mark = Strip(
-            [
-                Segment(f" {look.glyphs.down} {below:,} below  ", look.styles("text", on="raised")),
-                Segment("end ", look.styles("text", on="raised", bold=True)),
-            ]
-        )
+        words = f" {look.glyphs.down} {below:,} " + ("" if look.width < _NARROW else "below  ")
+        pieces = [Segment(words, look.styles("text", on="raised"))]
+        if look.width >= _NARROW:
+            pieces.append(Segment("end ", look.styles("text", on="raised", bold=True)))
+        mark = Strip(pieces)
         start = max(look.width - 2 - mark.cell_length, 0)
         end = start + mark.cell_length
         return Strip.join([strip.crop(0, start), mark, strip.crop(end, look.width)])

@@ -35,8 +35,6 @@ class DocumentView(ScrollView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "page_up", "Page up", show=False),
         Binding("pagedown", "page_down", "Page down", show=False),
-        Binding("home", "scroll_home", "Beginning", show=False),
-        Binding("end", "scroll_end", "End", show=False),
     ]
 
     def __init__(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.strip import Strip
 
+from keen_tui.ui.actions import bindings
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.state import Block, ToolBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail
+from keen_tui.ui.transcript.cursor import ROWS_ABOVE_REVEALED
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding_view import FindingView
 from keen_tui.ui.transcript.look import Look
-
-ROWS_ABOVE_REVEALED: Final = 2
 
 
 class Transcript(FindingView):
@@ -26,6 +27,8 @@ class Transcript(FindingView):
     `SelectingView` the mouse, `FindingView` looks for words. This class is what the screen sets and reads,
     and what is painted.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("transcript")]
 
     DEFAULT_CSS = """
     Transcript {
@@ -69,7 +72,7 @@ class Transcript(FindingView):
         self._document.clear()
         self._painter.forget()
         self._forget_hits()
-        self._cursor = None
+        self._cursor = self._range_from = None
         self._anchor = Place(0, 0)
         self.following = True
         self._deselect()
@@ -78,14 +81,14 @@ class Transcript(FindingView):
         """Show these blocks. Costs what changed and what is seen."""
         bottom = self.scroll_offset.y + self._viewport
         before = [entry.block for entry in self._document.entries[:1]]
+        under_cursor = None if self._cursor is None else self._document.entries[self._cursor].block
         adopted = self._document.adopt(past)
         first_changed = self._document.show(past, live)
         first_changed = 0 if adopted else first_changed
         self._past_length = len(past)
         if first_changed == 0 and before and (added := self._document.index_of(before[0])):
             self._moved_down(added)
-        if self._cursor is not None and self._cursor >= len(self._document):
-            self._cursor = len(self._document) - 1 if len(self._document) else None
+        self._keep_cursor(under_cursor)
         if self._selected.span and self._selected.span.first.block >= len(self._document):
             self._deselect()
         self._finder.follow(first_changed)
@@ -97,6 +100,8 @@ class Transcript(FindingView):
         self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
         if self._cursor is not None:
             self._cursor += blocks
+        if self._range_from is not None:
+            self._range_from += blocks
         self._selected.moved_down(blocks)
         self._move_hits(blocks)
 
@@ -141,12 +146,19 @@ class Transcript(FindingView):
                 return True
         return False
 
+    def action_select_all(self) -> None:
+        self.select_all()
+
+    async def action_look_for(self) -> None:
+        """Look for words, as the workspace does."""
+        await self.screen.run_action("find")
+
     def render_line(self, y: int) -> Strip:
         row = self.scroll_offset.y + y
         if row >= self._document.rows:
             return self._painter.blank(self.size.width)
         place = self._document.find(row)
-        has_cursor = self.has_focus and place.block == self._cursor
+        has_cursor = self._is_under_cursor(place.block)
         strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
         if y == self._viewport - 1 and not self.following and self.below:
             return self._painter.with_mark(strip, self.below)

@@ -1,0 +1,37 @@
+"""What an action of the screen is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Where = Literal["anywhere", "composer", "transcript", "search", "panels", "question"]
+"""Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One thing a person can do.
+
+    `id` names the method `action_<id>` (of the workspace or, for `composer` and `transcript`, of that pane)
+    and the key in settings. `label` is what the palette shows, `hint` the verb after its key on the screen,
+    `slash` the commands that run it from the composer. `takes` names what may be written behind them,
+    "[focus]", and its method gets that; "" for actions that take nothing. Actions that are not `bound` only
+    tell of keys which a pane handles itself.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    where: Where = "anywhere"
+    hint: str = ""
+    slash: tuple[str, ...] = ()
+    takes: str = ""
+    listed: bool = True
+    bound: bool = True
+
+    @property
+    def key(self) -> str:
+        """The key to show."""
+        return self.keys[0] if self.keys else ""
