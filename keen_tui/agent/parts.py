@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import Projector
 from keen_tui.models import Identity, Price
 from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
@@ -29,7 +30,8 @@ class PendingKeeper(Protocol):
 
 class Agent(Struct, frozen=True, kw_only=True):
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
-    seconds and never goes back; `keeper` is there when pending state shall outlive the process."""
+    seconds and never goes back; `keeper` is there when pending state shall outlive the process; `projector`
+    knows the session's request before this one."""
 
     provider: Provider
     price: Price | None
@@ -41,3 +43,4 @@ class Agent(Struct, frozen=True, kw_only=True):
     max_steps: int
     retries: RetryPolicy
     keeper: PendingKeeper | None = None
+    projector: Projector = field(default_factory=Projector)

@@ -9,7 +9,7 @@ from keen_tui.agent.prompt import system_prompt
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
-from keen_tui.memory.projection import project
+from keen_tui.memory.projection import Projector
 from keen_tui.messages import ToolSpec
 from keen_tui.providers.base import StepRequest
 
@@ -20,10 +20,12 @@ def step_request(
     policy: MemoryPolicy,
     workspace: Path,
     tools: Sequence[ToolSpec],
+    projector: Projector | None = None,
 ) -> StepRequest:
-    """A model call that goes on from `past`, whose last message is the user's, and from the traces."""
+    """A model call that goes on from `past`, whose last message is the user's, and from the traces. The
+    `projector` of a session makes only what was not in its request before."""
     return StepRequest(
         system=system_prompt(workspace, policy.instructions),
-        parts=project(past, traces, policy),
+        parts=(projector or Projector()).project(past, traces, policy),
         tools=tools,
     )

@@ -31,7 +31,7 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.history import ContextReport
-from keen_tui.memory.pending import PendingState, native_bytes
+from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
@@ -334,8 +334,9 @@ class Session(SessionPast):
         agent, past, traces = self._agent, working.past, working.traces
 
         def counted() -> int:
-            request = step_request(past, traces, working.policy, self.workspace, agent.toolbox.specs)
-            return native_bytes((agent.provider.body(request),))
+            specs = agent.toolbox.specs
+            request = step_request(past, traces, working.policy, self.workspace, specs, agent.projector)
+            return len(agent.provider.encoded(request))
 
         size = await asyncio.to_thread(counted)
         self._size.expect(size)

@@ -21,6 +21,7 @@ from keen_tui.events import (
 )
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import Projector
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.messages import TurnMemory
 from keen_tui.models import Identity
@@ -49,7 +50,7 @@ class SessionPast(SessionFacts):
         self._require_idle("open another session")
         if self.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
-        self._agent = replace(self._agent, keeper=None)
+        self._agent = replace(self._agent, keeper=None, projector=Projector())
         self._approvals.forget_grants()
         self._conversation = conversation_of(past) if conversation is None else conversation
         attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))

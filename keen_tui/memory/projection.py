@@ -5,7 +5,9 @@ Every provider builds its requests from these parts, so all send the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -49,10 +51,65 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
     turn where the policy replays them. Adjacent texts of one role become one, as chat templates of many
     local models want it; an assistant message that is blank after rendering is left out.
     """
-    behind = {trace.turn: trace.messages for trace in traces if trace.messages}
     parts: list[Part] = []
+    _project_on(parts, past, 0, len(past.messages), _by_turn(traces), policy)
+    return parts
+
+
+class _Projected(NamedTuple):
+    """What messages, up to a reply, came to under a policy."""
+
+    messages: tuple[Message, ...] = ()
+    policy: MemoryPolicy | None = None
+    parts: tuple[Part, ...] = ()
+
+
+class Projector:
+    """Projects one past after another, each of which mostly goes on from the one before.
+
+    The parts of turns that are over are made once, and are the very same ones the next time. May be used in
+    several threads: each goes on from a whole past, of one request or another.
+    """
+
+    def __init__(self) -> None:
+        self._kept = _Projected()
+
+    def project(self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) -> list[Part]:
+        """As `project` does. All pasts MUST be of one session."""
+        behind = _by_turn(traces)
+        answered = _answered(past.messages, behind)
+        kept = self._kept
+        length = len(kept.messages)
+        if policy is not kept.policy or length > answered or past.messages[:length] != kept.messages:
+            kept, length = _Projected(policy=policy), 0
+        parts = list(kept.parts)
+        if length < answered:
+            _project_on(parts, past, length, answered, behind, policy)
+            self._kept = _Projected(past.messages[:answered], policy, tuple(parts))
+        _project_on(parts, past, answered, len(past.messages), behind, policy)
+        return parts
+
+
+Traces = Mapping[int, tuple[NativeMessage, ...]]
+
+
+def _by_turn(traces: Iterable[PendingTrace]) -> Traces:
+    return {trace.turn: trace.messages for trace in traces if trace.messages}
+
+
+def _answered(messages: Sequence[Message], behind: Traces) -> int:
+    """The number of messages up to the last reply that has no trace before it."""
+    traced = (place for place, message in enumerate(messages) if message.turn in behind) if behind else ()
+    end = next(iter(traced), len(messages))
+    return next((place for place in range(end, 0, -1) if messages[place - 1].role == "assistant"), 0)
+
+
+def _project_on(
+    parts: list[Part], past: Past, start: int, end: int, behind: Traces, policy: MemoryPolicy
+) -> None:
+    """Add the messages from `start` up to `end`. Where a projection begins anew, a reply stands before."""
     replayed: list[ToolStep] = []
-    for message in past.messages:
+    for message in islice(past.messages, start, end):
         if message.role == "assistant":
             _add_reply(parts, message, policy.reply(message, replayed))
             replayed = []
@@ -64,7 +121,6 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
             steps = policy.replayed(past.steps.get(message.turn, ()), message.turn)
             parts += (PastStep(step, message.turn) for step in steps)
             replayed += steps
-    return parts
 
 
 def _add_reply(parts: list[Part], message: Message, text: str) -> None:

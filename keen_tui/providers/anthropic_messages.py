@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.choices import Api
 from keen_tui.errors import ReplyUnreadable
-from keen_tui.memory.projection import NativeTrace
+from keen_tui.memory.projection import NativeTrace, Part
 from keen_tui.messages import (
     NativeMessage,
     StepReply,
@@ -28,10 +29,10 @@ from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.key_headers import key_headers
-from keen_tui.providers.wire_text import mended, mended_json
+from keen_tui.providers.wire_text import mended
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, RequestOptions
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 
@@ -76,9 +77,6 @@ class AnthropicMessages(HttpProvider):
             {"adaptive", "effort", "budget"} if connection.effort else set()
         )
         self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
-
-    def _import_sdk(self) -> None:
-        import anthropic.resources.messages  # noqa: F401, PLC0415
 
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """One model call, as `Provider.stream_step` says; a turn that the server paused is continued."""
@@ -139,20 +137,33 @@ class AnthropicMessages(HttpProvider):
         return next(fitting, set())
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        create = self._client().messages.with_streaming_response.create
-        sending = create(**self.body(request), **self._key_options())
+        client, data = self._client(), await asyncio.to_thread(self.encoded, request)
+        from anthropic import AsyncStream  # noqa: PLC0415 - once there is a client
+
+        sending = client.post(
+            "/v1/messages",
+            content=data,
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
+            options=self._key_options(),
+        )
         return await self._reader(stack, sending)
 
-    def body(self, request: StepRequest) -> dict[str, Any]:
-        """All of the request as it is sent, with the marks where the prompt cache may break."""
-        messages = _alternating(message for part in request.parts for message in self.native(part))
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
         return {
             "model": self.model,
             "max_tokens": self._output_limit,
-            "messages": mended_json(_with_breakpoints(messages) if "cache" in self._options else messages),
             "stream": True,
             **self._wanted(request),
         }
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        return _alternating(super()._messages(parts))
+
+    def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
+        """With the marks where the prompt cache may break."""
+        return _with_breakpoints(messages) if "cache" in self._options else messages
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
@@ -210,13 +221,13 @@ class AnthropicMessages(HttpProvider):
             ),
         )
 
-    def _key_options(self) -> dict[str, Any]:
+    def _key_options(self) -> RequestOptions:
         """The key as the server may want it. No other is sent, such as one that the SDK finds among the
         headers of ANTHROPIC_CUSTOM_HEADERS."""
         from anthropic import Omit  # noqa: PLC0415
 
         headers = key_headers(self.api, self.connection.base_url, self._key)
-        return {"extra_headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
+        return {"headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
 
 
 def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:

@@ -103,6 +103,10 @@ class Provider(Protocol):
         """All of the request as it is sent, a JSON object: `stream_step` sends no other."""
         ...
 
+    def encoded(self, request: StepRequest) -> bytes:
+        """`body` as the JSON that is sent; b"" where nothing is. Blocks: call it in a thread."""
+        ...
+
     def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """Make one model call, once: no retry inside.
 

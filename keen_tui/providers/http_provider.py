@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.choices import Api
@@ -20,9 +20,11 @@ from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastSte
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
 from keen_tui.models import Identity
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.providers.encoding import Encoder
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.wire_text import mended_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,15 +36,13 @@ AFTER_CLOSE = 0.25
 """Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
 
 
-class StreamedAnswer(Protocol):
+class OpenStream(Protocol):
     """An answer whose body is still on its way, as both SDKs give it."""
 
-    @property
-    def headers(self) -> httpx2.Headers:
-        """The headers of the answer."""
+    response: httpx2.Response
 
-    def iter_bytes(self) -> AsyncIterator[bytes]:
-        """The body as it comes, decompressed."""
+    async def close(self) -> None:
+        """Let go of the connection."""
 
 
 class Assembly(Protocol):
@@ -75,6 +75,8 @@ class HttpProvider(ABC):
     """
 
     api: ClassVar[Api]
+    list_name: ClassVar[str] = "messages"
+    """The field of a request that holds the messages."""
     _options: set[str]
 
     def __init__(self, connection: Connection) -> None:
@@ -91,6 +93,7 @@ class HttpProvider(ABC):
             key=self._key,
             stall_seconds=connection.stall_seconds,
         )
+        self._encoder = Encoder(self._messages, self._marked)
 
     @property
     def model(self) -> str:
@@ -131,7 +134,6 @@ class HttpProvider(ABC):
         """
         with self._loading:
             if not self._loaded:
-                self._import_sdk()
                 with suppress(AuthFailed):  # the call itself tells of it
                     self._client()
                 self._loaded = True
@@ -154,17 +156,25 @@ class HttpProvider(ABC):
             case _:
                 assert_never(part)
 
-    @abstractmethod
     def body(self, request: StepRequest) -> Mapping[str, Any]:
         """All of the request as it is sent, a JSON object."""
+        messages = self._marked([*self._opening(request), *self._messages(request.parts)])
+        return {**self._frame(request), self.list_name: mended_json(messages)}
 
-    @abstractmethod
-    def _import_sdk(self) -> None:
-        """Import the SDK and those of its packages that it would import with the first call."""
+    def encoded(self, request: StepRequest) -> bytes:
+        """`body` as the JSON that is sent. What it shares with the request before costs nothing again."""
+        return self._encoder.encoded(
+            self._frame(request),
+            self.list_name,
+            request.parts,
+            opening=self._opening(request),
+            under=frozenset(self._options),
+        )
 
     @abstractmethod
     def _client(self) -> object:
-        """The SDK's client: the one there is, or a new one. Raises AuthFailed for an impossible key."""
+        """The SDK's client: the one there is, or a new one, for which the SDK is imported. Raises AuthFailed
+        for an impossible key."""
 
     @abstractmethod
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
@@ -192,12 +202,31 @@ class HttpProvider(ABC):
     def _ids_in(self, message: NativeMessage) -> Iterator[str]:
         """The ids of the tool calls in a message."""
 
+    @abstractmethod
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        """All of the request but the messages."""
+
+    def _opening(self, request: StepRequest) -> Sequence[NativeMessage]:
+        """What stands before the messages in their list."""
+        return ()
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        """The parts as messages, as `Encoder` wants them."""
+        return [message for part in parts for message in self.native(part)]
+
+    def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
+        """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
+        return messages
+
     def _taken_ids(self, request: StepRequest) -> Iterator[str]:
         """The ids of all tool calls in the request: a reply may use none of them again."""
         for part in request.parts:
-            if isinstance(part, PastStep | NativeTrace):
-                for message in self.native(part):
-                    yield from self._ids_in(message)
+            match part:
+                case PastStep(step=step):
+                    yield from (call.id for call, _ in step.calls)
+                case NativeTrace(messages=messages):
+                    for message in messages:
+                        yield from self._ids_in(message)
 
     @abstractmethod
     def _assembly(self, request: StepRequest) -> Assembly:
@@ -226,11 +255,11 @@ class HttpProvider(ABC):
                     raise
                 self._options -= refused
 
-    async def _reader(
-        self, stack: AsyncExitStack, sending: AbstractAsyncContextManager[StreamedAnswer]
-    ) -> EventReader:
-        answer = await stack.enter_async_context(sending)
-        return EventReader(answer.iter_bytes(), answer.headers.get("content-type", ""), self.server)
+    async def _reader(self, stack: AsyncExitStack, sending: Awaitable[OpenStream]) -> EventReader:
+        stream = await sending
+        stack.push_async_callback(stream.close)
+        answer = stream.response
+        return EventReader(answer.aiter_bytes(), answer.headers.get("content-type", ""), self.server)
 
     async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
         """The next events. Once the reply is complete, no failure matters any more."""

@@ -41,6 +41,10 @@ class NotConfigured:
         """Nothing is sent."""
         return {}
 
+    def encoded(self, request: StepRequest) -> bytes:
+        """Nothing is sent."""
+        return b""
+
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """No reply ever asks for a tool."""
         return ()

@@ -17,7 +17,7 @@ from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.openai_client import OpenAIProvider
-from keen_tui.providers.wire_text import mended, mended_json
+from keen_tui.providers.wire_text import mended
 
 
 class OpenAIChat(OpenAIProvider):
@@ -28,9 +28,6 @@ class OpenAIChat(OpenAIProvider):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._options = {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
-
-    def _import_sdk(self) -> None:
-        import openai.resources.chat.completions.completions  # noqa: F401, PLC0415 - packages are lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One tool message for each call."""
@@ -60,20 +57,13 @@ class OpenAIChat(OpenAIProvider):
         return ChatAssembly(self.server, self._taken_ids(request))
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        create = self._client().chat.completions.with_streaming_response.create
-        sending = create(**self._unchecked(self.body(request), "messages"), **self._without_key())
-        return await self._reader(stack, sending)
+        return await self._posted(stack, "/chat/completions", request)
 
-    def body(self, request: StepRequest) -> dict[str, Any]:
-        """All of the request as it is sent, the system prompt as the first message."""
-        system = ({"role": "system", "content": request.system},) if request.system else ()
-        messages = [*system, *(message for part in request.parts for message in self.native(part))]
-        return {
-            "model": self.model,
-            "messages": mended_json(messages),
-            "stream": True,
-            **self._wanted(request.tools),
-        }
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        return {"model": self.model, "stream": True, **self._wanted(request.tools)}
+
+    def _opening(self, request: StepRequest) -> Sequence[NativeMessage]:
+        return ({"role": "system", "content": request.system},) if request.system else ()
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": text},)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
+from keen_tui.providers.base import StepRequest
+from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.http_provider import HttpProvider
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, RequestOptions
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -43,17 +47,25 @@ class OpenAIProvider(HttpProvider):
             ),
         )
 
-    @staticmethod
-    def _unchecked(body: dict[str, Any], name: str) -> dict[str, Any]:
-        """The body as arguments that have the SDK send the list `name` as it is.
+    async def _posted(self, stack: AsyncExitStack, path: str, request: StepRequest) -> EventReader:
+        """Post the request as it is encoded here: the SDK would take each message apart by its types and
+        encode all of them again, on the event loop."""
+        client, data = self._client(), await asyncio.to_thread(self.encoded, request)
+        from openai import AsyncStream  # noqa: PLC0415 - once there is a client
 
-        The SDK would take each message apart by its types: half a second in a long session, in which no key
-        is answered.
-        """
-        return body | {name: [], "extra_body": {name: body[name]}}
+        sending = client.post(
+            path,
+            content=data,
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
+            options=self._key_options(),
+        )
+        return await self._reader(stack, sending)
 
-    def _without_key(self) -> dict[str, Any]:
-        """Options that keep the SDK from sending a key where there is none."""
+    def _key_options(self) -> RequestOptions:
+        """Where there is no key, the SDK is kept from sending one."""
         from openai import Omit  # noqa: PLC0415
 
-        return {} if self._key else {"extra_headers": {"Authorization": Omit()}}
+        options: RequestOptions = {"security": {"bearer_auth": True}}
+        return options if self._key else {**options, "headers": {"Authorization": Omit()}}

@@ -8,13 +8,14 @@ from contextlib import AsyncExitStack
 from typing import Any, ClassVar
 
 from keen_tui.choices import Api
+from keen_tui.memory.projection import Part
 from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.openai_client import OpenAIProvider
 from keen_tui.providers.responses_assembly import ResponsesAssembly
-from keen_tui.providers.wire_text import mended, mended_json
+from keen_tui.providers.wire_text import mended
 
 _REFUSALS = (
     (re.compile(r"not persisted|without its required", re.IGNORECASE), {"ids"}),
@@ -34,14 +35,12 @@ class OpenAIResponses(OpenAIProvider):
     """
 
     api: ClassVar[Api] = "openai-responses"
+    list_name: ClassVar[str] = "input"
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         reasoning = set() if connection.reasons is False else {"include", "summary"}
         self._options = {"ids"} | reasoning | ({"effort"} if connection.effort else set())
-
-    def _import_sdk(self) -> None:
-        import openai.resources.responses.responses  # noqa: F401, PLC0415 - the package alone is lazy
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One output item for each call."""
@@ -69,22 +68,15 @@ class OpenAIResponses(OpenAIProvider):
         return next(fitting, set())
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        create = self._client().responses.with_streaming_response.create
-        sending = create(**self._unchecked(self.body(request), "input"), **self._without_key())
-        return await self._reader(stack, sending)
+        return await self._posted(stack, "/responses", request)
 
-    def body(self, request: StepRequest) -> dict[str, Any]:
-        """All of the request as it is sent; the system prompt is no part of its input."""
-        items = [item for part in request.parts for item in self.native(part)]
-        if "ids" not in self._options:
-            items = list(_without_ids(items))
-        return {
-            "model": self.model,
-            "input": mended_json(items),
-            "stream": True,
-            "store": False,
-            **self._wanted(request),
-        }
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        """The system prompt is no part of the input."""
+        return {"model": self.model, "stream": True, "store": False, **self._wanted(request)}
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        items = super()._messages(parts)
+        return items if "ids" in self._options else list(_without_ids(items))
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"type": "message", "role": role, "content": text},)

@@ -6,8 +6,6 @@ What all APIs share (keys, statuses, pages, connections, stalls) is held by test
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -400,20 +398,6 @@ async def test_a_key_in_a_failed_response_is_masked() -> None:
 
 
 # Cost
-
-
-def test_creating_one_imports_no_sdk_and_load_imports_the_part_it_speaks_through() -> None:
-    program = """
-import sys
-from keen_tui.providers.base import Connection
-from keen_tui.providers.openai_responses import OpenAIResponses
-provider = OpenAIResponses(Connection(model="m", base_url="http://localhost:1"))
-assert "openai" not in sys.modules
-provider.load()
-provider.load()
-assert "openai.resources.responses.responses" in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 async def test_a_model_that_does_not_reason_is_not_asked_to() -> None:
