@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from keen_tui.memory.projection import Part, PastStep
 from keen_tui.messages import ToolCall, ToolStep
 
 PROBLEM_LIMIT = 200
@@ -51,6 +52,25 @@ class UniqueIds:
         unique = call_id if call_id and call_id not in self._taken else mint_id(self._taken)
         self._taken.add(unique)
         return unique
+
+
+class ReplayedIds:
+    """The ids of the calls of finished turns in requests, of which each begins like the one before it."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[Part, ...], frozenset[str]] = (), frozenset()
+
+    def ids(self, parts: Sequence[Part]) -> frozenset[str]:
+        """The ids in these parts. Those that were looked through the last time cost next to nothing."""
+        before, ids = self._kept
+        if tuple(parts[: len(before)]) != before:
+            before, ids = (), frozenset()
+        steps = (part.step for part in parts[len(before) :] if isinstance(part, PastStep))
+        if added := {call.id for step in steps for call, _ in step.calls}:
+            last = max(place for place, part in enumerate(parts) if isinstance(part, PastStep))
+            ids |= added
+            self._kept = tuple(parts[: last + 1]), ids
+        return ids
 
 
 def mint_id(taken: Collection[str]) -> str:

@@ -10,6 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.choices import Api
@@ -19,6 +20,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
 from keen_tui.models import Identity
+from keen_tui.providers.arguments import ReplayedIds
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.encoding import Encoder
 from keen_tui.providers.event_reader import EventReader
@@ -94,6 +96,7 @@ class HttpProvider(ABC):
             stall_seconds=connection.stall_seconds,
         )
         self._encoder = Encoder(self._messages, self._marked)
+        self._replayed = ReplayedIds()
 
     @property
     def model(self) -> str:
@@ -218,15 +221,11 @@ class HttpProvider(ABC):
         """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
         return messages
 
-    def _taken_ids(self, request: StepRequest) -> Iterator[str]:
+    def _taken_ids(self, request: StepRequest) -> set[str]:
         """The ids of all tool calls in the request: a reply may use none of them again."""
-        for part in request.parts:
-            match part:
-                case PastStep(step=step):
-                    yield from (call.id for call, _ in step.calls)
-                case NativeTrace(messages=messages):
-                    for message in messages:
-                        yield from self._ids_in(message)
+        traces = [part.messages for part in request.parts if isinstance(part, NativeTrace)]
+        traced = map(self._ids_in, chain.from_iterable(traces))
+        return {*self._replayed.ids(request.parts), *chain.from_iterable(traced)}
 
     @abstractmethod
     def _assembly(self, request: StepRequest) -> Assembly:

@@ -106,6 +106,9 @@ class Life:
         encoded, body = self.provider.encoded(request), self.provider.body(request)
         assert json.loads(encoded) == json.loads(json.dumps(body))
         assert len(encoded) == native_bytes((body,))
+        natives = (message for part in parts for message in self.provider.native(part))
+        ids = {id for message in natives for id in self.provider._ids_in(message)}
+        assert self.provider._taken_ids(request) == ids
 
     def _begin(self, text: str, *, works: bool) -> None:
         self.turn += 1
