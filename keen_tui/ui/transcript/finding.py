@@ -7,13 +7,12 @@ from bisect import bisect_left, bisect_right
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from textual.cache import LRUCache
-
 from keen_tui.matching import Needle
 from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.flow import Flow, Flows, Spot
 from keen_tui.ui.transcript.painting import Mark
+from keen_tui.ui.transcript.recent import Recent
 from keen_tui.ui.transcript.search import Hit, Search
 
 Way = Literal[-1, 1]
@@ -56,7 +55,7 @@ class Finder:
         self._origin = _END
         self._opened: int | None = None
         self._wrapped: Literal[-1, 0, 1] = 0
-        self._spans: LRUCache[int, tuple[Flow, Spans]] = LRUCache(_BLOCKS_KEPT)
+        self._spans: Recent[int, tuple[Flow, Spans]] = Recent(_BLOCKS_KEPT)
 
     @property
     def tally(self) -> Tally:
@@ -227,5 +226,6 @@ class Finder:
         kept = self._spans.get(block)
         if kept is None or kept[0] is not flow:
             found = self._search.needle.pattern.finditer(flow.text) if self._search.needle else ()
-            kept = self._spans[block] = (flow, [match.span() for match in found])
+            kept = (flow, [match.span() for match in found])
+            self._spans.keep(block, kept)
         return kept[1]

@@ -10,10 +10,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from textual.cache import LRUCache
-
 from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.lines import Line
+from keen_tui.ui.transcript.recent import Recent
 
 FLOWS_KEPT: Final = 256
 
@@ -85,7 +84,7 @@ class Flows:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._kept: LRUCache[int, tuple[Sequence[Line], int, Line, Flow]] = LRUCache(FLOWS_KEPT)
+        self._kept: Recent[int, tuple[Sequence[Line], int, Line, Flow]] = Recent(FLOWS_KEPT)
 
     def of(self, index: int) -> Flow:
         """That of a block, which is drawn if it was not."""
@@ -97,5 +96,5 @@ class Flows:
         if kept and kept[0] is lines and kept[1] == len(lines) and kept[2] is last:
             return kept[3]
         flow = Flow(lines)
-        self._kept[serial] = (lines, len(lines), last, flow)
+        self._kept.keep(serial, (lines, len(lines), last, flow))
         return flow

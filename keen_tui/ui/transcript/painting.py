@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.cache import LRUCache
 from textual.strip import Strip
 
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.lines import Line, sliced
+from keen_tui.ui.transcript.recent import Recent
 
 _NARROW: Final = 40
 """Columns below which the mark says only a number: the bar of the cursor stays in sight."""
@@ -33,7 +33,7 @@ class Painter:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._strips: LRUCache[tuple[int, int, bool], tuple[Line, Strip]] = LRUCache(STRIPS_KEPT)
+        self._strips: Recent[tuple[int, int, bool], tuple[Line, Strip]] = Recent(STRIPS_KEPT)
 
     def forget(self) -> None:
         """The look changed."""
@@ -55,7 +55,7 @@ class Painter:
         if kept is not None and kept[0] is line:
             return kept[1]
         strip = self._painted(self._with_cursor(line, row, has_cursor))
-        self._strips[key] = (line, strip)
+        self._strips.keep(key, (line, strip))
         return strip
 
     def with_mark(self, strip: Strip, below: int) -> Strip:
