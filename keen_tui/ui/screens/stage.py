@@ -15,6 +15,7 @@ from textual.timer import Timer
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
 from keen_tui.ui.action import Where
+from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
@@ -72,6 +73,7 @@ class Stage(Screen[None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
+        self._compositor = FrugalCompositor()
         self.session = session
         self.models = models
         self.history = history

@@ -51,8 +51,8 @@ class Painter:
             return self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
         key = (entry.serial, row, has_cursor)
         kept = self._strips.get(key)
-        # While a text streams in, the rows of its finished parts stay the very same lines.
-        if kept is not None and kept[0] is line:
+        # While a text streams in, most of its rows are drawn as they were before.
+        if kept is not None and kept[0] == line:
             return kept[1]
         strip = self._painted(self._with_cursor(line, row, has_cursor))
         self._strips.keep(key, (line, strip))

@@ -13,6 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.painted import PaintedRows
 from keen_tui.ui.state import EndBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.document import Document, Place
@@ -25,7 +26,7 @@ from keen_tui.ui.transcript.selection import Selecting
 WHEEL_ROWS: Final = 3
 
 
-class DocumentView(ScrollView):
+class DocumentView(PaintedRows, ScrollView):
     """Shows rows of a document. It follows the end until it is scrolled up, and again from `end` on.
 
     Where it stands is kept as a place, a block and a row in it, which stays the same when blocks above turn
@@ -79,8 +80,10 @@ class DocumentView(ScrollView):
         return self.scrollable_content_region.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        if self._placing:
+            return
         super().watch_scroll_y(old_value, new_value)
-        if not self._placing and round(old_value) != round(new_value):
+        if round(old_value) != round(new_value):
             self._scroll_rows(round(new_value) - round(old_value))
 
     def action_scroll_up(self) -> None:
@@ -141,16 +144,13 @@ class DocumentView(ScrollView):
         self.following = self._may_follow and self.below == 0
         self._announce()
 
-    def _settle(self, *, seen: bool = True) -> None:
-        """Measure what is in view, keep the view where it was (or at the end), and paint."""
+    def _settle(self) -> None:
+        """Measure what is in view, keep the view where it was (or at the end), and paint what changed."""
         if not self._viewport:
             return
         row = self._measured_bottom() if self.following else self._measured_view()
         self._place(row)
-        if seen:
-            self.refresh()
-        else:
-            self.refresh_lines(self.scroll_offset.y + self._viewport - 1)
+        self.refresh_changed()
         self._announce()
 
     def _measured_bottom(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -79,7 +79,6 @@ class Transcript(FindingView):
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen."""
-        bottom = self.scroll_offset.y + self._viewport
         before = [entry.block for entry in self._document.entries[:1]]
         under_cursor = None if self._cursor is None else self._document.entries[self._cursor].block
         adopted = self._document.adopt(past)
@@ -92,7 +91,7 @@ class Transcript(FindingView):
         if self._selected.span and self._selected.span.first.block >= len(self._document):
             self._deselect()
         self._finder.follow(first_changed)
-        self._settle(seen=self.following or self._document.top(first_changed) <= bottom)
+        self._settle()
         self._look_on()
 
     def _moved_down(self, blocks: int) -> None:
@@ -120,11 +119,8 @@ class Transcript(FindingView):
         document = self._document
         document.breath = not document.breath and not self.reduced_motion
         live = range(min(self._past_length, len(document)), len(document))
-        for index in document.tick(live):
-            document.lines(index)
-            top = document.top(index)
-            if top < self.scroll_offset.y + self._viewport:
-                self.refresh_lines(top, document.height(index))
+        if document.tick(live):
+            self.refresh_changed()
 
     def toggle_details(self) -> None:
         """Fold or unfold the block under the cursor; without the focus, all tool and reasoning blocks."""
@@ -153,7 +149,10 @@ class Transcript(FindingView):
         """Look for words, as the workspace does."""
         await self.screen.run_action("find")
 
-    def render_line(self, y: int) -> Strip:
+    def strips(self) -> Iterator[Strip]:
+        return (self._strip(y) for y in range(self.size.height))
+
+    def _strip(self, y: int) -> Strip:
         row = self.scroll_offset.y + y
         if row >= self._document.rows:
             return self._painter.blank(self.size.width)

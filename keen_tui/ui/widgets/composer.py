@@ -150,6 +150,7 @@ class Composer(Rows):
         self.prompt = Prompt()
         self._queue: tuple[str, ...] = ()
         self._flat = False
+        self._text_rows = 1
 
     def compose(self) -> ComposeResult:
         yield self.prompt
@@ -191,7 +192,10 @@ class Composer(Rows):
         return [Text.assemble(bar, row) for row in rows]
 
     def on_text_area_changed(self) -> None:
-        self.refresh(layout=True)
+        """A new layout costs more than all else that a key does: only where the prompt grew or shrank."""
+        rows = self.prompt.wrapped_document.height
+        self.changed(layout=rows != self._text_rows)
+        self._text_rows = rows
 
     def on_click(self) -> None:
         self.prompt.focus()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from rich.segment import Segment
@@ -10,16 +10,16 @@ from rich.style import Style
 from rich.text import Text
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.painted import PaintedRows
 from keen_tui.ui.themes import Styles
 
 GAP = "   "
 """What stands between two facts in a row."""
 
 
-class Rows(Widget):
+class Rows(PaintedRows):
     """A widget that says its rows for a size and draws them on its own ground.
 
     Subclasses implement `rows` and call `changed` when what they would say has changed. A subclass whose
@@ -32,8 +32,7 @@ class Rows(Widget):
         super().__init__(id=id)
         self.look = styles
         self.glyphs = glyphs
-        self._drawn: list[Text] | None = None
-        self._drawn_size = Size(0, 0)
+        self._has_changed = False
 
     def rows(self, width: int, height: int) -> list[Text]:
         """The rows from the top. `height` is 0 while the widget's own height is being found out."""
@@ -46,18 +45,26 @@ class Rows(Widget):
 
     def changed(self, *, layout: bool = False) -> None:
         """Draw again; with `layout` the height may have changed too."""
-        self._drawn = None
-        self.refresh(layout=layout)
+        if layout:
+            self.refresh(layout=True)
+        else:
+            self._has_changed = True
+            self.check_idle()
+
+    def on_idle(self) -> None:
+        if self._has_changed:
+            self._has_changed = False
+            self.refresh_changed()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self.rows(width, 0))
 
-    def render_line(self, y: int) -> Strip:
-        if self._drawn is None or self._drawn_size != self.size:
-            self._drawn_size = self.size
-            self._drawn = self.rows(self.size.width, self.size.height)
-        row = self._drawn[y] if y < len(self._drawn) else Text()
-        return strip_of(row, self.size.width, self.rich_style)
+    def strips(self) -> Iterator[Strip]:
+        width, height = self.size
+        ground = self.rich_style
+        rows = self.rows(width, height)
+        for y in range(height):
+            yield strip_of(rows[y] if y < len(rows) else Text(), width, ground)
 
     def fact(self, *texts: Text) -> Text:
         """Facts side by side, those that are empty left out."""
