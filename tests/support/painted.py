@@ -1,4 +1,4 @@
-"""The workspace on a terminal that sees nothing but what is written to it."""
+"""The workspace on a terminal that sees nothing but what is written to it. Its clock stands still."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyte
+from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+from textual.screen import Screen
 
-from keen_tui.ui.app import KeenApp
+from keen_tui.events import Event
+from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.reducer import apply
+from keen_tui.ui.screens.workspace import WorkspaceScreen
+from keen_tui.ui.themes import Styles
 from tests.support.fake_session import FakeSession
-from tests.support.workspace import Driver
+from tests.support.screen import THEMES
 
 _PRIVATE = re.compile(r"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
 
@@ -28,8 +36,8 @@ class Terminal:
     def write(self, data: str) -> None:
         self._stream.feed(_PRIVATE.sub("", data))
 
-    def rows(self) -> list[list[pyte.screens.Char]]:
-        """Characters with their styles."""
+    def cells(self) -> list[list[pyte.screens.Char]]:
+        """The characters of each row, with their styles."""
         screen = self._screen
         return [[screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)]
 
@@ -37,7 +45,67 @@ class Terminal:
         self._screen.reset()
 
 
-def driver_for(terminal: Terminal) -> type[HeadlessDriver]:
+class _StillApp(App[None]):
+    def __init__(self, folder: Path, theme: str) -> None:
+        super().__init__()
+        self.register_theme(THEMES[theme].textual())
+        styles = Styles(THEMES[theme])
+        self.workspace = WorkspaceScreen(FakeSession(folder), styles, UNICODE, clock=lambda: 0.0)
+        self.theme = theme
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.workspace
+
+
+@dataclass
+class Painted:
+    """One workspace and its terminal."""
+
+    screen: WorkspaceScreen
+    pilot: Pilot[None]
+    terminal: Terminal
+
+    async def play(self, *events: Event) -> None:
+        """Show each event, and wait until it is painted."""
+        for event in events:
+            self.screen.show(apply(self.screen.state, event, 0.0))
+            await self.painted()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.painted()
+
+    async def painted(self) -> None:
+        """Wait until everything that was to be painted is."""
+        done = asyncio.Event()
+        await self.pilot.pause()
+        self.screen.call_after_refresh(done.set)
+        await done.wait()
+
+    async def paint_anew(self) -> None:
+        """Have every widget paint all that it has on an empty terminal."""
+        self.terminal.wipe()
+        for widget in self.screen.walk_children():
+            widget.refresh()
+        self.screen.refresh()
+        await self.painted()
+
+
+@asynccontextmanager
+async def painted_workspace(
+    folder: Path, size: tuple[int, int], theme: str = "keen-dark"
+) -> AsyncIterator[Painted]:
+    """Open the workspace on a terminal of that size."""
+    terminal = Terminal(*size)
+    app = _StillApp(folder, theme)
+    app.driver_class = _driver_for(terminal)
+    async with app.run_test(headless=False, size=size) as pilot:
+        painted = Painted(app.workspace, pilot, terminal)
+        await painted.painted()
+        yield painted
+
+
+def _driver_for(terminal: Terminal) -> type[HeadlessDriver]:
     """A driver of Textual that writes there."""
 
     class Writing(HeadlessDriver):
@@ -49,33 +117,3 @@ def driver_for(terminal: Terminal) -> type[HeadlessDriver]:
             terminal.write(data)
 
     return Writing
-
-
-@asynccontextmanager
-async def painted_workspace(folder: Path, size: tuple[int, int]) -> AsyncIterator[tuple[Driver, Terminal]]:
-    """Open the workspace on a terminal of that size; it reads the bus when this returns."""
-    terminal = Terminal(*size)
-    session = FakeSession(folder)
-    app = KeenApp(session)
-    app.driver_class = driver_for(terminal)
-    async with app.run_test(headless=False, size=size) as pilot:
-        driver = Driver(app, session, pilot)
-        await driver.until(lambda: ("warm_up",) in session.calls)
-        yield driver, terminal
-
-
-async def all_painted(driver: Driver) -> None:
-    """Wait until everything that was to be painted is."""
-    painted = asyncio.Event()
-    await driver.pilot.pause()
-    driver.app.screen.call_after_refresh(painted.set)
-    await painted.wait()
-
-
-async def paint_anew(driver: Driver, terminal: Terminal) -> None:
-    """Have every widget paint all that it has on an empty terminal."""
-    terminal.wipe()
-    for widget in driver.app.screen.walk_children():
-        widget.refresh()
-    driver.app.screen.refresh()
-    await all_painted(driver)

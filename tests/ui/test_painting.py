@@ -1,4 +1,4 @@
-"""What is painted after changes is what a screen painted anew would show."""
+"""What is painted piece by piece is what a screen painted anew shows."""
 
 from __future__ import annotations
 
@@ -8,67 +8,59 @@ from pathlib import Path
 import pytest
 
 from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
-from tests.support.painted import all_painted, paint_anew, painted_workspace
-from tests.support.workspace import Driver
+from tests.support.painted import Painted, painted_workspace
 
-Deed = Callable[[Driver], Awaitable[None]]
+Deed = Callable[[Painted], Awaitable[None]]
 
 TEXT = (
     "Some words with **bold** in them, and `code`, so that a row has parts.\n\n- a point\n- another one\n\n"
 )
-
-
-def started() -> TurnStarted:
-    return TurnStarted(turn=1, attempt=1, text="hello")
+STARTED = TurnStarted(turn=1, attempt=1, text="hello")
 
 
 def delta(text: str) -> TextDelta:
     return TextDelta(turn=1, step=1, text=text)
 
 
-async def words_that_stream_in(driver: Driver) -> None:
-    await driver.play(started())
-    for start in range(0, 40 * len(TEXT), 50):
-        await driver.play(delta((TEXT * 40)[start : start + 50]))
+async def words_that_stream_in(workspace: Painted) -> None:
+    whole = TEXT * 12
+    pieces = (whole[start : start + 50] for start in range(0, len(whole), 50))
+    await workspace.play(STARTED, *map(delta, pieces))
 
 
-async def words_that_stay_in_their_row(driver: Driver) -> None:
-    await driver.play(started())
-    for _ in range(5):
-        await driver.play(delta("word "))
+async def words_that_stay_in_their_row(workspace: Painted) -> None:
+    await workspace.play(STARTED, *[delta("word ")] * 5)
 
 
-async def a_draft_of_several_rows(driver: Driver) -> None:
-    await driver.type("x" * 200)
-    await driver.press("shift+enter", "backspace", "y", "ctrl+j", "z")
+async def a_draft_of_several_rows(workspace: Painted) -> None:
+    await workspace.press(*"x" * 150)
+    await workspace.press("ctrl+j", "y", "ctrl+j", "z", "backspace", "backspace")
 
 
-async def scrolling_while_words_stream_in(driver: Driver) -> None:
-    await words_that_stream_in(driver)
-    driver.screen.transcript.action_page_up()
-    await driver.play(delta("more words\n\n" * 3))
-    driver.screen.transcript.action_scroll_up()
-    await driver.pilot.pause()
+async def scrolling_while_words_stream_in(workspace: Painted) -> None:
+    await words_that_stream_in(workspace)
+    workspace.screen.transcript.action_page_up()
+    await workspace.play(delta("more words\n\n" * 3))
+    workspace.screen.transcript.action_scroll_up()
 
 
-async def the_block_cursor(driver: Driver) -> None:
-    await words_that_stream_in(driver)
-    driver.screen.transcript.focus()
-    await driver.press("up", "up")
+async def the_block_cursor(workspace: Painted) -> None:
+    await words_that_stream_in(workspace)
+    workspace.screen.transcript.focus()
+    await workspace.press("up", "up", "down")
 
 
-async def panels_that_come_and_go(driver: Driver) -> None:
-    await driver.play(started(), ReasoningDelta(turn=1, step=1, text="Well.", seconds=1.0))
-    await driver.press("ctrl+b")
-    await driver.play(delta("word " * 50))
-    await driver.press("ctrl+b")
+async def panels_that_come_and_go(workspace: Painted) -> None:
+    await workspace.play(STARTED, ReasoningDelta(turn=1, step=1, text="Well.", seconds=1.0))
+    await workspace.press("ctrl+b")
+    await workspace.play(delta("word " * 50))
+    await workspace.press("ctrl+b")
 
 
-async def another_theme(driver: Driver) -> None:
-    await driver.play(started(), delta(TEXT))
-    driver.app.theme = "keen-light"
-    await driver.pilot.pause()
-    await driver.play(delta(TEXT))
+async def a_clock_that_ticks(workspace: Painted) -> None:
+    await workspace.play(STARTED, delta(TEXT))
+    workspace.screen.transcript.tick()
+    workspace.screen.sidebar.tick(False)
 
 
 DEEDS = (
@@ -78,7 +70,7 @@ DEEDS = (
     scrolling_while_words_stream_in,
     the_block_cursor,
     panels_that_come_and_go,
-    another_theme,
+    a_clock_that_ticks,
 )
 
 
@@ -88,9 +80,9 @@ async def test_what_is_painted_piece_by_piece_is_the_whole_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], deed: Deed
 ) -> None:
     monkeypatch.setenv("COLORTERM", "truecolor")
-    async with painted_workspace(tmp_path, size) as (driver, terminal):
-        await deed(driver)
-        await all_painted(driver)
-        seen = terminal.rows()
-        await paint_anew(driver, terminal)
-        assert seen == terminal.rows()
+    async with painted_workspace(tmp_path, size) as workspace:
+        await deed(workspace)
+        await workspace.painted()
+        seen = workspace.terminal.cells()
+        await workspace.paint_anew()
+        assert seen == workspace.terminal.cells()

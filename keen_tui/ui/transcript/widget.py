@@ -119,8 +119,9 @@ class Transcript(FindingView):
         document = self._document
         document.breath = not document.breath and not self.reduced_motion
         live = range(min(self._past_length, len(document)), len(document))
-        if document.tick(live):
-            self.refresh_changed()
+        for index in document.tick(live):
+            document.lines(index)
+        self.refresh_changed()
 
     def toggle_details(self) -> None:
         """Fold or unfold the block under the cursor; without the focus, all tool and reasoning blocks."""
