@@ -83,6 +83,7 @@ class KeenApp(App[str | None]):
         self._entrance = Entrance(Styles(theme, colour=self._colour), self._glyphs)
         self.register_theme(theme.textual())
         self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
+        self.stylesheet.set_variables(self.get_css_variables())
 
     @property
     def workspace(self) -> WorkspaceScreen:

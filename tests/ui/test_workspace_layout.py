@@ -9,6 +9,7 @@ import pytest
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
 from tests.support import story
+from tests.support.screen import THEMES
 from tests.support.workspace import Driver, workspace
 
 WAITING = [*story.three_turns(), *story.discount_turn(), *story.edit(4, "d4"), story.incomplete(4)]
@@ -156,6 +157,16 @@ async def test_every_theme_and_the_ascii_signs_draw_the_same_words(tmp_path: Pat
         assert "! pending: 4 calls" in page
         assert "> Or type" in page
         assert page.isascii()
+
+
+@pytest.mark.parametrize("theme", ["keen-dark", "keen-light", "keen-contrast", "keen-safe"])
+async def test_everything_stands_on_the_grounds_of_the_theme(tmp_path: Path, theme: str) -> None:
+    grounds = THEMES[theme].colours
+    async with workspace(tmp_path, settings=UiSettings(theme=theme)) as driver:
+        screen = driver.screen
+        assert screen.styles.background.hex == grounds["background"].upper()
+        assert screen.composer.styles.background.hex == grounds["panel"].upper()
+        assert screen.transcript.styles.background.hex == grounds["background"].upper()
 
 
 async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
