@@ -13,9 +13,10 @@ import pyte
 from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 from keen_tui.events import Event
+from keen_tui.ui import app as keen_app
+from keen_tui.ui.app import KeenApp
 from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.reducer import apply
 from keen_tui.ui.screens.workspace import WorkspaceScreen
@@ -46,6 +47,8 @@ class Terminal:
 
 
 class _StillApp(App[None]):
+    CSS_PATH = Path(keen_app.__file__).with_name(KeenApp.CSS_PATH)
+
     def __init__(self, folder: Path, theme: str) -> None:
         super().__init__()
         self.register_theme(THEMES[theme].textual())
@@ -53,8 +56,8 @@ class _StillApp(App[None]):
         self.workspace = WorkspaceScreen(FakeSession(folder), styles, UNICODE, clock=lambda: 0.0)
         self.theme = theme
 
-    def get_default_screen(self) -> Screen[None]:
-        return self.workspace
+    async def on_mount(self) -> None:
+        await self.push_screen(self.workspace)
 
 
 @dataclass
