@@ -1,6 +1,7 @@
 """`make bench`: measures the budgets of docs/performance.md and prints one table.
 
-`make bench PARTS="start length"` measures some parts; PARTS below names them all.
+`make bench PARTS="start length"` measures some parts; PARTS below names them all. MINUTES is how long the
+sessions of the parts `stalls` and `soak` go on, BENCH_PROGRAM the folder of another checkout to measure.
 """
 
 from __future__ import annotations
