@@ -39,34 +39,76 @@ _ROLES: Final = {
 }
 
 
-def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
-    """The lines of `code`, coloured as `language` (a fence's word) or as the name in `path` says."""
-    lexer = _lexer(language.lower(), path.rsplit("/", 1)[-1])
-    if lexer is None or len(code) > LONGEST:
-        return [[(line, "text")] if line else [] for line in code.split("\n")]
-    lines: list[Coloured] = [[]]
-    for kind, text in lexer.get_tokens(code):
+class LazyColours:
+    """Lines of code with their colours. The code is read only as far as its lines are asked for."""
+
+    def __init__(self, code: str, language: str = "", path: str = "") -> None:
+        """`language` is a fence's word; else the name in `path` says what it is."""
+        self.lines = code.split("\n")
+        lexer = _lexer(language.lower(), path.rsplit("/", 1)[-1])
+        self._tokens: Iterator[tuple[Any, str]] | None = None
+        if lexer is not None and len(code) <= LONGEST:
+            self._tokens = iter(lexer.get_tokens(code))
+        self._read: list[Coloured] = [[]]
+
+    def __getitem__(self, number: int) -> Coloured:
+        while self._tokens and len(self._read) <= number + 1 and self._read_on(self._tokens):
+            pass
+        if self._tokens and number < len(self._read):
+            return self._read[number]
+        line = self.lines[number]
+        return [(line, "text")] if line else []
+
+    def _read_on(self, tokens: Iterator[tuple[Any, str]]) -> bool:
+        """Take one more token. False: there are no more."""
+        kind, text = next(tokens, (None, ""))
+        if kind is None:
+            return False
         role = _role(kind)
         for number, piece in enumerate(text.split("\n")):
             if number:
-                lines.append([])
-            if piece and lines[-1] and lines[-1][-1][1] == role:
-                lines[-1][-1] = (lines[-1][-1][0] + piece, role)
+                self._read.append([])
+            line = self._read[-1]
+            if piece and line and line[-1][1] == role:
+                line[-1] = (line[-1][0] + piece, role)
             elif piece:
-                lines[-1].append((piece, role))
-    return lines
+                line.append((piece, role))
+        return True
+
+
+class LazyHunkColours:
+    """The rows of a diff, made safe and coloured: the old and the new text are each read as a whole."""
+
+    def __init__(self, hunk: Sequence[DiffLine], path: str) -> None:
+        self._old = LazyColours(_joined(hunk, without="+"), path=path)
+        self._new = LazyColours(_joined(hunk, without="-"), path=path)
+        self._places: list[tuple[LazyColours, int]] = []
+        old = new = 0
+        for row in hunk:
+            self._places.append((self._old, old) if row.sign == "-" else (self._new, new))
+            old += row.sign != "+"
+            new += row.sign != "-"
+
+    def text(self, row: int) -> str:
+        """A row without its colours."""
+        colours, number = self._places[row]
+        return colours.lines[number]
+
+    def __getitem__(self, row: int) -> Coloured:
+        colours, number = self._places[row]
+        return colours[number]
+
+
+def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
+    """The lines of `code`, coloured as `language` (a fence's word) or as the name in `path` says."""
+    colours = LazyColours(code, language, path)
+    return [colours[number] for number in range(len(colours.lines))]
 
 
 def highlight_hunk(hunk: Sequence[DiffLine], path: str) -> list[Coloured]:
-    """The rows of a diff, made safe and coloured: the old and the new text are each read as a whole."""
-    old = iter(highlight(_joined(hunk, without="+"), path=path))
-    new = iter(highlight(_joined(hunk, without="-"), path=path))
-    rows: list[Coloured] = []
-    for row in hunk:
-        of_old = next(old) if row.sign != "+" else []
-        of_new = next(new) if row.sign != "-" else []
-        rows.append(of_old if row.sign == "-" else of_new)
-    return rows
+    """The rows of a diff, coloured."""
+    colours = LazyHunkColours(hunk, path)
+    return [colours[row] for row in range(len(hunk))]
 
 
 def _joined(hunk: Sequence[DiffLine], *, without: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -28,8 +30,8 @@ class DiffView(ScrollView, can_focus=False):
         self._look, self._glyphs = styles, glyphs
         self._file: ShownFile | None = None
         self._side_by_side = False
-        self._lines: list[Line] = []
-        self._drawn: dict[tuple[str, int, bool], list[Line]] = {}
+        self._lines: Sequence[Line] = ()
+        self._drawn: dict[tuple[str, int, bool], Sequence[Line]] = {}
 
     def show(self, file: ShownFile, *, side_by_side: bool) -> None:
         """Show this file; it is scrolled to its beginning when it is another one."""
@@ -61,7 +63,7 @@ class DiffView(ScrollView, can_focus=False):
         self.virtual_size = Size(self._width, len(self._lines))
         self.refresh()
 
-    def _draw(self, file: ShownFile) -> list[Line]:
+    def _draw(self, file: ShownFile) -> Sequence[Line]:
         if file.diff is None:
             return draw_text(file.instead, self._width, self._look, _GROUND)
         draw = draw_side_by_side if self._side_by_side else draw_diff

@@ -11,12 +11,12 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.diff import draw_diff
 from keen_tui.ui.tool_views.file import draw_file
 from keen_tui.ui.tool_views.text import draw_command, draw_file_list, draw_text
-from keen_tui.ui.transcript.lines import Line
+from keen_tui.ui.transcript.lazy_lines import LazyLines
 
 
 def render_display(
     display: object, width: int, styles: Styles, glyphs: Glyphs, *, ground: str = "panel"
-) -> list[Line]:
+) -> LazyLines:
     """The rows of a tool's display, `width` cells each, on the ground of that role."""
     match display:
         case DiffDisplay():

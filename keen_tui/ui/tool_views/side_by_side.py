@@ -4,69 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import TypeAlias
 
 from rich.segment import Segment
 
 from keen_tui.display import DiffDisplay, DiffLine
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.highlight import Coloured, highlight_hunk
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.tool_views.diff import draw_hunks, draw_row
+from keen_tui.ui.tool_views.diff import HunkRow, code_cells, code_line, draw_hunks, hunk_rows
+from keen_tui.ui.transcript.code import code_height, code_rows
+from keen_tui.ui.transcript.lazy_lines import LazyLines
 from keen_tui.ui.transcript.lines import Line
 
-
-class Half(NamedTuple):
-    """One row of one column."""
-
-    sign: str
-    number: int
-    code: Coloured
+Pair: TypeAlias = tuple[HunkRow | None, HunkRow | None]
 
 
 def draw_side_by_side(
     display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, ground: str
-) -> list[Line]:
+) -> LazyLines:
     """Both columns have the same width, with a blank between them; what belongs together is level."""
     columns = (width - 1) // 2, width - 1 - (width - 1) // 2
     grown = 0
 
-    def draw(hunk: Sequence[DiffLine]) -> Iterator[Line]:
+    def draw(hunk: Sequence[DiffLine]) -> LazyLines:
         nonlocal grown
-        for pair in _pairs(hunk, highlight_hunk(hunk, display.path), grown):
-            yield from _level(pair, columns, styles, ground)
+        pairs = list(_pairs(hunk_rows(hunk, display.path), grown))
         grown += _growth(hunk)
+        heights = [max(map(_height, pair, columns)) for pair in pairs]
+        return LazyLines(heights, lambda number: list(_level(pairs[number], columns, styles, ground)))
 
     return draw_hunks(display, width, styles, glyphs, ground, draw)
 
 
-def _pairs(
-    hunk: Sequence[DiffLine], coloured: Sequence[Coloured], grown: int
-) -> Iterator[tuple[Half | None, Half | None]]:
+def _pairs(hunk: Sequence[HunkRow], grown: int) -> Iterator[Pair]:
     """What stands side by side. `grown` is the number of lines that the rows before this hunk added."""
-    old: list[Half] = []
-    new: list[Half] = []
-    for row, code in zip(hunk, coloured, strict=True):
-        half = Half(row.sign, row.number, code)
+    old: list[HunkRow] = []
+    new: list[HunkRow] = []
+    for row in hunk:
         if row.sign == "-":
-            old.append(half)
+            old.append(row)
         elif row.sign == "+":
-            new.append(half)
+            new.append(row)
         else:
             yield from zip_longest(old, new)
             grown += len(new) - len(old)
             old, new = [], []
-            yield half._replace(number=row.number - grown), half
+            yield row._replace(number=row.number - grown), row
     yield from zip_longest(old, new)
 
 
-def _level(
-    pair: tuple[Half | None, Half | None], columns: tuple[int, int], styles: Styles, ground: str
-) -> Iterator[Line]:
+def _height(half: HunkRow | None, width: int) -> int:
+    return code_height(half.text, code_cells(width)) if half else 0
+
+
+def _level(pair: Pair, columns: tuple[int, int], styles: Styles, ground: str) -> Iterator[Line]:
     plain = styles("text", on=ground)
     sides = [
-        list(draw_row(*half, cells, styles, ground)) if half else []
-        for half, cells in zip(pair, columns, strict=True)
+        code_rows(code_line(half, styles, ground), code_cells(width), width, styles) if half else ()
+        for half, width in zip(pair, columns, strict=True)
     ]
     for rows in zip_longest(*sides, fillvalue=Line()):
         left, right = (line.filled(cells, plain) for line, cells in zip(rows, columns, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 from rich.segment import Segment
@@ -22,6 +23,7 @@ from keen_tui.ui.state import (
 )
 from keen_tui.ui.transcript.compaction import draw_compaction
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
+from keen_tui.ui.transcript.excerpt import extent_of, wrap_prose
 from keen_tui.ui.transcript.lines import Line, sliced, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.markdown import parse_structure
@@ -34,7 +36,7 @@ NOT_CARRIED: Final = "cut here: these words are not carried over"
 FoldKey = tuple[str, int, int | str]
 
 
-def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> list[Line]:
+def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> Sequence[Line]:
     """The rows of `block`. `stream` holds the text of an open text block already."""
     match block:
         case UserBlock():
@@ -118,10 +120,13 @@ def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:
     """What the height of a block is estimated from until it is first seen: the rows that it has in any
     width, and the characters that may break into more."""
     match block:
-        case UserBlock() | TextBlock() | NoticeBlock():
+        case TextBlock():
             return block.text.count("\n") + 1, len(block.text)
+        case UserBlock() | NoticeBlock():
+            return extent_of(block.text)
         case ReasoningBlock() | CompactionBlock() if unfolded:
-            return block.text.count("\n") + 2, len(block.text)
+            lines, characters = extent_of(block.text)
+            return lines + 1, characters
         case ToolBlock() if unfolded and block.result is not None:
             return 1 + _display_rows(block), 0
     return 1, 0
@@ -138,8 +143,7 @@ def code_of(block: Block) -> list[str]:
 
 def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:
     look = scene.look
-    text = clean(block.text.strip("\n"), newlines=True)
-    lines = wrap([Segment(text, look.styles("text", bold=True))], look.prose)
+    lines = wrap_prose(block.text.strip("\n"), look.styles("text", bold=True), look)
     first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
     return [line.behind(rest if number else first) for number, line in enumerate(lines)]
 
@@ -180,8 +184,7 @@ def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:
 def _prose(text: str, scene: Scene, role: str) -> list[Line]:
     look = scene.look
     gutter = look.gutter()
-    runs = [Segment(clean(text.strip(), newlines=True), look.styles(role))]
-    return [line.behind(gutter) for line in wrap(runs, look.prose)]
+    return [line.behind(gutter) for line in wrap_prose(text.strip(), look.styles(role), look)]
 
 
 def _behind_lost_mark(lines: list[Line], scene: Scene) -> list[Line]:

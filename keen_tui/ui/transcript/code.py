@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Final
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from rich.segment import Segment
 
 from keen_tui.ui.highlight import Coloured, highlight
 from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.lines import Line, wrap_code
+from keen_tui.ui.transcript.lazy_lines import LazyLines
+from keen_tui.ui.transcript.lines import Line, Runs, chopped, sliced, wrap_code
 
 PAD: Final = 2
 """Blank cells between the edge of the ground and the code."""
+
+_GROUP: Final = 32
+"""Rows of one long line that are drawn together."""
+
+
+_NARROWEST: Final = 2
+"""Cells that any character fits into."""
+
+
+class CodeLine(NamedTuple):
+    """A line of code on the ground of a role.
+
+    `first` is the decoration before its first row, of which only so many characters as `skip` says are not
+    copied; `rest` stands before the rows below it.
+    """
+
+    coloured: Coloured
+    first: Runs
+    rest: Runs
+    ground: str
+    skip: int
+
+
+class _Group(NamedTuple):
+    """Rows of a line: its characters from `start` up to `end`."""
+
+    line: int
+    start: int
+    end: int
+    height: int
 
 
 def code_lines(
@@ -28,6 +61,65 @@ def code_lines(
     ]
 
 
+def lazy_code(
+    texts: Sequence[str], line: Callable[[int], CodeLine], cells: int, width: int, styles: Styles
+) -> LazyLines:
+    """Lines of code, drawn where they are seen: code in so many `cells`, on rows of that `width`.
+
+    `line` gives the line of a number, coloured; only the `texts` of all lines are looked at before.
+    """
+    cells = max(cells, _NARROWEST)
+    groups = [group for number, text in enumerate(texts) for group in _groups(number, text, cells)]
+
+    def draw(number: int) -> list[Line]:
+        group = groups[number]
+        return code_rows(line(group.line), cells, width, styles, group.start, group.end)
+
+    return LazyLines([group.height for group in groups], draw)
+
+
+def code_rows(
+    line: CodeLine, cells: int, width: int, styles: Styles, start: int = 0, end: int = sys.maxsize
+) -> list[Line]:
+    """The rows of a line, or of its characters from `start` up to `end`."""
+    runs = sliced(code_runs(line.coloured, styles, line.ground), start, end)
+    first, *rest = wrap_code(runs, max(cells, _NARROWEST))
+    rows = [_below(first, line) if start else _first(first, line), *(_below(row, line) for row in rest)]
+    return [row.filled(width, styles("text", on=line.ground)) for row in rows]
+
+
+def code_height(text: str, cells: int) -> int:
+    """The rows that a line of code is broken into."""
+    return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
+
+
 def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
     """One coloured line on `ground`; comments are italic."""
     return [Segment(text, styles(role, on=ground, italic=role == "comment")) for text, role in coloured]
+
+
+def _first(row: Line, line: CodeLine) -> Line:
+    return row.behind(line.first)._replace(skip=line.skip, joint=None)
+
+
+def _below(row: Line, line: CodeLine) -> Line:
+    return row.behind(line.rest)._replace(joint="")
+
+
+def _groups(number: int, text: str, cells: int) -> Iterator[_Group]:
+    """The rows of a line: all of them, or for a long one some at a time."""
+    most = cells * _GROUP
+    if len(text) <= cells and text.isascii():
+        yield _Group(number, 0, len(text), 1)
+    elif text.isascii():
+        for start in range(0, len(text), most):
+            end = min(start + most, len(text))
+            yield _Group(number, start, end, -(-(end - start) // cells))
+    else:
+        pieces = chopped(text, cells)
+        start = 0
+        for first in range(0, len(pieces), _GROUP):
+            some = pieces[first : first + _GROUP]
+            end = start + sum(map(len, some))
+            yield _Group(number, start, end, len(some))
+            start = end

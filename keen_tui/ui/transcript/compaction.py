@@ -8,6 +8,7 @@ from keen_tui.events import Compacted, CompactionFailed
 from keen_tui.plain import clean
 from keen_tui.ui.measures import counted, duration, size
 from keen_tui.ui.state import CompactionBlock
+from keen_tui.ui.transcript.excerpt import wrap_prose
 from keen_tui.ui.transcript.lines import Line, wrap
 from keen_tui.ui.transcript.scene import Scene
 
@@ -62,5 +63,4 @@ def _summary(block: CompactionBlock, scene: Scene) -> list[Line]:
         return []
     look = scene.look
     mark = look.gutter(look.glyphs.live, "dim")
-    words = [Segment(clean(block.text.strip(), newlines=True), look.styles("soft"))]
-    return [line.behind(mark) for line in wrap(words, look.prose)]
+    return [line.behind(mark) for line in wrap_prose(block.text.strip(), look.styles("soft"), look)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, count
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from keen_tui.ui.transcript.blocks import (
     ticks,
 )
 from keen_tui.ui.transcript.heights import HeightIndex
+from keen_tui.ui.transcript.lazy_lines import rows_kept
 from keen_tui.ui.transcript.lines import BLANK, Line
 from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.scene import Scene
@@ -42,7 +43,7 @@ class Entry(Struct, eq=False):
     gap: int
     extent: tuple[int, int]
     measured: int = 0
-    lines: list[Line] | None = None
+    lines: Sequence[Line] | None = None
     stream: MarkdownStream | None = None
     streamed: str = ""
     serial: int = field(default_factory=lambda: next(_serials))
@@ -159,7 +160,7 @@ class Document:
         self._past = Trail()
         self._turned.clear()
 
-    def lines(self, index: int) -> list[Line]:
+    def lines(self, index: int) -> Sequence[Line]:
         """The rows of a block without the blank ones above it."""
         entry = self.entries[index]
         if entry.lines is None:
@@ -169,7 +170,7 @@ class Document:
         assert entry.lines is not None
         return entry.lines
 
-    def drawn(self, index: int) -> list[Line]:
+    def drawn(self, index: int) -> Sequence[Line]:
         """The rows of a block, drawn without keeping them where they are not on the screen."""
         entry = self.entries[index]
         if entry.lines is not None:
@@ -312,10 +313,10 @@ class Document:
         entry.measured = self._look_number
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
         self._drawn[entry.serial] = entry
-        self._drawn_lines += len(entry.lines)
+        self._drawn_lines += rows_kept(entry.lines)
         while self._drawn_lines > LINES_KEPT and len(self._drawn) > 1:
             _, oldest = self._drawn.popitem(last=False)
-            self._drawn_lines -= len(oldest.lines or ())
+            self._drawn_lines -= rows_kept(oldest.lines or ())
             oldest.lines = None
 
     def _stream(self, entry: Entry) -> MarkdownStream | None:
@@ -336,5 +337,5 @@ class Document:
 
     def _forget_lines(self, entry: Entry) -> None:
         if self._drawn.pop(entry.serial, None) is not None:
-            self._drawn_lines -= len(entry.lines or ())
+            self._drawn_lines -= rows_kept(entry.lines or ())
         entry.lines = None

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from keen_tui.plain import clean
 from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.lines import Line
 from keen_tui.ui.transcript.recent import Recent
@@ -36,7 +37,7 @@ class Flow:
         length = 0
         for number, line in enumerate(lines):
             whole = line.text
-            content = whole[line.skip : len(whole) - line.trim]
+            content = clean(line.hidden, newlines=True) or whole[line.skip : len(whole) - line.trim]
             goes_on = number + 1 < len(lines) and lines[number + 1].joint == ""
             if not goes_on:
                 content = content.rstrip()
@@ -45,7 +46,7 @@ class Flow:
                 pieces.append(joint)
                 length += len(joint)
             self._starts.append(length)
-            self._edges.append((line.skip, line.skip + len(content)))
+            self._edges.append((line.skip, line.skip + (0 if line.hidden else len(content))))
             pieces.append(content)
             length += len(content)
         self.text = "".join(pieces)

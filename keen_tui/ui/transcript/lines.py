@@ -22,7 +22,8 @@ class Line(NamedTuple):
 
     `joint` is what copied text has between the row above and this one: None for a new line, a blank or
     nothing where a long line was wrapped. The first `skip` characters and the last `trim` ones are
-    decoration and never copied. `chip` marks the row that shows the key to press next.
+    decoration and never copied. `chip` marks the row that shows the key to press next. `hidden` is text
+    that is not drawn: the row stands for it, and is copied as that.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -30,6 +31,7 @@ class Line(NamedTuple):
     skip: int = 0
     chip: bool = False
     trim: int = 0
+    hidden: str = ""
 
     @property
     def text(self) -> str:
@@ -94,7 +96,7 @@ def wrap_code(runs: Runs, cells: int) -> list[Line]:
     cutter = _Cutter(runs)
     lines: list[Line] = []
     start = 0
-    for piece in _chopped(plain, max(cells, 1)):
+    for piece in chopped(plain, max(cells, 1)):
         joint = "" if lines else None
         lines.append(Line(cutter.cut(start, start + len(piece)), joint=joint))
         start += len(piece)
@@ -170,7 +172,7 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
             start, used = match.start(), 0
         end = match.start() + len(word)
         if width > cells:
-            *full, rest = _chopped(word, cells)
+            *full, rest = chopped(word, cells)
             broken = match.start()
             for piece in full:
                 broken += len(piece)
@@ -182,6 +184,6 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
     yield start, max(end, start), " "
 
 
-def _chopped(text: str, cells: int) -> list[str]:
+def chopped(text: str, cells: int) -> list[str]:
     """`text` in pieces of at most `cells`, at least one; characters without any width are kept too."""
     return chop_cells(text, cells) or [text]

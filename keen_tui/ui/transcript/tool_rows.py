@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.segment import Segment
@@ -14,6 +14,7 @@ from keen_tui.ui.measures import cut, cut_path, duration
 from keen_tui.ui.state import ToolBlock, ToolStatus
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.code import safe_code
+from keen_tui.ui.transcript.lazy_lines import joined
 from keen_tui.ui.transcript.lines import Line, cells_of
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.scene import Scene
@@ -82,18 +83,18 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
     return [(clean(result.summary), "dim")]
 
 
-def draw_tool(block: ToolBlock, scene: Scene) -> list[Line]:
-    lines = [_row(block, scene)]
+def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
+    row = _row(block, scene)
     if block.status == "running":
         shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
-        return [*lines, *_live_lines(block, scene.look, shown)]
+        return [row, *_live_lines(block, scene.look, shown)]
     if scene.unfolded and block.result is not None:
         look = scene.look
         display = block.result.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
-        lines += [line.behind(gutter) for line in drawn]
-    return lines
+        return joined([row], drawn.mapped(lambda line: line.behind(gutter)))
+    return [row]
 
 
 def _row(block: ToolBlock, scene: Scene) -> Line:
@@ -138,8 +139,8 @@ def call_time(block: ToolBlock, now: float) -> str:
 
 def _live_lines(block: ToolBlock, look: Look, shown: int) -> Iterator[Line]:
     """The newest output of a running call."""
-    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()]
+    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()] if shown else []
     mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))
-    for row in rows[-shown:] if shown else ():
+    for row in rows[-shown:]:
         text = cut(row.rstrip(), look.wide - 2, look.glyphs.more)
         yield Line((Segment(text, look.styles("soft")),)).behind(mark)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import overload
+
 from rich.text import Text
 
 from keen_tui.display import DiffDisplay
@@ -10,7 +13,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views import render_display
-from keen_tui.ui.transcript.lines import lines_to_text
+from keen_tui.ui.transcript.lines import Line, lines_to_text
 from keen_tui.ui.widgets.phrases import tool_name
 from keen_tui.ui.widgets.question import Choice, Question
 from keen_tui.ui.widgets.rows import GAP
@@ -51,18 +54,37 @@ class _Body:
 
     def __init__(self, event: ApprovalRequested) -> None:
         self._event = event
-        self._drawn: tuple[tuple[int, Styles, bool], list[Text]] | None = None
+        self._drawn: tuple[tuple[int, Styles, bool], Sequence[Text]] | None = None
 
-    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
         key = (width, styles, glyphs.ascii)
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = (key, self._draw(width, styles, glyphs))
         return self._drawn[1]
 
-    def _draw(self, width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+    def _draw(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
         display = self._event.display
         if display is None:
             return [Text(clean(self._event.target), styles("text"))]
-        return list(
-            lines_to_text(render_display(display, width, styles, glyphs, ground="background")).split("\n")
-        )
+        return _Texts(render_display(display, width, styles, glyphs, ground="background"))
+
+
+class _Texts(Sequence[Text]):
+    """Rows as rich Texts, each made once it is seen."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Text: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Text]: ...
+
+    def __getitem__(self, index: int | slice) -> Text | list[Text]:
+        if isinstance(index, slice):
+            return [lines_to_text([line]) for line in self._lines[index]]
+        return lines_to_text([self._lines[index]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
@@ -47,7 +47,7 @@ class Question(Struct, frozen=True, kw_only=True):
     title: str
     choices: tuple[Choice, ...]
     facts: str = ""
-    body: Callable[[int, Styles, Glyphs], list[Text]] | None = None
+    body: Callable[[int, Styles, Glyphs], Sequence[Text]] | None = None
     why: str = ""
     preselected: int | None = 0
 
@@ -230,7 +230,7 @@ class QuestionView(Rows, can_focus=True):
             left, Text(question.facts, self.look("dim")), width - 1 - _RIGHT_MARGIN, self.glyphs.more
         )
 
-    def _body(self, question: Question, width: int, room: int) -> list[Text]:
+    def _body(self, question: Question, width: int, room: int) -> Sequence[Text]:
         rows = question.body(width, self.look, self.glyphs) if question.body else []
         self._body_rows = len(rows)
         self.body_room = min(len(rows), room)
