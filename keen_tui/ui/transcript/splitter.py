@@ -238,6 +238,19 @@ class Splitter(Struct):
         return Piece(fence.code(lines), gap=self._carry.gap, code=True, language=fence.language)
 
 
+def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
+    """Whether a block of a short text becomes more than one piece, or a fence that is drawn from its lines
+    is none of the plain ones: closed, not indented, without tabs."""
+    fence = block[0]
+    if fence.type != "fence":
+        return _is_too_long(block, "")
+    first, behind = fence.map or (0, 0)
+    code = lines[first + 1 : behind - 1]
+    closed = behind - first >= 2 and lines[behind - 1].strip().startswith(fence.markup)
+    plain = closed and lines[first].startswith(fence.markup) and "\t" not in fence.content
+    return len(code) > CODE_LINES or not plain
+
+
 def _is_too_long(block: Sequence[Token], source: str) -> bool:
     match block[0].type:
         case "bullet_list_open" | "ordered_list_open":

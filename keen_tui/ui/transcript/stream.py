@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from keen_tui.plain import clean
 from keen_tui.ui.highlight import highlight
 from keen_tui.ui.transcript.code import code_lines
 from keen_tui.ui.transcript.lines import BLANK, Line
 from keen_tui.ui.transcript.look import Look
-from keen_tui.ui.transcript.markdown import parse, render_blocks
-from keen_tui.ui.transcript.splitter import Piece, Splitter
+from keen_tui.ui.transcript.markdown import children, parse, render_blocks
+from keen_tui.ui.transcript.splitter import PARAGRAPH, Piece, Splitter, is_cut_apart
 
 
 class MarkdownStream:
@@ -52,7 +55,15 @@ class MarkdownStream:
 
 
 def render_markdown(text: str, look: Look) -> list[Line]:
-    """The rows of a whole text."""
+    """The rows of a whole text. What a stream would not cut inside a block is parsed once, not in pieces."""
+    safe = clean(text, newlines=True, tabs=True)
+    env: dict[str, Any] = {}
+    if len(safe) <= PARAGRAPH and "\x1b" not in text:
+        tokens = parse(safe, env)
+        # What a link definition means to the text before it depends on how the text came.
+        lines = safe.split("\n")
+        if not env.get("references") and not any(is_cut_apart(block, lines) for block in children(tokens)):
+            return render_blocks(tokens, look)
     stream = MarkdownStream()
     stream.feed(text)
     stream.finish()

@@ -56,6 +56,29 @@ def test_text_cut_anywhere_is_drawn_as_in_one_piece(text: str, cuts: list[int]) 
     assert streamed(text, cuts, draw_between=True) == render_markdown(text, LOOK)
 
 
+FENCES = ("```", "```py\n", "~~~\n", "   ```\n")
+BLOCKS = (
+    "- a",
+    "1. b",
+    "    code",
+    " - c",
+    "> q",
+    "# h",
+    "text",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "---",
+    "===",
+)
+BITS = ("\n", "\n\n", "\t", "  ", "[x]: http://y", "[x]", "<b>", "`", "**", "\\")
+ODDS = st.sampled_from((*FENCES, *BLOCKS, *BITS))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ODDS, max_size=25).map("".join) | st.lists(ODDS, max_size=25).map("\n".join))
+def test_a_text_that_is_parsed_in_one_go_is_drawn_as_one_that_is_cut(text: str) -> None:
+    assert render_markdown(text, LOOK) == streamed(text, [])
+
+
 @pytest.mark.parametrize(
     "text",
     [
