@@ -44,6 +44,7 @@ async def test_typed_words_are_counted_and_the_nearest_above_is_shown(tmp_path: 
         await driver.type("needle")
         await driver.until_shown("4 of 4")
         assert driver.shows("another needle")
+        assert driver.shows("up older   down newer   esc stay   ctrl+f go back")
         current, hit = look().styles("on-accent", on="accent"), look().styles("text", on="select")
         await driver.until(lambda: bool(styles_of(driver, "needle")))
         assert [style.bgcolor for style in styles_of(driver, "needle")][-1] == current.bgcolor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,10 +18,17 @@ from tests.support.workspace import workspace
 SMALL = (80, 20)
 
 
+async def move(pilot: Pilot[Any], column: int, row: int) -> None:
+    """Move the pointer with its button down, as a terminal tells it."""
+    app = pilot.app
+    app.post_message(events.MouseMove(None, column, row, 0, 1, 1, False, False, False, column, row))
+    await pilot.pause()
+
+
 async def drag(pilot: Pilot[None], start: tuple[int, int], end: tuple[int, int]) -> None:
     """Press, move and let go, at these columns and rows of the screen."""
     await pilot.mouse_down(offset=start)
-    await pilot.hover(offset=end)
+    await move(pilot, *end)
     await pilot.mouse_up(offset=end)
 
 
@@ -134,11 +142,11 @@ async def test_a_drag_beyond_the_view_scrolls_on_and_selects_what_comes(tmp_path
         transcript = driver.screen.transcript
         transcript.action_scroll_home()
         await driver.pilot.mouse_down(offset=(4, 3))
-        await driver.pilot.hover(offset=(30, 18))
+        await move(driver.pilot, 30, 18)
         await driver.until(lambda: transcript.below == 0)
-        await driver.pilot.hover(offset=(30, 10))
+        await move(driver.pilot, 30, 10)
         assert transcript._scrolling_on is None, "no timer runs once the pointer is back"
-        await driver.pilot.hover(offset=(30, 18))
+        await move(driver.pilot, 30, 18)
         await driver.pilot.mouse_up(offset=(30, 18))
         assert transcript._scrolling_on is None
         transcript.copy_selection()
@@ -148,13 +156,28 @@ async def test_a_drag_beyond_the_view_scrolls_on_and_selects_what_comes(tmp_path
         assert copied.endswith("return 10")
 
 
+async def test_a_button_that_was_let_go_outside_of_the_terminal_is_noticed(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=SMALL) as driver:
+        driver.screen.show(replace(driver.screen.state, past=Trail(long_session(40))))
+        await driver.pilot.pause()
+        transcript = driver.screen.transcript
+        await driver.pilot.mouse_down(offset=(20, 6))
+        await move(driver.pilot, 4, 0)
+        await driver.until(lambda: transcript.scroll_offset.y == 0)
+        await driver.pilot.hover(offset=(30, 10))
+        assert transcript._scrolling_on is None
+        before = driver.screen.get_selected_text()
+        await driver.pilot.hover(offset=(30, 12))
+        assert driver.screen.get_selected_text() == before
+
+
 async def test_a_drag_upwards_scrolls_up(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=SMALL) as driver:
         driver.screen.show(replace(driver.screen.state, past=Trail(long_session(40))))
         await driver.pilot.pause()
         transcript = driver.screen.transcript
         await driver.pilot.mouse_down(offset=(20, 6))
-        await driver.pilot.hover(offset=(4, 0))
+        await move(driver.pilot, 4, 0)
         await driver.until(lambda: transcript.scroll_offset.y == 0)
         await driver.pilot.mouse_up(offset=(4, 0))
         assert (driver.screen.get_selected_text() or "").startswith("question 1\n")
@@ -174,6 +197,20 @@ async def test_ten_thousand_blocks_are_copied_while_keys_are_answered(tmp_path: 
         assert driver.app.clipboard.endswith("return 2500")
         document = driver.screen.transcript._document
         assert sum(entry.lines is not None for entry in document.entries) < 100
+
+
+async def test_esc_unselects_before_it_leads_elsewhere(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=SMALL) as driver:
+        driver.screen.show(replace(driver.screen.state, past=Trail(long_session(8))))
+        await driver.pilot.pause()
+        driver.screen.transcript.focus()
+        await driver.press("ctrl+a")
+        assert driver.screen.transcript.has_selection
+        await driver.press("escape")
+        assert not driver.screen.transcript.has_selection
+        assert driver.screen.focused_place == "transcript"
+        await driver.press("escape")
+        assert driver.screen.focused_place == "composer"
 
 
 async def test_ctrl_c_copies_what_is_selected_and_does_not_stop(tmp_path: Path) -> None:

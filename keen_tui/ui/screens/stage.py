@@ -39,7 +39,7 @@ from keen_tui.ui.widgets.welcome import Welcome
 
 _PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
     "transcript": (("up, down", "block"), ("enter", "fold"), ("y", "copy"), ("[ ]", "turn")),
-    "search": (("up, enter", "older"), ("down", "newer"), ("esc", "stay"), ("ctrl+f", "go back")),
+    "search": (("up", "older"), ("down", "newer"), ("esc", "stay"), ("ctrl+f", "go back")),
     "panels": (("up, down", "row"), ("enter", "show")),
 }
 

@@ -295,8 +295,10 @@ class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, 
         self.prompt.write(f"{text}\n{draft}" if draft.strip() else text)
 
     def _back_to_prompt(self, *, again: bool) -> None:
-        """esc while nothing runs: back to the composer; there, the second one clears it."""
-        if not self.prompt.has_focus:
+        """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""
+        if self.transcript.has_selection:
+            self.clear_selection()
+        elif not self.prompt.has_focus:
             self.prompt.focus()
         elif self.prompt.text and again:
             self.prompt.put_away()

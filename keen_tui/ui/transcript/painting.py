@@ -105,10 +105,5 @@ def _marked(line: Line, marks: Sequence[Mark]) -> Line:
 
 def _on(segments: tuple[Segment, ...], ground: Style) -> tuple[Segment, ...]:
     """The same text on another ground."""
-    on = ground_of(ground)
+    on = Style(bgcolor=ground.bgcolor, reverse=ground.reverse)
     return tuple(Segment(segment.text, (segment.style or Style.null()) + on) for segment in segments)
-
-
-def ground_of(style: Style) -> Style:
-    """Only the ground of a style, for text that keeps its colour."""
-    return Style(bgcolor=style.bgcolor, reverse=style.reverse)

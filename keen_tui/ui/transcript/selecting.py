@@ -13,7 +13,7 @@ from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.cursor import CursorView
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.messages import LinkOpened
-from keen_tui.ui.transcript.painting import Mark, ground_of
+from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.selection import EVERYTHING, Span
 
 SCROLL_SECONDS: Final = 1 / 20
@@ -72,7 +72,9 @@ class SelectingView(CursorView):
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._pointer is not None and event.offset != self._pointer:
+        if self._pointer is not None and not event.button:
+            self._let_go()  # it was let go outside of the terminal, which told nobody
+        elif self._pointer is not None and event.offset != self._pointer:
             self._pointer, self._dragged = event.offset, True
             self._reach_pointer()
             self._scroll_on()
@@ -127,9 +129,11 @@ class SelectingView(CursorView):
 
     def _reach_pointer(self) -> None:
         """Select up to where the pointer is."""
+        before = self._selected.span
         if self._pointer is not None:
             self._selected.reach(*self._pointed(self._pointer))
-            self._select(self._selected.span)
+            if self._selected.span != before:
+                self._select(self._selected.span)
 
     def _scroll_on(self) -> None:
         """Scroll for as long as the pointer is held above or below the view: the only timer there is."""
@@ -142,6 +146,8 @@ class SelectingView(CursorView):
 
     def _scroll_to_pointer(self) -> None:
         away = self._rows_away()
+        if self.scroll_offset.y == 0 if away < 0 else self.below == 0:
+            return
         self._scroll_rows(away + (away - (away > 0) + (away < 0)) * (_ROWS_A_ROW_AWAY - 1))
         self._reach_pointer()
 
@@ -170,4 +176,4 @@ class SelectingView(CursorView):
     def _marks(self, place: Place) -> list[Mark]:
         """How the selected characters of a row are painted."""
         columns = self._selected.columns(place)
-        return [Mark(*columns, ground_of(self._document.look.styles("text", on="select")))] if columns else []
+        return [Mark(*columns, self._document.look.styles("text", on="select"))] if columns else []
