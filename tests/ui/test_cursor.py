@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.events import CompactionStarted
 from keen_tui.ui.glyphs import ASCII
-from keen_tui.ui.state import CompactionBlock, UserBlock
+from keen_tui.ui.state import Block, CompactionBlock, UserBlock
 from keen_tui.ui.trail import Trail
 from tests.support.screen import (
     DIFF,
@@ -144,18 +144,27 @@ async def test_c_copies_the_code_piece_by_piece() -> None:
 
 
 async def test_it_stays_on_its_block_when_others_come_and_go() -> None:
-    app = TranscriptApp((), incomplete_turn())
+    turn = incomplete_turn()
     compaction = CompactionBlock(turn=1, start=CompactionStarted(turns=1))
+    app = TranscriptApp((), turn)
+
+    def under_cursor() -> Block:
+        transcript = app.transcript
+        assert transcript._cursor is not None
+        return transcript._document.entries[transcript._cursor].block
+
     async with app.run_test(size=(80, 50)) as pilot:
         await pilot.press("end")
-        assert "Turn incomplete" in "".join(marked(app))
-        turn = incomplete_turn()
-        app.transcript.show(Trail(()), (*turn[:-1], compaction, turn[-1]))
-        assert "Turn incomplete" in "".join(marked(app))
-        app.transcript.show(Trail(()), turn)
-        assert "Turn incomplete" in "".join(marked(app))
-        app.transcript.show(Trail(()), (*turn, UserBlock(turn=2, text="more"), done_block(2)))
-        assert "connection lost" in "".join(marked(app))
+        assert under_cursor() is turn[-1]
+        for live in (
+            (*turn[:-1], compaction, turn[-1]),
+            turn,
+            (*turn, UserBlock(turn=2, text="more"), done_block(2)),
+        ):
+            app.transcript.show(Trail(()), live)
+            assert under_cursor() is turn[-1]
+        app.transcript.show(Trail(()), turn[:2])
+        assert under_cursor() is turn[1]
 
 
 @pytest.mark.parametrize("theme", ["keen-dark", "keen-light", "keen-contrast", "keen-safe", "keen-ansi16"])

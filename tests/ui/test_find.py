@@ -144,6 +144,20 @@ async def test_what_streams_in_is_searched_too_and_the_view_stays_at_the_hit(tmp
         assert driver.rows()[:15] == before
 
 
+async def test_a_hit_that_was_in_view_already_stays_there_when_text_streams_in(tmp_path: Path) -> None:
+    past = (*long_session(80), UserBlock(turn=30, text="a needle"))
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await shown(driver, past, (text_block("so", turn=30, open=True),))
+        await driver.press("ctrl+f")
+        await driver.type("needle")
+        await driver.until_shown("1 of 1")
+        row = driver.row_with("a needle")
+        await shown(driver, past, (text_block("so it goes\n\n" * 9, turn=30, open=True),))
+        assert driver.row_with("a needle") == row
+        await driver.press("ctrl+f")
+        await driver.until(lambda: driver.screen.transcript.following)
+
+
 async def test_find_takes_its_words_from_the_composer_too(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(80, 24)) as driver:
         await shown(driver, past_with_needles())

@@ -134,6 +134,17 @@ async def test_a_selection_goes_with_the_blocks_that_it_was_in() -> None:
         assert selected(app) == ""
 
 
+async def test_a_selection_stays_when_the_past_of_a_long_session_arrives() -> None:
+    whole = Trail[Block](long_session(80))
+    app = TranscriptApp(tuple(whole)[-8:])
+    async with app.run_test(size=(80, 40)) as pilot:
+        await drag(pilot, (4, app.row_with("question 20")), (20, app.row_with("question 20")))
+        assert selected(app) == "question 20"
+        app.transcript.show(whole, ())
+        assert selected(app) == "question 20"
+        assert lit(app) == ["question 20"]
+
+
 async def test_a_drag_beyond_the_view_scrolls_on_and_selects_what_comes(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=SMALL) as driver:
         past = long_session(40)
