@@ -23,5 +23,5 @@ class FrugalCompositor(Compositor):
         rows = Region(0, crop.y, self.size.width, crop.height)
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip).intersection(rows)
-            if seen.overlaps(crop):
+            if seen and seen.overlaps(crop):
                 yield region, seen, widget.render_lines(seen.translate((-region.x, -region.y)))

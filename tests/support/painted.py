@@ -1,4 +1,5 @@
-"""The workspace on a terminal that sees nothing but what is written to it. Its clock stands still."""
+"""The workspace on a terminal that sees nothing but what is written to it. Its clock stands still
+and nothing breathes."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ class _StillApp(App[None]):
         super().__init__()
         self.register_theme(THEMES[theme].textual())
         styles = Styles(THEMES[theme])
-        self.workspace = WorkspaceScreen(FakeSession(folder), styles, UNICODE, clock=lambda: 0.0)
+        self.workspace = WorkspaceScreen(
+            FakeSession(folder), styles, UNICODE, reduced_motion=True, clock=lambda: 0.0
+        )
         self.theme = theme
 
     async def on_mount(self) -> None:

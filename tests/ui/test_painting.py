@@ -57,12 +57,6 @@ async def panels_that_come_and_go(workspace: Painted) -> None:
     await workspace.press("ctrl+b")
 
 
-async def a_clock_that_ticks(workspace: Painted) -> None:
-    await workspace.play(STARTED, delta(TEXT))
-    workspace.screen.transcript.tick()
-    workspace.screen.sidebar.tick(False)
-
-
 DEEDS = (
     words_that_stream_in,
     words_that_stay_in_their_row,
@@ -70,7 +64,6 @@ DEEDS = (
     scrolling_while_words_stream_in,
     the_block_cursor,
     panels_that_come_and_go,
-    a_clock_that_ticks,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Final, NamedTuple
 
@@ -100,6 +100,15 @@ class Document:
             return Place(index, offset)
         last = max(len(self.entries) - 1, 0)
         return Place(last, max(self._heights[last] - 1, 0) if self.entries else 0)
+
+    def places(self, row: int, count: int) -> Iterator[Place]:
+        """The places of `count` rows from `row` on, or of as many as there are."""
+        index, offset = self._heights.find(row)
+        while count > 0 and index < len(self.entries):
+            end = min(self._heights[index], offset + count)
+            yield from (Place(index, each) for each in range(offset, end))
+            count -= end - offset
+            index, offset = index + 1, 0
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> int:
         """Take the blocks over. Returns the first block that is different; all before are untouched."""

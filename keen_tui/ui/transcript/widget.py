@@ -151,15 +151,13 @@ class Transcript(FindingView):
         await self.screen.run_action("find")
 
     def strips(self) -> Iterator[Strip]:
-        return (self._strip(y) for y in range(self.size.height))
-
-    def _strip(self, y: int) -> Strip:
-        row = self.scroll_offset.y + y
-        if row >= self._document.rows:
-            return self._painter.blank(self.size.width)
-        place = self._document.find(row)
-        has_cursor = self._is_under_cursor(place.block)
-        strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
-        if y == self._viewport - 1 and not self.following and self.below:
-            return self._painter.with_mark(strip, self.below)
-        return strip
+        height = self.size.height
+        last = self._viewport - 1
+        has_mark = not self.following and self.below > 0
+        rows = self._document.places(self.scroll_offset.y, height)
+        for y, place in enumerate(rows):
+            has_cursor = self._is_under_cursor(place.block)
+            strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
+            yield self._painter.with_mark(strip, self.below) if has_mark and y == last else strip
+        for _ in range(self._document.rows - self.scroll_offset.y, height):
+            yield self._painter.blank(self.size.width)

@@ -10,7 +10,16 @@ from rich.text import Text
 from keen_tui.events import TurnDone, TurnIncomplete
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
-from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, RetryBlock, ToolBlock, TurnRow, UiState
+from keen_tui.ui.state import (
+    Block,
+    EndBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolBlock,
+    TurnRow,
+    UiState,
+)
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.panel import Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
@@ -41,8 +50,13 @@ class Activity(Panel):
         old, self._state = self._state, state
         if not state.running:
             self._tail_high = 0
-        if (old.live, old.turns, old.phase) != (state.live, state.turns, state.phase):
+        if self._told(old) != self._told(state):
             self.changed()
+
+    def _told(self, state: UiState) -> tuple[object, ...]:
+        """What of a state is shown here: all but the words of the reply, which come thirty times a second."""
+        live = [block for block in state.live if not isinstance(block, TextBlock)]
+        return live, state.turns, state.phase, doing(state, self._clock()).silent
 
     def title_row(self, width: int) -> Text:
         state, look = self._state, self.look
