@@ -192,7 +192,8 @@ async def test_lists_search_and_titles_go_with_what_happened(place: Place) -> No
         rows = await at.desk.sessions()
         assert {row.id: row.title for row in rows} == {first: "The needle", at.desk.session_id: "Mine"}
         assert {row.id: row.in_use for row in rows} == {first: False, at.desk.session_id: True}
-        assert [hit.session.id for hit in await at.desk.search("NEEDLE")][:1] == [first]
+        assert [hit.session.id for hit in await at.desk.search("needle")][:1] == [first]
+        assert await at.desk.search("NEEDLE") == (), "capitals are meant"
         with pytest.raises(SessionRefused, match="A title needs a word"):
             await at.desk.rename(first, " \n")
         with pytest.raises(SessionRefused, match="This session is open"):
