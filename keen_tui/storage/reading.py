@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,14 @@ from keen_tui.errors import StorageFailed
 from keen_tui.events import Event
 from keen_tui.storage.paths import private_opener, require_regular, sync_folder
 from keen_tui.storage.records import SCHEMA, Header, Record, parsed_event, parsed_header
+from keen_tui.storage.sharing import SharedTexts
 
 _DECODER = json.JSONDecoder()
 _BEGINNING = '{"n":'
 
+
+LINES_AT_A_STRETCH = 16
+"""After so many lines other threads may go on at once: Python alone would let them wait for 5 ms."""
 
 TAIL_TURNS = 20
 """Turns of a long session that are shown while the rest is read."""
@@ -66,8 +71,10 @@ def read_session(path: Path) -> SessionFile:
     reading = _Reading(path)
     try:
         with _no_collections(), open(path, "rb", opener=private_opener) as file:
-            for line in file:
+            for number, line in enumerate(file):
                 reading.take(line)
+                if number % LINES_AT_A_STRETCH == 0:
+                    time.sleep(0)
     except OSError as error:
         raise StorageFailed(f"{path} can't be read: {error.strerror}.") from error
     return reading.result()
@@ -139,13 +146,15 @@ def damage_file(path: Path) -> Path:
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """Nothing that is read is garbage: looking for some again and again takes a fifth of the time."""
+    """Nothing that is read is garbage: looking for some again and again takes a fifth of the time, and once
+    more, later, would hold the event loop up."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            gc.freeze()
             gc.enable()
 
 
@@ -154,6 +163,7 @@ class _Reading:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._texts = SharedTexts()
         self._header: Header | None = None
         self._records: list[Record] = []
         self._seen: dict[int, int] = {}
@@ -163,7 +173,7 @@ class _Reading:
         self._next = 0
 
     def take(self, line: bytes) -> None:
-        pieces, damage = _pieces(line)
+        pieces, damage = _pieces(line, self._texts)
         self._bytes += len(line)
         self._damage += damage
         if damage or len(pieces) != 1 or pieces[0].line != line:
@@ -216,17 +226,20 @@ def _no_header(path: Path) -> Header:
 class _Piece(NamedTuple):
     """A whole record with its event (None: header, or a type not known here), and the line that it is."""
 
-    record: Mapping[str, Any]
+    record: dict[str, Any]
     event: Event | None
     line: bytes
 
 
-def _pieces(line: bytes) -> tuple[list[_Piece], list[bytes]]:
-    """The whole records of a line, one where all is well, and its damage."""
+def _pieces(line: bytes, texts: SharedTexts | None = None) -> tuple[list[_Piece], list[bytes]]:
+    """The whole records of a line, one where all is well, and its damage; with `texts` those of earlier lines
+    are used again."""
     records, rest = _salvaged(line)
     pieces: list[_Piece] = []
     damage = [rest] if rest else []
     for record, text in records:
+        if texts:
+            texts.share(record)
         try:
             pieces.append(_Piece(record, parsed_event(record), text))
         except ValueError:
@@ -234,7 +247,7 @@ def _pieces(line: bytes) -> tuple[list[_Piece], list[bytes]]:
     return pieces, damage
 
 
-def _salvaged(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes]:
+def _salvaged(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
     """The records of a line, each with its own bytes and a line end, and the bytes that are none."""
     try:
         text = line.decode("utf-8", "surrogatepass")
@@ -246,10 +259,10 @@ def _salvaged(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes
     return _dug_out(line)
 
 
-def _dug_out(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes]:
+def _dug_out(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
     """Whole records among rubbish: two on one line, one behind the half of another, NULs around."""
     text = line.rstrip(b"\n").decode("utf-8", "surrogateescape")
-    records: list[tuple[Mapping[str, Any], bytes]] = []
+    records: list[tuple[dict[str, Any], bytes]] = []
     damage: list[str] = []
     place = 0
     while (start := text.find(_BEGINNING, place)) >= 0:
@@ -264,7 +277,7 @@ def _dug_out(line: bytes) -> tuple[list[tuple[Mapping[str, Any], bytes]], bytes]
     return records, _bytes("".join(damage))
 
 
-def _record_at(text: str, start: int) -> tuple[Mapping[str, Any] | None, int]:
+def _record_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """The record that begins there, None when none does, and the place behind it.
 
     Behind a record stands another one, nothing, or NULs: what anything else follows is a part of a record

@@ -49,6 +49,16 @@ class Entry(Struct, eq=False):
     serial: int = field(default_factory=lambda: next(_serials))
 
 
+class _Coming(Struct, eq=False):
+    """Blocks that were taken in and are not shown yet, measured while these were `turned` in that look."""
+
+    turned: frozenset[FoldKey] = frozenset()
+    look_number: int = 0
+    past: Trail[Block] = field(default_factory=Trail)
+    entries: list[Entry] = field(default_factory=list)
+    heights: HeightIndex = field(default_factory=HeightIndex)
+
+
 class Place(NamedTuple):
     """A row by the block that it belongs to: it stays the same when heights above it change."""
 
@@ -67,12 +77,10 @@ class Document:
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
-        self._coming: list[Entry] = []
-        self._coming_past: Trail[Block] = Trail()
+        self._coming = _Coming()
         self._look_number = 1
         self._all_unfolded = False
         self._turned: set[FoldKey] = set()
-        self._coming_turned: frozenset[FoldKey] = frozenset()
         self._drawn: OrderedDict[int, Entry] = OrderedDict()
         self._drawn_lines = 0
 
@@ -133,34 +141,34 @@ class Document:
     def index_of(self, block: Block) -> int | None:
         """Where a block stands now that was shown before, though it may be another object."""
         name = block_name(block)
-        found = (
-            index
-            for index, entry in enumerate(self.entries)
-            if entry.block is block or block_name(entry.block) == name
-        )
-        return next(found, None)
+        from_the_end = reversed(range(len(self.entries)))
+        return next((index for index in from_the_end if block_name(self.entries[index].block) == name), None)
 
     def prepare(self, past: Trail[Block]) -> None:
         """Take blocks in that are not shown yet: the past of a session, which is still being restored. A
         piece at a time, each of which costs what it adds."""
-        if past.same_as(self._coming_past) < len(self._coming):
-            self._coming, self._coming_turned = [], frozenset(self._turned)
-        self._coming_past = past
-        before = self._coming[-1].block if self._coming else None
-        for block in past.since(len(self._coming)):
-            self._coming.append(self._entry(before, block))
+        coming = self._coming
+        if past.same_as(coming.past) < len(coming.entries):
+            coming = self._coming = _Coming(frozenset(self._turned), self._look_number)
+        coming.past = past
+        before = coming.entries[-1].block if coming.entries else None
+        for block in past.since(len(coming.entries)):
+            entry = self._entry(before, block)
+            coming.entries.append(entry)
+            coming.heights.append(entry.gap + self._estimate(entry))
             before = block
 
     def adopt(self, past: Trail[Block]) -> bool:
         """Have what was prepared of this past take the place of what is shown. False: nothing was."""
-        entries, self._coming = self._coming, []
-        if not entries or past.same_as(self._coming_past) < len(entries):
+        coming, self._coming = self._coming, _Coming()
+        if not coming.entries or past.same_as(coming.past) < len(coming.entries):
             return False
         self._truncate(0)
-        self.entries, self._past = entries, self._coming_past
-        if self._turned != self._coming_turned:
+        self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
+        if coming.turned != self._turned:
             self._measure_folds()
-        self._estimate_all()
+        if coming.turned != self._turned or coming.look_number != self._look_number:
+            self._estimate_all()
         return True
 
     def clear(self) -> None:
@@ -213,7 +221,7 @@ class Document:
         """Unfold all tool and reasoning blocks, or fold them all."""
         self._all_unfolded = not self._all_unfolded
         self._turned.clear()
-        self._coming.clear()
+        self._coming = _Coming()
         self._measure_folds()
         self.redraw()
 

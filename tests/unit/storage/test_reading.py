@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 from collections.abc import Sequence
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keen_tui.display import CommandDisplay
 from keen_tui.errors import StorageFailed
-from keen_tui.events import Event
+from keen_tui.events import Event, TextDelta, ToolFinished, TurnDone, TurnStarted
+from keen_tui.messages import ToolResult
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_session
 from keen_tui.storage.records import Header, event_line, header_line
 from tests.support.any_event import any_event
@@ -261,3 +264,29 @@ def test_a_very_long_line_is_read(file: Path) -> None:
     assert events_of(session) == after
     torn = read(file, b"".join(lines(after))[:40_000_000])
     assert events_of(torn) == [] and len(torn.damage) == 1
+
+
+def test_a_text_that_a_turn_holds_twice_is_kept_once(tmp_path: Path) -> None:
+    text = "line of output\n" * 3
+    result = ToolResult(text=text, display=CommandDisplay(command="cat a", output=text, exit_code=0))
+    given = {"turn": 1, "id": "c", "name": "bash", "arguments": {"command": "cat a"}, "target": "cat a"}
+    call = ToolFinished(**given, result=result, seconds=0.1)  # type: ignore[arg-type]
+    path = write_session(
+        tmp_path / "s.jsonl",
+        [started(1), call, TextDelta(turn=1, step=2, text=text), done(1, text), started(2, text)],
+    )
+    _, called, delta, end, other = (record.event for record in read_session(path).records)
+    assert isinstance(called, ToolFinished) and isinstance(called.result.display, CommandDisplay)
+    assert isinstance(delta, TextDelta) and isinstance(end, TurnDone) and isinstance(other, TurnStarted)
+    assert called == call
+    assert called.result.text is called.result.display.output is delta.text is end.text
+    assert called.target is called.result.display.command is called.arguments["command"]
+    assert other.text == text and other.text is not end.text
+
+
+def test_what_was_read_is_not_looked_through_for_garbage(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", REPRESENTATIVE)
+    session = read_session(path)
+    events = {id(record.event) for record in session.records}
+    assert gc.isenabled()
+    assert not any(id(each) in events for each in gc.get_objects())
