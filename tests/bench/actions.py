@@ -45,3 +45,10 @@ def costs_in_turn(
     """The same in two programs, each key in one after the other: how fast the machine is changes."""
     pairs = [(cost_of_key(one, key), cost_of_key(other, key)) for key in keys]
     return [first for first, _ in pairs], [second for _, second in pairs]
+
+
+def back_to_composer(program: TerminalProgram) -> None:
+    """Leave whatever has the focus, and go to the end of the transcript."""
+    for key in (ESC, TO_END):  # read at once, they would be another key
+        program.type(key)
+        program.come_to_rest(0.3)

@@ -19,7 +19,6 @@ from keen_tui.demo.threaded import serving
 from tests.bench import searching
 from tests.bench.actions import (
     ENTER,
-    ESC,
     PAGE_DOWN,
     PAGE_UP,
     TAB,
@@ -28,6 +27,7 @@ from tests.bench.actions import (
     UP,
     WHEEL_DOWN,
     WHEEL_UP,
+    back_to_composer,
     costs,
     costs_in_turn,
 )
@@ -162,9 +162,7 @@ def _folds(program: TerminalProgram) -> list[float]:
         program.type(UP)
         program.settle(0.1)
         found += [each for each in costs(program, (ENTER, ENTER)) if each > 1.0]
-    program.type(ESC)
-    program.type(TO_END)
-    program.come_to_rest(0.3)
+    back_to_composer(program)
     return found
 
 
