@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.figures import p95, slope, tenths
+from tests.bench.key_echo import Echo, echo_rows
 from tests.bench.table import Row, markdown, write
 
 
@@ -60,3 +61,15 @@ def test_the_slope_is_growth_for_one_step() -> None:
 def test_the_first_and_the_last_tenth_are_compared_by_their_medians() -> None:
     assert tenths([1.0] * 10 + [2.0] * 80 + [3.0] * 9 + [99.0]) == (1.0, 3.0)
     assert tenths([1.0, 4.0]) == (1.0, 4.0)
+
+
+def test_an_echo_is_judged_without_the_time_for_which_neighbours_had_the_processor() -> None:
+    slow, queued = Echo(whole=40.0, queued=0.0), Echo(whole=40.0, queued=36.0)
+    judged, told = echo_rows("streaming", [queued] * 99 + [slow], 33)
+    assert (judged.value, judged.budget) == (pytest.approx(4.0), 33)
+    assert (told.value, told.budget) == (pytest.approx(40.0), None)
+
+
+def test_no_key_at_all_is_no_good_figure() -> None:
+    with pytest.raises(AssertionError):
+        list(echo_rows("streaming", [], 33))
