@@ -14,7 +14,7 @@ from keen_tui.ui.highlight import Coloured, LazyHunkColours
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.code import CodeLine, lazy_code
-from keen_tui.ui.transcript.lazy_lines import LazyLines, joined
+from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
 from keen_tui.ui.transcript.lines import Line
 
 NUMBER_CELLS: Final = 5
@@ -49,7 +49,12 @@ def draw_diff(display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, 
         rows = hunk_rows(hunk, display.path)
         texts = [row.text for row in rows]
         return lazy_code(
-            texts, lambda row: code_line(rows[row], styles, ground), code_cells(width), width, styles
+            texts,
+            lambda row: code_line(rows[row], styles, ground),
+            code_cells(width),
+            width,
+            styles,
+            says=lambda row: f"{rows[row].sign} ",
         )
 
     return draw_hunks(display, width, styles, glyphs, ground, draw)
@@ -59,16 +64,16 @@ def draw_hunks(
     display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, ground: str, draw: DrawHunk
 ) -> LazyLines:
     """All hunks as `draw` draws one, with a row between them that counts what is left out."""
-    parts: list[Sequence[Line]] = []
+    parts: list[LazyLines] = []
     before: DiffLine | None = None
     for hunk in display.hunks:
         if before is not None and hunk:
             between = max(hunk[0].number - before.number - 1, 0)
-            parts.append([_left_out(between, width, styles, glyphs, ground)])
+            parts.append(one_row(_left_out(between, width, styles, glyphs, ground)))
         parts.append(draw(hunk))
         before = hunk[-1] if hunk else before
     if display.left_out:
-        parts.append([_left_out(display.left_out, width, styles, glyphs, ground)])
+        parts.append(one_row(_left_out(display.left_out, width, styles, glyphs, ground)))
     return joined(*parts)
 
 

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from keen_tui.ui.highlight import Coloured, highlight
 from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.lazy_lines import LazyLines
+from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
 from keen_tui.ui.transcript.lines import Line, Runs, chopped, sliced, wrap_code
 
 PAD: Final = 2
@@ -62,11 +62,18 @@ def code_lines(
 
 
 def lazy_code(
-    texts: Sequence[str], line: Callable[[int], CodeLine], cells: int, width: int, styles: Styles
+    texts: Sequence[str],
+    line: Callable[[int], CodeLine],
+    cells: int,
+    width: int,
+    styles: Styles,
+    *,
+    says: Callable[[int], str] = lambda _: "",
 ) -> LazyLines:
     """Lines of code, drawn where they are seen: code in so many `cells`, on rows of that `width`.
 
-    `line` gives the line of a number, coloured; only the `texts` of all lines are looked at before.
+    `line` gives the line of a number, coloured; only the `texts` of all lines are looked at before. `says`
+    is what is copied before the code of a line.
     """
     cells = max(cells, _NARROWEST)
     groups = [group for number, text in enumerate(texts) for group in _groups(number, text, cells)]
@@ -75,7 +82,14 @@ def lazy_code(
         group = groups[number]
         return code_rows(line(group.line), cells, width, styles, group.start, group.end)
 
-    return LazyLines([group.height for group in groups], draw)
+    def say(number: int) -> Said:
+        group, text = groups[number], texts[groups[number].line]
+        said = text[group.start : group.end]
+        if group.start == 0:
+            said = says(group.line) + said
+        return Said("" if group.start else "\n", said if group.end < len(text) else said.rstrip())
+
+    return LazyLines([group.height for group in groups], draw, say)
 
 
 def code_rows(

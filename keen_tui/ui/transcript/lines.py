@@ -37,6 +37,12 @@ class Line(NamedTuple):
     def text(self) -> str:
         return "".join(segment.text for segment in self.segments)
 
+    def copied(self, *, goes_on: bool = False) -> str:
+        """The row as it is copied. `goes_on`: the row below adds to its last word, or to its blanks."""
+        text = self.text
+        content = text[self.skip : len(text) - self.trim]
+        return content if goes_on else content.rstrip()
+
     @property
     def cells(self) -> int:
         return cells_of(self.segments)

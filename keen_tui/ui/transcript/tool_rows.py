@@ -14,7 +14,7 @@ from keen_tui.ui.measures import cut, cut_path, duration
 from keen_tui.ui.state import ToolBlock, ToolStatus
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.code import safe_code
-from keen_tui.ui.transcript.lazy_lines import joined
+from keen_tui.ui.transcript.lazy_lines import joined, one_row
 from keen_tui.ui.transcript.lines import Line, cells_of
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.scene import Scene
@@ -93,7 +93,7 @@ def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
         display = block.result.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
-        return joined([row], drawn.mapped(lambda line: line.behind(gutter)))
+        return joined(one_row(row), drawn.mapped(lambda line: line.behind(gutter)))
     return [row]
 
 

@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
+from keen_tui.diffing import diff_display
+from keen_tui.display import CommandDisplay, FileDisplay
+from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.blocks import draw_block
 from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lines import wrap, wrap_code
+from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
+from keen_tui.ui.transcript.lines import Line, wrap, wrap_code
 from keen_tui.ui.transcript.scene import Scene
 from tests.support.screen import DIFF, look, text_block, tool_block
 
@@ -58,6 +63,42 @@ def test_decoration_is_no_text() -> None:
     assert "▾" not in call
     reply = Flow(draw_block(text_block("- a list\n\n```\ncode\n```"), scene)).text
     assert reply == "•  a list\n\ncode"
+
+
+@given(st.text(st.sampled_from("ab  \n日é-\t"), max_size=200), st.integers(8, 30))
+def test_rows_that_are_drawn_where_they_are_seen_flow_like_rows_drawn_at_once(text: str, width: int) -> None:
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    displays = (
+        CommandDisplay(command=text, output=text, exit_code=1),
+        FileDisplay(path="a.py", text=text * 3),
+        diff_display("a.py", text, text.replace("a", "b")),
+    )
+    for display in displays:
+        lines = render_display(display, width, look().styles, UNICODE)
+        lazy, whole = Flow(lines), Flow(list(lines))
+        assert lazy.text == whole.text
+        for row in range(len(lines)):
+            assert lazy.bounds(row)[0] == whole.bounds(row)[0]
+            assert lazy.place(row, 9) == whole.place(row, 9)
+            place = whole.bounds(row)[0]
+            assert lazy.columns(row, place, place + 1) == whole.columns(row, place, place + 1)
+            if lazy.columns(row, place, place + 1):
+                assert lazy.row(place) == whole.row(place) == row
+
+
+def test_what_is_said_of_a_large_file_is_not_drawn_for_it() -> None:
+    drawn: list[int] = []
+
+    def draw(group: int) -> list[Line]:
+        drawn.append(group)
+        return [Line((Segment(f"row {group}"),))]
+
+    flow = Flow(LazyLines([1] * 1_000, draw, lambda group: Said("\n", f"row {group}")))
+    place = flow.text.index("row 700")
+    assert drawn == []
+    assert flow.row(place) == 700
+    assert flow.columns(700, place, place + 7) == (0, 7)
+    assert drawn == [700]
 
 
 def test_a_column_left_of_the_text_or_right_of_it_leads_to_its_edge() -> None:

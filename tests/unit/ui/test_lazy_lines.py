@@ -15,7 +15,7 @@ from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.tool_views.side_by_side import draw_side_by_side
 from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lazy_lines import LazyLines, joined
+from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
 from keen_tui.ui.transcript.lines import Line
 from tests.support.screen import look
 
@@ -52,7 +52,7 @@ def test_rows_are_a_sequence_like_any_other() -> None:
     assert [line.text for line in lines] == ["0.0", "2.0", "2.1", "2.2"]
     assert [line.text for line in lines[1:3]] == ["2.0", "2.1"]
     assert [line.text for line in lines.mapped(lambda line: row(line.text + "!"))[-2:]] == ["2.1!", "2.2!"]
-    both = joined([row("first")], lines, [])
+    both = joined(one_row(row("first")), lines)
     assert [line.text for line in both] == ["first", "0.0", "2.0", "2.1", "2.2"]
     with pytest.raises(IndexError):
         lines[4]
