@@ -14,6 +14,11 @@ from rich.text import Text
 Runs: TypeAlias = Sequence[Segment]
 """Styled pieces of text in order; a `\\n` in one is a line break."""
 
+_WIDE = re.compile(
+    "[\u3001-\u3029\u3041-\u3096\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]+"
+)
+"""Characters of two cells each, of which long words without blanks usually are."""
+
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
@@ -192,4 +197,6 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
 
 def chopped(text: str, cells: int) -> list[str]:
     """`text` in pieces of at most `cells`, at least one; characters without any width are kept too."""
+    if cells > 1 and _WIDE.fullmatch(text):
+        return [text[first : first + cells // 2] for first in range(0, len(text), cells // 2)]
     return chop_cells(text, cells) or [text]

@@ -16,6 +16,8 @@ from keen_tui.ui.transcript.lines import Line, lines_to_text, sliced, wrap, wrap
 TEXT = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
 
 ODD = ["a", "bc", " ", "\n", "日", "e\u0301", "\u200d", "\ufe0f", "👩‍💻", "❤️", "🇩🇪", "\u200b", "\t"]
+WIDE = [(0x3001, 0x3029), (0x3041, 0x3096), (0x30A0, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
+        (0xAC00, 0xD7A3), (0xFF01, 0xFF60)]  # fmt: skip
 RUNS = st.lists(
     st.builds(
         lambda pieces, bold: Segment("".join(pieces), Style(bold=bold)),
@@ -67,6 +69,14 @@ def test_a_slice_has_the_characters_between_its_ends(runs: list[Segment], first:
 def test_words_stay_whole_where_they_can() -> None:
     assert [line.text for line in wrap([Segment("one two three")], 8)] == ["one two", "three"]
     assert [line.text for line in wrap([Segment("a"), Segment("bcdefgh ij")], 4)] == ["abcd", "efgh", "ij"]
+
+
+def test_every_script_that_is_taken_for_wide_is() -> None:
+    wide = [chr(code) for first, last in WIDE for code in range(first, last + 1)]
+    assert {cell_len(character) for character in wide} == {2}
+    rows = wrap([Segment("".join(wide))], 9)
+    assert {row.cells for row in rows[:-1]} == {8}
+    assert "".join(row.text for row in rows) == "".join(wide)
 
 
 def test_wide_characters_count_two_cells() -> None:
