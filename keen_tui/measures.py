@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+_TITLE_LENGTH = 120
+_BLANK_AT_MOST = 10_000
+"""Characters of a message, from its beginning, in which something is said."""
+
 
 def duration(seconds: float, *, running: bool = False) -> str:
     """`3 ms`, below ten seconds `1.4 s`, then `12 s`, from a minute `1:52`, from an hour `1:02:07`.
@@ -49,6 +53,11 @@ def dollars(amount: float) -> str:
     if amount >= 0.0095 or not amount:
         return f"${amount:.2f}"
     return f"${amount:.3f}" if amount >= 0.001 else "<$0.001"
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, or its first characters: what a message is called in a list."""
+    return text[:_BLANK_AT_MOST].strip().split("\n", 1)[0][:_TITLE_LENGTH]
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -19,6 +19,7 @@ from keen_tui.display import CommandDisplay
 from keen_tui.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.events import Notice, SessionRenamed
 from keen_tui.history import Changes, SavedSession, SearchHit
+from keen_tui.measures import first_line
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.plain import clean
@@ -27,7 +28,6 @@ from keen_tui.storage.forgetting import forget_old
 from keen_tui.storage.journal import Opener, open_file
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.storage.paths import is_regular
-from keen_tui.storage.peek import first_line
 from keen_tui.storage.sessions import SessionStore
 
 _SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from keen_tui.errors import StorageFailed
 from keen_tui.history import SavedSession
+from keen_tui.measures import first_line
 from keen_tui.storage.paths import private_opener, require_regular
 from keen_tui.storage.records import SCHEMA, Header, parsed_header
 
@@ -57,11 +58,6 @@ def own_title(path: Path) -> str:
 def title_file(path: Path) -> Path:
     """Where the user's title of a session stands, so that lists need not read the whole file for it."""
     return path.with_suffix(".title")
-
-
-def first_line(text: str) -> str:
-    """What a message is called in a list."""
-    return text.strip().split("\n", 1)[0][:_TITLE_LENGTH]
 
 
 def _row(path: Path, header: Header, *, title: str = "", last_used: float = 0.0, turns: int = 0,

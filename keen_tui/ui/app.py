@@ -17,6 +17,7 @@ from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -117,6 +118,15 @@ class KeenApp(App[str | None]):
 
     def get_default_screen(self) -> Screen[None]:
         return self._entrance
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's driver for this terminal, or ours in the place of the one for Linux and macOS."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ != "LinuxDriver":
+            return chosen
+        from keen_tui.ui.terminal import KeenDriver
+
+        return KeenDriver
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [self._control_filter, *super().get_line_filters()]

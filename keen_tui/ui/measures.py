@@ -7,18 +7,24 @@ from rich.cells import cell_len, set_cell_size
 from keen_tui.measures import counted as counted
 from keen_tui.measures import dollars as dollars
 from keen_tui.measures import duration as duration
+from keen_tui.measures import first_line as first_line
 from keen_tui.measures import size as size
 from keen_tui.measures import tokens as tokens
 from keen_tui.plain import clean as clean
 from keen_tui.ui.glyphs import Glyphs
 
+_MOST_MARKS = 16
+"""Characters, marks without a width included, that stand in one cell at most."""
+
 
 def cut(text: str, cells: int, more: str = "…") -> str:
     """`text` in at most `cells` terminal cells; where something is lost it ends with `more`."""
-    if cell_len(text) <= cells:
+    shown = text[: _MOST_MARKS * max(cells, 1)]
+    if len(shown) == len(text) and cell_len(text) <= cells:
         return text
     if cells < cell_len(more):
         return ""
+    text = shown
     return set_cell_size(text, cells - cell_len(more)).rstrip() + more
 
 

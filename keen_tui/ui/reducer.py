@@ -42,6 +42,7 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
+from keen_tui.measures import first_line
 from keen_tui.messages import ToolResult
 from keen_tui.ui.session_reducer import compaction, memory_edited, session_changed, turn_undone
 from keen_tui.ui.state import (
@@ -158,7 +159,7 @@ def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
             event.turn,
             lambda row: replace(row, status="running", attempt=event.attempt),
         )
-    row = TurnRow(turn=event.turn, title=event.text.strip().split("\n", 1)[0])
+    row = TurnRow(turn=event.turn, title=first_line(event.text))
     return replace(
         fresh,
         past=state.past.plus(state.live),

@@ -101,6 +101,21 @@ def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> 
         terminal.wait_for_screen("Fine.")
 
 
+def test_a_paste_of_a_megabyte_goes_out_whole_and_is_never_sent_by_itself(tmp_path: Path) -> None:
+    text = "a line\x1bxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx of the log\n" * 20_000
+    with program(tmp_path, [Reply([Say("All of it.")])]) as (terminal, server):
+        terminal.wait_for(PROMPT_SIGN)
+        terminal.paste(text)
+        terminal.type(" why?")
+        terminal.wait_for_screen("[pasted: 20,000 lines] why?")
+        assert not server.requests
+        terminal.type("\r")
+        terminal.wait_for_screen("All of it.", "19,000 more lines")
+        sent = server.requests[0].body["messages"][-1]["content"]
+        assert sent.count("of the log\n") == 20_000
+        assert sent.endswith(" why?")
+
+
 @pytest.mark.parametrize("keys", [CTRL_D, CTRL_C + CTRL_C])
 def test_leaving_gives_the_terminal_back(tmp_path: Path, keys: str) -> None:
     with program(tmp_path, []) as (terminal, _):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.events import Key, Paste
 
+from keen_tui.events import MessageTakenBack
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import FileChanged
 from keen_tui.ui.screens.help import HelpScreen
@@ -288,6 +289,29 @@ async def test_a_paste_is_cleaned_and_never_sent(tmp_path: Path) -> None:
         await driver.until(lambda: "three" in driver.written)
         assert driver.written == "one\ntwo^Gthree\n"
         assert driver.session.calls == [("warm_up",)]
+
+
+async def test_a_long_paste_is_folded_and_sent_whole(tmp_path: Path) -> None:
+    long = "a line of a log\n" * 20_000
+    async with workspace(tmp_path) as driver:
+        await driver.type("see ")
+        driver.screen.prompt.post_message(Paste(long))
+        await driver.until(lambda: driver.written == "see [pasted: 20,000 lines]")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", f"see {long}") in driver.session.calls)
+        await driver.press("up")
+        await driver.until(lambda: driver.written == "see [pasted: 20,000 lines]")
+        await driver.press("backspace")
+        assert driver.written == "see "
+
+
+async def test_a_long_message_that_comes_back_is_folded_before_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("draft")
+        driver.session.publish(MessageTakenBack(turn=1, text="x" * 50_000))
+        await driver.until(lambda: driver.written == "[pasted: 50,000 characters]\ndraft")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "x" * 50_000 + "\ndraft") in driver.session.calls)
 
 
 async def test_keys_act_in_the_order_they_were_typed_however_fast_they_come(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class MemoryActions(Stage):
     async def _open_context(self) -> None:
         from keen_tui.ui.context.screen import ContextScreen  # noqa: PLC0415 - not before the first paint
 
-        look, glyphs, draft = self.status.look, self.status.glyphs, self.prompt.text
+        look, glyphs, draft = self.status.look, self.status.glyphs, self.prompt.written
         try:
             report = await self.session.context(draft)
         except SessionRefused as refused:

@@ -291,8 +291,7 @@ class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, 
 
     def _put_back(self, text: str) -> None:
         """A message came back: it stands before what has been written since."""
-        draft = self.prompt.text
-        self.prompt.write(f"{text}\n{draft}" if draft.strip() else text)
+        self.prompt.write_before(text)
 
     def _back_to_prompt(self, *, again: bool) -> None:
         """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""

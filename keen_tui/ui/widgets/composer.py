@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,8 +16,9 @@ from textual.widgets import TextArea
 
 from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import clean
+from keen_tui.ui.measures import clean, first_line
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.pastes import Pastes, pasted
 from keen_tui.ui.widgets.rows import Rows, spread
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
 _QUEUE_SHOWN = 3
+_LONG = 50_000
+"""Characters of a paste that is cleaned beside the event loop."""
 
 
 def _editing_actions() -> dict[str, str]:
@@ -58,14 +62,20 @@ class Prompt(TextArea):
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
         self.cursor_blink = False
+        self._pastes = Pastes()
         self._sent: list[str] = []
         self._place = 0
         self._draft = ""
         self.queue_waits = False
 
+    @property
+    def written(self) -> str:
+        """The text with the long pastes that labels in it stand for."""
+        return self._pastes.unfold(self.text)
+
     def action_send(self) -> None:
         """Send what is written."""
-        text = self.text
+        text = self.written
         if not text.strip():
             return
         self.put_away()
@@ -82,6 +92,15 @@ class Prompt(TextArea):
             self.action_delete_right()
         else:
             self.post_message(self.LeaveWanted())
+
+    def action_delete_left(self) -> None:
+        """Delete what is selected, or the character left of the cursor; a label goes as a whole."""
+        row, column = self.cursor_location
+        label = self._pastes.label_before(self.document.get_line(row)[:column])
+        if label and self.selection.is_empty:
+            self._delete_via_keyboard((row, column - len(label)), (row, column))
+        else:
+            super().action_delete_left()
 
     def action_cursor_up(self, select: bool = False) -> None:
         if select or not self.cursor_at_first_line:
@@ -107,7 +126,15 @@ class Prompt(TextArea):
         self.clear()
 
     def write(self, text: str) -> None:
-        """Put `text` in place of what is written, the cursor at its end."""
+        """Put `text`, folded if it is long, in place of what is written, the cursor at its end."""
+        self._show(self._pastes.fold(text))
+
+    def write_before(self, text: str) -> None:
+        """Put `text` before what is written."""
+        folded, draft = self._pastes.fold(text), self.text
+        self._show(f"{folded}\n{draft}" if draft.strip() else folded)
+
+    def _show(self, text: str) -> None:
         self.text = text
         self.move_cursor(self.document.end)
 
@@ -125,10 +152,8 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        text = clean(
-            event.text.replace("\r", "\n") if "\n" not in event.text else event.text, newlines=True, tabs=True
-        )
-        if result := self._replace_via_keyboard(text, *self.selection):
+        text = await asyncio.to_thread(pasted, event.text) if len(event.text) > _LONG else pasted(event.text)
+        if result := self._replace_via_keyboard(self._pastes.fold(text), *self.selection):
             self.move_cursor(result.end_location)
 
     def _recall(self, step: int) -> None:
@@ -139,7 +164,7 @@ class Prompt(TextArea):
         if self._place == len(self._sent):
             self._draft = self.text
         self._place = place
-        self.write(self._draft if place == len(self._sent) else self._sent[place])
+        self._show(self._draft if place == len(self._sent) else self._sent[place])
 
 
 class Composer(Rows):
@@ -214,9 +239,9 @@ class Composer(Rows):
         hidden = len(self._queue) - _QUEUE_SHOWN
         for number, text in enumerate(self._queue[-_QUEUE_SHOWN:]):
             newest = number == min(len(self._queue), _QUEUE_SHOWN) - 1
-            first_line = clean(text.strip().split("\n", 1)[0])
+            said = clean(first_line(text))
             mark = f" {glyphs.queued}" + ("" if len(glyphs.queued) > 1 else " ")
-            left = Text.assemble((mark, look("dim")), (first_line, look("soft")))
+            left = Text.assemble((mark, look("dim")), (said, look("soft")))
             facts = "queued" if number or hidden <= 0 else f"queued, {hidden} more before it"
             right = Text(facts, look("dim"))
             if newest and not self.prompt.text:

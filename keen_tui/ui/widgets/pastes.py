@@ -1,0 +1,51 @@
+"""Long texts in the composer: a label stands for each, and the text goes out in its place."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from keen_tui.lines import line_count, pieces
+from keen_tui.plain import clean
+
+MOST_CHARACTERS: Final = 5_000
+MOST_LINES: Final = 100
+"""Text beyond that is folded: an editor takes long to break it into rows at every key."""
+
+
+class Pastes:
+    """The texts that were folded, by their labels."""
+
+    def __init__(self) -> None:
+        self._folded: dict[str, str] = {}
+
+    def fold(self, text: str) -> str:
+        """The text itself or, if that is long, a label for it."""
+        lines = line_count(text)
+        if len(text) <= MOST_CHARACTERS and lines <= MOST_LINES:
+            return text
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        label, number = f"[pasted: {size}]", 1
+        while self._folded.get(label, text) != text:
+            number += 1
+            label = f"[pasted {number}: {size}]"
+        self._folded[label] = text
+        return label
+
+    def unfold(self, text: str) -> str:
+        """The text with what its labels stand for; a label that was changed is text like any other."""
+        labels = [label for label in self._folded if label in text]
+        if not labels:
+            return text
+        return re.sub("|".join(map(re.escape, labels)), lambda found: self._folded[found[0]], text)
+
+    def label_before(self, text: str) -> str:
+        """The label that `text` ends with, or ""."""
+        return next((label for label in self._folded if text.endswith(label)), "")
+
+
+def pasted(text: str) -> str:
+    """What a terminal sends for a paste, as it is written: LF for every line end, nothing that acts. A long
+    one takes a while: call it in a thread."""
+    lines = text.replace("\r", "\n") if "\n" not in text else text
+    return "".join(clean(piece, newlines=True, tabs=True) for piece in pieces(lines))

@@ -1,0 +1,102 @@
+"""Pastes: taken whole from the terminal, folded into labels, sent whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual._xterm_parser import XTermParser
+from textual.events import Paste
+
+from keen_tui.plain import clean
+from keen_tui.ui.terminal import PasteParser
+from keen_tui.ui.widgets.pastes import MOST_CHARACTERS, MOST_LINES, Pastes, pasted
+
+LONG = "line\n" * 200
+BEGIN, END = "\x1b[200~", "\x1b[201~"
+
+
+def read(parser: XTermParser, *pieces: str) -> list[str]:
+    """What a terminal's bytes come to: keys by name, pastes in quotes."""
+    found: list[str] = []
+    for piece in pieces:
+        for message in parser.feed(piece):
+            found.append(repr(message.text) if isinstance(message, Paste) else getattr(message, "key", "?"))
+    return found
+
+
+def cut(text: str, places: Sequence[int]) -> list[str]:
+    edges = [0, *sorted(place for place in places if 0 < place < len(text)), len(text)]
+    return [text[first:last] for first, last in pairwise(edges) if first < last]
+
+
+SENT = ["a", "\r", "\x1b[A", "日", f"{BEGIN}one\rtwo{END}", f"{BEGIN}{END}", "\x1b[2~"]
+
+
+@given(st.lists(st.sampled_from(SENT), max_size=6), st.lists(st.integers(0, 80), max_size=5))
+def test_keys_and_pastes_come_as_they_were_given_wherever_they_are_cut(
+    given_pieces: list[str], places: list[int]
+) -> None:
+    text = "".join(given_pieces)
+    whole = read(PasteParser(), *given_pieces)
+    assert whole == [key for piece in given_pieces for key in read(XTermParser(), piece)]
+    if text.count(BEGIN) <= 1:
+        assert read(PasteParser(), *cut(text, places)) == whole
+
+
+def test_nothing_in_a_paste_is_a_key() -> None:
+    """Not what stands behind an escape character, and no mark that was slipped in."""
+    evil = "harmless \x1bxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r rm -rf /\r"
+    assert read(PasteParser(), f"{BEGIN}{evil}{END}b") == [repr(evil), "b"]
+    slipped = f"ls {END}\rrm -rf /\r{BEGIN}"
+    assert read(PasteParser(), f"{BEGIN}{slipped}{END}b") == [repr(slipped), "b"]
+
+
+def test_a_paste_of_megabytes_comes_in_one_piece() -> None:
+    text = "x" * 3_000_000
+    parser = PasteParser()
+    pieces = cut(f"{BEGIN}{text}{END}", range(0, 3_000_012, 4_095))
+    assert read(parser, *pieces) == [repr(text)]
+
+
+@pytest.mark.parametrize("raw", ["one\r\ntwo\rthree\n", "one\rtwo", "a\x1b[31mb\x07\tc", LONG * 300])
+def test_a_paste_is_written_as_if_it_were_cleaned_in_one_go(raw: str) -> None:
+    lines = raw if "\n" in raw else raw.replace("\r", "\n")
+    assert pasted(raw) == clean(lines, newlines=True, tabs=True)
+
+
+def test_a_long_text_is_a_label_and_goes_out_whole() -> None:
+    pastes = Pastes()
+    assert pastes.fold("short\ntext") == "short\ntext"
+    label = pastes.fold(LONG)
+    assert label == "[pasted: 200 lines]"
+    assert pastes.unfold(f"see {label} and {label}") == f"see {LONG} and {LONG}"
+    assert pastes.unfold(label[:-1]) == label[:-1]
+    assert pastes.label_before(f"see {label}") == label
+    assert pastes.label_before("see") == ""
+
+
+def test_two_texts_never_share_a_label() -> None:
+    pastes = Pastes()
+    first, second = pastes.fold("a" * 9_000), pastes.fold("b" * 9_000)
+    assert (first, second) == ("[pasted: 9,000 characters]", "[pasted 2: 9,000 characters]")
+    assert pastes.fold("a" * 9_000) == first
+    assert pastes.unfold(first + second) == "a" * 9_000 + "b" * 9_000
+
+
+def test_a_label_within_a_paste_is_text() -> None:
+    pastes = Pastes()
+    outer = pastes.fold("[pasted: 200 lines]\n" + "x" * MOST_CHARACTERS)
+    inner = pastes.fold(LONG)
+    assert pastes.unfold(outer) == "[pasted: 200 lines]\n" + "x" * MOST_CHARACTERS
+    assert pastes.unfold(inner) == LONG
+
+
+def test_only_long_texts_are_folded() -> None:
+    for text in ("x" * MOST_CHARACTERS, "\n" * MOST_LINES):
+        assert Pastes().fold(text) == text
+    for text in ("x" * (MOST_CHARACTERS + 1), "\n" * (MOST_LINES + 1)):
+        assert Pastes().fold(text) != text
