@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 LONGEST: Final = 100_000
 """Code with more characters than this stays plain."""
+
+_PARTS: Final = "<script>1</script>\n<style>a {}</style>\n<?php 1 ?>\n"
+"""A piece of everything that some lexers hand to others."""
+_LEXERS_KEPT: Final = 64
 
 Coloured: TypeAlias = list[tuple[str, str]]
 """One line of code: pieces of text, each with its role ("text" where it has no colour)."""
@@ -39,23 +44,52 @@ _ROLES: Final = {
 }
 
 
+_lexers: dict[tuple[str, str], Lexer | None] = {}
+_lexers_lock = threading.Lock()
+
+
 class LazyColours:
     """Lines of code with their colours. The code is read only as far as its lines are asked for."""
 
     def __init__(self, code: str, language: str = "", path: str = "") -> None:
         """`language` is a fence's word; else the name in `path` says what it is."""
         self.lines = code.split("\n")
-        lexer = _lexer(language.lower(), path.rsplit("/", 1)[-1])
         self._tokens: Iterator[tuple[Any, str]] | None = None
-        if lexer is not None and len(code) <= LONGEST:
-            self._tokens = iter(lexer.get_tokens(code))
         self._read: list[Coloured] = [[]]
+        self.colour(language, path)
 
     def __getitem__(self, number: int) -> Coloured:
         while self._tokens and len(self._read) <= number + 1 and self._read_on(self._tokens):
             pass
         if self._tokens and number < len(self._read):
             return self._read[number]
+        return self._plain(number)
+
+    def colour(self, language: str, path: str) -> None:
+        """Give code its colours that had none."""
+        code = "\n".join(self.lines)
+        lexer = _lexer(_key(language, path)) if (language or path) and len(code) <= LONGEST else None
+        self._tokens = iter(lexer.get_tokens(code)) if lexer else None
+
+    @property
+    def is_coloured(self) -> bool:
+        return self._tokens is not None
+
+    @property
+    def lines_read(self) -> int:
+        """How many lines have been read to their end."""
+        return len(self._read) - 1
+
+    def read_all(self) -> None:
+        """Read the code to its end. May be done in a thread while `so_far` is asked for lines."""
+        while self._tokens and self._read_on(self._tokens):
+            pass
+
+    def so_far(self, number: int) -> Coloured:
+        """A line, plain where it was not read yet."""
+        return self._read[number] if number < self.lines_read else self._plain(number)
+
+    def _plain(self, number: int) -> Coloured:
         line = self.lines[number]
         return [(line, "text")] if line else []
 
@@ -79,9 +113,11 @@ class LazyColours:
 class LazyHunkColours:
     """The rows of a diff, made safe and coloured: the old and the new text are each read as a whole."""
 
-    def __init__(self, hunk: Sequence[DiffLine], path: str) -> None:
-        self._old = LazyColours(_joined(hunk, without="+"), path=path)
-        self._new = LazyColours(_joined(hunk, without="-"), path=path)
+    def __init__(
+        self, hunk: Sequence[DiffLine], path: str, colours: Callable[..., LazyColours] = LazyColours
+    ) -> None:
+        self._old = colours(_joined(hunk, without="+"), path=path)
+        self._new = colours(_joined(hunk, without="-"), path=path)
         self._places: list[tuple[LazyColours, int]] = []
         old = new = 0
         for row in hunk:
@@ -120,8 +156,37 @@ def safe_code(code: str) -> str:
     return clean(code, newlines=True, tabs=True).expandtabs(TAB_CELLS)
 
 
-@lru_cache(maxsize=64)
-def _lexer(language: str, file_name: str) -> Lexer | None:
+def is_loaded(language: str, path: str) -> bool:
+    """Whether code of that kind is coloured without anything being loaded for it."""
+    return _key(language, path) in _lexers
+
+
+def load(language: str, path: str) -> None:
+    """Load what colours code of that kind. May be done in a thread."""
+    lexer = _lexer(_key(language, path))
+    if lexer is not None:
+        # What it hands parts on to is loaded with the first of them.
+        for _ in lexer.get_tokens(_PARTS):
+            pass
+
+
+def _key(language: str, path: str) -> tuple[str, str]:
+    return ("", path.rsplit("/", 1)[-1]) if path and not language else (language.lower(), "")
+
+
+def _lexer(key: tuple[str, str]) -> Lexer | None:
+    with _lexers_lock:
+        if key in _lexers:
+            return _lexers[key]
+    found = _found_lexer(*key)
+    with _lexers_lock:
+        while len(_lexers) >= _LEXERS_KEPT:
+            del _lexers[next(iter(_lexers))]
+        _lexers[key] = found
+    return found
+
+
+def _found_lexer(language: str, file_name: str) -> Lexer | None:
     from pygments import lexers  # noqa: PLC0415 - 20 ms that the first paint must not pay
     from pygments.util import ClassNotFound  # noqa: PLC0415
 
@@ -129,11 +194,9 @@ def _lexer(language: str, file_name: str) -> Lexer | None:
     try:
         if language:
             return lexers.get_lexer_by_name(language, **options)
-        if file_name:
-            return lexers.get_lexer_for_filename(file_name, **options)
+        return lexers.get_lexer_for_filename(file_name, **options)
     except ClassNotFound:
-        pass
-    return None
+        return None
 
 
 @lru_cache(maxsize=512)

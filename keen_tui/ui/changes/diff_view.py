@@ -9,6 +9,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from keen_tui.ui import errands
 from keen_tui.ui.changes.shown import ShownFile
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
@@ -33,6 +34,12 @@ class DiffView(ScrollView, can_focus=False):
         self._lines: Sequence[Line] = ()
         self._drawn: dict[tuple[str, int, bool], Sequence[Line]] = {}
 
+    def on_mount(self) -> None:
+        errands.listen(self._errand_done)
+
+    def on_unmount(self) -> None:
+        errands.leave(self._errand_done)
+
     def show(self, file: ShownFile, *, side_by_side: bool) -> None:
         """Show this file; it is scrolled to its beginning when it is another one."""
         another = file is not self._file
@@ -48,6 +55,11 @@ class DiffView(ScrollView, can_focus=False):
         row = self.scroll_offset.y + y
         segments = self._lines[row].segments if row < len(self._lines) else ()
         return Strip(segments).adjust_cell_length(self._width, self.rich_style).apply_style(self.rich_style)
+
+    def _errand_done(self) -> None:
+        """Colours were worked out: what is drawn is drawn with them."""
+        self._drawn.clear()
+        self._lay_out()
 
     @property
     def _width(self) -> int:

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
+from keen_tui.ui import errands
 from keen_tui.ui.action import Where
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
@@ -122,6 +123,10 @@ class Stage(Screen[None]):
     def on_mount(self) -> None:
         self.watch(self, "focused", self._show_status, init=False)
         self.show(self.state)
+        errands.listen(self._errand_done)
+
+    def on_unmount(self) -> None:
+        errands.leave(self._errand_done)
 
     @property
     def prompt(self) -> Prompt:
@@ -214,6 +219,11 @@ class Stage(Screen[None]):
     @on(Moved)
     def _transcript_moved(self) -> None:
         self._show_status()
+
+    def _errand_done(self) -> None:
+        """What took too long for a frame is there now."""
+        self.transcript.recolour()
+        self.question_pane.set_look(self.status.look, self.status.glyphs)
 
     def _apply_layout(self) -> None:
         shape = self._shape or layout_of(self.app.size)

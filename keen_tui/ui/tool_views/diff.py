@@ -10,7 +10,7 @@ from rich.segment import Segment
 
 from keen_tui.display import DiffDisplay, DiffLine
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.highlight import Coloured, LazyHunkColours
+from keen_tui.ui.highlight import Coloured, hunk_colours
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.code import CodeLine, lazy_code
@@ -35,7 +35,7 @@ class HunkRow(NamedTuple):
 
 
 def hunk_rows(hunk: Sequence[DiffLine], path: str) -> list[HunkRow]:
-    colours = LazyHunkColours(hunk, path)
+    colours = hunk_colours(hunk, path)
     return [
         HunkRow(row.sign, row.number, colours.text(place), partial(colours.__getitem__, place))
         for place, row in enumerate(hunk)

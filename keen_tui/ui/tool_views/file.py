@@ -7,7 +7,7 @@ from typing import Final
 from rich.segment import Segment
 
 from keen_tui.display import FileDisplay
-from keen_tui.ui.highlight import LazyColours
+from keen_tui.ui.highlight import ScreenColours
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.code import CodeLine, lazy_code, safe_code
 from keen_tui.ui.transcript.lazy_lines import LazyLines
@@ -18,7 +18,7 @@ NUMBER_CELLS: Final = 5
 def draw_file(display: FileDisplay, width: int, styles: Styles, ground: str) -> LazyLines:
     blank = (Segment(" " * (NUMBER_CELLS + 2), styles("text", on=ground)),)
     dim = styles("dim", on=ground)
-    colours = LazyColours(safe_code(display.text.removesuffix("\n")), path=display.path)
+    colours = ScreenColours(safe_code(display.text.removesuffix("\n")), path=display.path)
 
     def line(number: int) -> CodeLine:
         label = f"{display.first_line + number:>{NUMBER_CELLS}}  "

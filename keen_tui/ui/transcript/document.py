@@ -21,7 +21,7 @@ from keen_tui.ui.transcript.blocks import (
     ticks,
 )
 from keen_tui.ui.transcript.heights import HeightIndex
-from keen_tui.ui.transcript.lazy_lines import rows_kept
+from keen_tui.ui.transcript.lazy_lines import LazyLines, rows_kept
 from keen_tui.ui.transcript.lines import BLANK, Line
 from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.scene import Scene
@@ -234,6 +234,16 @@ class Document:
         self._drawn.clear()
         self._drawn_lines = 0
         self._estimate_all()
+
+    def recolour(self) -> None:
+        """Draw what is seen anew: there are colours that were not there before."""
+        for entry in tuple(self._drawn.values()):
+            if isinstance(entry.lines, LazyLines):
+                entry.lines.forget()
+            else:
+                self._forget_lines(entry)
+            if entry.stream:
+                entry.stream.forget_rows()
 
     def tick(self, indices: Iterable[int]) -> list[int]:
         """Redraw the running clocks among these blocks; returns which have one."""

@@ -69,6 +69,10 @@ class LazyLines(Sequence[Line]):
     def _say_drawn(self, group: int) -> Said:
         return Said("\n", "\n".join(line.copied() for line in self._group(group)))
 
+    def forget(self) -> None:
+        """Draw what is looked at anew: it looks different than before, but is as high."""
+        self._drawn = Recent(GROUPS_KEPT)
+
     def _group(self, group: int) -> Sequence[Line]:
         rows = self._drawn.get(group)
         if rows is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from keen_tui.highlighting import load
 from keen_tui.plain import clean
-from keen_tui.ui.highlight import highlight
 from keen_tui.ui.transcript.code import code_lines
 from keen_tui.ui.transcript.lines import BLANK, Line
 from keen_tui.ui.transcript.look import Look
@@ -27,6 +27,10 @@ class MarkdownStream:
 
     def finish(self) -> None:
         self._splitter.finish()
+
+    def forget_rows(self) -> None:
+        """Draw everything anew."""
+        self._look = None
 
     def lines(self, look: Look) -> list[Line]:
         """All rows as they are now, gutter included."""
@@ -73,4 +77,5 @@ def render_markdown(text: str, look: Look) -> list[Line]:
 def warm_up() -> None:
     """Load parser and highlighter. For a thread after the first paint, so that the first reply need not."""
     parse("", {})
-    highlight("", language="python")
+    load("python", "")
+    load("", "warm.py")  # compiles the patterns of all file names

@@ -114,6 +114,11 @@ class Transcript(FindingView):
         self._painter.forget()
         self._settle()
 
+    def recolour(self) -> None:
+        """Colours were worked out beside the event loop: show them."""
+        self._document.recolour()
+        self._settle()
+
     def tick(self) -> None:
         """Let running clocks go on. Called once a second while something runs."""
         document = self._document
