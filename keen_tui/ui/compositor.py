@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from textual._compositor import Compositor
 from textual.geometry import Region
@@ -24,4 +25,22 @@ class FrugalCompositor(Compositor):
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip).intersection(rows)
             if seen and seen.overlaps(crop):
-                yield region, seen, widget.render_lines(seen.translate((-region.x, -region.y)))
+                strips = widget.render_lines(seen.translate((-region.x, -region.y)))
+                yield region, seen, cast("list[Strip]", [_Row(strip) for strip in strips])
+
+
+class _Row:
+    """A strip, as far as painting asks for it.
+
+    Textual's own `divide` keeps a strip that stays whole among its own pieces: a cycle, so that every row
+    ever painted waits for the garbage collector.
+    """
+
+    __slots__ = ("_strip",)
+
+    def __init__(self, strip: Strip) -> None:
+        self._strip = strip
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        cuts = [cut for cut in cuts if cut <= self._strip.cell_length]
+        return [self._strip] if cuts == [self._strip.cell_length] else self._strip.divide(cuts)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.strip import Strip
 
 from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
+from keen_tui.ui.transcript.painting import STRIPS_KEPT
 from tests.support.painted import Painted, painted_workspace
 
 Deed = Callable[[Painted], Awaitable[None]]
@@ -55,6 +58,21 @@ async def panels_that_come_and_go(workspace: Painted) -> None:
     await workspace.press("ctrl+b")
     await workspace.play(delta("word " * 50))
     await workspace.press("ctrl+b")
+
+
+async def test_painted_rows_leave_nothing_to_the_garbage_collector(tmp_path: Path) -> None:
+    async with painted_workspace(tmp_path, (120, 36)) as workspace:
+        await words_that_stream_in(workspace)
+        gc.collect()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            await workspace.play(*[delta("more words\n\n" * 12)] * (2 * STRIPS_KEPT // 24))
+            gc.collect()
+            rows = [each for each in gc.garbage if isinstance(each, Strip)]
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+        assert rows == []
 
 
 DEEDS = (

@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
-from keen_tui.ui import errands
+from keen_tui.ui import errands, garbage
 from keen_tui.ui.action import Where
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
@@ -84,6 +84,7 @@ class Stage(Screen[None]):
         self._reduced_motion = reduced_motion
         self._beat = True
         self._ticking: Timer | None = None
+        self._cleaning: Timer | None = None
         self._sidebar_wanted = True
         self._overlay_wanted = False
         self._shape: Layout | None = None
@@ -279,12 +280,15 @@ class Stage(Screen[None]):
         return keys if says_back else (*keys, ("esc", "back"))
 
     def _run_clock(self, running: bool) -> None:
-        """One tick a second while a turn runs; no timer at all while idle."""
+        """One tick a second while a turn runs; when idle no timer at all, once all is tidied up."""
         if running and self._ticking is None:
             self._ticking = self.set_interval(1.0, self._tick)
+            if self._cleaning:
+                self._cleaning.stop()
         elif not running and self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
+            self._cleaning = self.set_timer(garbage.REST_SECONDS, garbage.collect)
             self._beat = True
 
     def _tick(self) -> None:

@@ -27,7 +27,7 @@ from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.transcript.stream import MarkdownStream
 
-LINES_KEPT: Final = 6_000
+LINES_KEPT: Final = 2_000
 """Drawn rows that are kept; the blocks seen longest ago lose theirs."""
 _NARROWEST: Final = 10
 """Cells in a row, at least, when heights are estimated."""

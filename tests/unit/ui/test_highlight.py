@@ -25,6 +25,7 @@ CODE = "\n".join(f"def f{number}(): return {number}" for number in range(LINES))
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Errands wait for it, and nobody waits for them."""
     open_gate = threading.Event()
+
     def load_late(language: str, path: str) -> None:
         assert open_gate.wait(30)
         load(language, path)
