@@ -323,9 +323,8 @@ def _tool_output(state: UiState, event: ToolOutput) -> UiState:
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     def finished(block: Block) -> Block:
         if isinstance(block, ToolBlock) and block.id == event.id:
-            return replace(
-                block, status=_status(event.result), result=event.result, seconds=event.seconds, tail=""
-            )
+            status, result = _status(event.result), _as_shown(event.result)
+            return replace(block, status=status, result=result, seconds=event.seconds, tail="")
         return block
 
     live = tuple(finished(block) for block in state.live)
@@ -334,6 +333,11 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
         event.turn,
         lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
     )
+
+
+def _as_shown(result: ToolResult) -> ToolResult:
+    """What the model was told is not kept where something was made for the eye: both may be long."""
+    return replace(result, text="") if result.display else result
 
 
 def _add_usage(state: UiState, usage: Usage) -> UiState:

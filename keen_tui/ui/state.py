@@ -58,7 +58,8 @@ class ReasoningBlock(Struct, frozen=True, kw_only=True):
 
 
 class ToolBlock(Struct, frozen=True, kw_only=True):
-    """A tool call. `tail` is its newest live output; `result` is there once it finished.
+    """A tool call. `tail` is its newest live output; `result` is there once it finished,
+    without the text for the model where it has a display.
 
     `started_at` is on the clock of `apply`, `seconds` the time it took.
     """

@@ -7,7 +7,7 @@ from typing import Final, assert_never
 
 from rich.segment import Segment
 
-from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay
+from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
 from keen_tui.plain import clean
 from keen_tui.ui.measures import duration
 from keen_tui.ui.state import (
@@ -214,7 +214,7 @@ def _tool_source(block: ToolBlock) -> str:
     match display:
         case CommandDisplay():
             return f"$ {display.command}\n{display.output}".rstrip("\n")
-        case FileDisplay():
+        case FileDisplay() | TextDisplay():
             return display.text
         case FileListDisplay():
             return "\n".join(display.lines)
@@ -230,7 +230,7 @@ def _display_rows(block: ToolBlock) -> int:
             return sum(len(hunk) + 1 for hunk in display.hunks)
         case FileListDisplay():
             return len(display.lines) + 1
-        case FileDisplay():
+        case FileDisplay() | TextDisplay():
             return display.text.count("\n") + 1
         case CommandDisplay():
             return display.output.count("\n") + 2

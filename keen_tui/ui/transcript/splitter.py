@@ -241,13 +241,14 @@ class Splitter(Struct):
 def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
     """Whether a block of a short text becomes more than one piece, or a fence that is drawn from its lines
     is none of the plain ones: closed, not indented, without tabs."""
-    fence = block[0]
-    if fence.type != "fence":
+    token = block[0]
+    if token.type != "fence":
         return _is_too_long(block, "")
-    first, behind = fence.map or (0, 0)
+    first, behind = token.map or (0, 0)
     code = lines[first + 1 : behind - 1]
-    closed = behind - first >= 2 and lines[behind - 1].strip().startswith(fence.markup)
-    plain = closed and lines[first].startswith(fence.markup) and "\t" not in fence.content
+    fence = _Fence(marker=token.markup, indent=0, language="")
+    closed = behind - first >= 2 and fence.is_closed_by(lines[behind - 1])
+    plain = closed and lines[first].startswith(token.markup) and "\t" not in token.content
     return len(code) > CODE_LINES or not plain
 
 
