@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias, cast
 
-from textual._compositor import Compositor
+from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
 
+Spans: TypeAlias = list[tuple[int, int]]
+"""Columns of a row, from the first up to the second."""
+
 
 class FrugalCompositor(Compositor):
-    """Asks for rows only where something is painted again.
+    """Asks for rows only where something is painted again, and those in front only.
 
-    Textual's own asks every widget on the screen for every row it has, however little changed: a key in the
-    composer costs as much as a new screen. This is private to Textual, like the attribute of a screen that
-    holds its compositor; tests compare what is painted with a screen painted anew.
+    Textual's own asks every widget on the screen for every row it has, however little changed and whatever
+    lies over it: a key in the composer costs as much as a new screen. This is private to Textual, like the
+    attribute of a screen that holds its compositor; tests compare what is painted with a screen painted anew.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed: tuple[Region, ...] = ()
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        self._changed = tuple(self._dirty_regions)
+        try:
+            return super().render_partial_update()
+        finally:
+            self._changed = ()
+
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        if crop is None:
-            crop = self.size.region
-        rows = Region(0, crop.y, self.size.width, crop.height)
+        wanted: defaultdict[int, Spans] = defaultdict(list)
+        for y, left, right in self._regions_to_spans(self._changed or (crop or self.size.region,)):
+            wanted[y].append((left, right))
         for widget, (region, clip) in self.visible_widgets.items():
-            seen = region.intersection(clip).intersection(rows)
-            if seen and seen.overlaps(crop):
+            for seen in _taken(wanted, region.intersection(clip)):
                 strips = widget.render_lines(seen.translate((-region.x, -region.y)))
                 yield region, seen, cast("list[Strip]", [_Row(strip) for strip in strips])
 
@@ -44,3 +58,28 @@ class _Row:
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
         cuts = [cut for cut in cuts if cut <= self._strip.cell_length]
         return [self._strip] if cuts == [self._strip.cell_length] else self._strip.divide(cuts)
+
+
+def _taken(wanted: dict[int, Spans], region: Region) -> Iterator[Region]:
+    """The rows of the region in which something is wanted, run by run. It is not wanted any more then."""
+    left, right = region.column_span
+    first = None
+    for y in region.line_range:
+        spans = wanted.get(y)
+        if spans and any(start < right and left < end for start, end in spans):
+            wanted[y] = [*_without(spans, left, right)]
+            first = y if first is None else first
+        elif first is not None:
+            yield Region(region.x, first, region.width, y - first)
+            first = None
+    if first is not None:
+        yield Region(region.x, first, region.width, region.bottom - first)
+
+
+def _without(spans: Spans, left: int, right: int) -> Iterator[tuple[int, int]]:
+    """The spans without the columns from `left` up to `right`."""
+    for start, end in spans:
+        if start < left:
+            yield start, min(end, left)
+        if right < end:
+            yield max(start, right), end
