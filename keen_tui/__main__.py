@@ -30,6 +30,7 @@ def _start(arguments: Sequence[str]) -> int:
 
         return run(given)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
+    os.environ.setdefault("TEXTUAL_FPS", "120")  # a key waits for the next frame; Textual makes 60 a second
     from keen_tui.ui.skeleton import skeleton
 
     with skeleton(_theme(given), os.environ):

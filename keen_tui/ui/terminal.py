@@ -15,6 +15,8 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from keen_tui.ui import courtesy
+
 _BEGIN: Final = "\x1b[200~"
 _END: Final = "\x1b[201~"
 _CHUNK: Final = 65_536
@@ -71,6 +73,7 @@ class KeenDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Read what the terminal sends until the program ends."""
+        courtesy.begin()
         parser = PasteParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
         with selectors.SelectSelector() as selector:
@@ -79,6 +82,8 @@ class KeenDriver(LinuxDriver):
                 read = os.read(self.fileno, _CHUNK) if selector.select(_PATIENCE) else None
                 if read == b"":  # nothing will come any more
                     break
+                if read:
+                    courtesy.key_came()
                 text = decode(read) if read else ""
                 for message in (*(parser.feed(text) if text else ()), *parser.tick()):
                     self.process_message(message)
