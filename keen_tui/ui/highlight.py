@@ -12,8 +12,9 @@ from keen_tui.highlighting import LazyColours, LazyHunkColours, is_loaded, load
 from keen_tui.highlighting import safe_code as safe_code
 from keen_tui.ui.errands import Errand
 
-AT_ONCE: Final = 12_000
-"""Characters of code that are read without a thread."""
+AT_ONCE: Final = 3_000
+"""Characters of code, lines that are not seen, that are read without a thread."""
+LONGEST_FENCE: Final = 12_000
 
 _loading: dict[tuple[str, str], Errand] = {}
 
@@ -49,8 +50,8 @@ def hunk_colours(hunk: Sequence[DiffLine], path: str) -> LazyHunkColours:
 
 
 def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
-    """All lines of `code`, which stays plain where it is too long for that."""
-    colours = ScreenColours(code, language, path) if len(code) <= AT_ONCE else LazyColours(code)
+    """All lines of `code`, which stays plain where it is longer than `LONGEST_FENCE`."""
+    colours = ScreenColours(code, language, path) if len(code) <= LONGEST_FENCE else LazyColours(code)
     return [colours[number] for number in range(len(colours.lines))]
 
 

@@ -61,6 +61,8 @@ class MarkdownStream:
 def render_markdown(text: str, look: Look) -> list[Line]:
     """The rows of a whole text. What a stream would not cut inside a block is parsed once, not in pieces."""
     safe = clean(text, newlines=True, tabs=True)
+    if not safe.endswith("\n"):
+        safe += "\n"
     env: dict[str, Any] = {}
     if len(safe) <= PARAGRAPH and "\x1b" not in text:
         tokens = parse(safe, env)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from keen_tui.bus import EventBus
 from keen_tui.events import Event, ModeChanged, QueueChanged, SessionOpened, SessionRestored, TextDelta
-from keen_tui.ui.bridge import follow
+from keen_tui.ui.bridge import CHARACTERS_AT_ONCE, follow
 from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import TextBlock, UiState
 from tests.support import story
@@ -41,6 +42,22 @@ async def test_all_that_was_published_before_the_close_is_shown() -> None:
     assert isinstance(block, TextBlock)
     assert block.text == "ab" * 1_000
     assert len(shown) < 10
+
+
+async def test_a_reply_that_comes_all_at_once_is_drawn_in_pieces() -> None:
+    bus, shown, lengths = EventBus(), list[UiState](), list[int]()
+
+    def publish() -> None:
+        bus.publish(story.started(1, "go"))
+        for _ in range(1_000):
+            bus.publish(TextDelta(turn=1, step=1, text="x" * 20))
+
+    await followed(bus, shown.append, publish)
+    for state in shown:
+        block = state.live[-1] if state.live else None
+        lengths.append(len(block.text) if isinstance(block, TextBlock) else 0)
+    assert lengths[-1] == 20_000
+    assert max(after - before for before, after in pairwise(lengths)) <= 2 * CHARACTERS_AT_ONCE
 
 
 async def test_a_state_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(

@@ -75,6 +75,7 @@ ODDS = st.sampled_from((*FENCES, *BLOCKS, *BITS))
 
 @settings(max_examples=300, deadline=None)
 @example("```py\n```py\n\t")
+@example("- a\n   ```\n\n\t")
 @given(st.lists(ODDS, max_size=25).map("".join) | st.lists(ODDS, max_size=25).map("\n".join))
 def test_a_text_that_is_parsed_in_one_go_is_drawn_as_one_that_is_cut(text: str) -> None:
     assert render_markdown(text, LOOK) == streamed(text, [])
