@@ -40,7 +40,7 @@ class FrugalCompositor(Compositor):
         for widget, (region, clip) in self.visible_widgets.items():
             for seen in _taken(wanted, region.intersection(clip)):
                 strips = widget.render_lines(seen.translate((-region.x, -region.y)))
-                yield region, seen, cast("list[Strip]", [_Row(strip) for strip in strips])
+                yield region, seen, cast("list[Strip]", [_Row(strip) for strip in _filling(strips, seen)])
 
 
 class _Row:
@@ -58,6 +58,13 @@ class _Row:
     def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
         cuts = [cut for cut in cuts if cut <= self._strip.cell_length]
         return [self._strip] if cuts == [self._strip.cell_length] else self._strip.divide(cuts)
+
+
+def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
+    """The strips, with blanks where they are short: amid a resize a widget may still have its old size."""
+    for y in range(region.height):
+        strip = strips[y] if y < len(strips) else Strip.blank(region.width)
+        yield strip.extend_cell_length(region.width)
 
 
 def _taken(wanted: dict[int, Spans], region: Region) -> Iterator[Region]:

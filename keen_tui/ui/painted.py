@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Self
 
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -24,6 +24,7 @@ class PaintedRows(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._painted: list[Strip] = []
+        self._painted_size = Size(0, 0)
 
     def strips(self) -> Iterable[Strip]:
         """The rows from the top, as many as the widget is high."""
@@ -37,7 +38,7 @@ class PaintedRows(Widget):
 
     def refresh_changed(self) -> None:
         """Have those rows painted that look different than before."""
-        if self._is_stale or len(self._painted) != self.size.height:
+        if self._is_stale or not self._fits:
             self.refresh()
             return
         before, self._painted = self._painted, self._repainted()
@@ -47,7 +48,7 @@ class PaintedRows(Widget):
             super().refresh(*regions)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        if self._is_stale or len(self._painted) != self.size.height:
+        if self._is_stale or not self._fits:
             self._painted = self._repainted()
             self._is_stale = False
         rows = self._painted[crop.y : crop.bottom]
@@ -58,8 +59,14 @@ class PaintedRows(Widget):
     def render_line(self, y: int) -> Strip:
         return self.render_lines(Region(0, y, self.size.width, 1))[0]
 
+    @property
+    def _fits(self) -> bool:
+        """Whether the rows are those for the size that the widget has now."""
+        return self._painted_size == self.size and len(self._painted) == self.size.height
+
     def _repainted(self) -> list[Strip]:
         """The rows as they are now; one that looks as before at the same place is the one from before."""
+        self._painted_size = self.size
         filters = self.get_line_filters()
         ground = self.background_colors[1]
         rows = list(self.strips())

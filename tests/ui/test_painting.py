@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.events import Resize
+from textual.geometry import Size
 from textual.strip import Strip
 
 from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
+from keen_tui.ui.reducer import apply
 from keen_tui.ui.transcript.painting import STRIPS_KEPT
 from tests.support.painted import Painted, painted_workspace
 
@@ -73,6 +78,20 @@ async def test_painted_rows_leave_nothing_to_the_garbage_collector(tmp_path: Pat
             gc.set_debug(0)
             gc.garbage.clear()
         assert rows == []
+
+
+async def test_every_cell_is_painted_however_the_size_changes(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    async with painted_workspace(tmp_path, (120, 36)) as workspace:
+        app = workspace.screen.app
+        await words_that_stream_in(workspace)
+        for number in range(120):
+            size = Size(chance.randrange(20, 200), chance.randrange(5, 60))
+            app.post_message(Resize(size, size))
+            if number % 3 == 0:
+                workspace.screen.show(apply(workspace.screen.state, delta("more words\n\n"), 0.0))
+            await asyncio.sleep(chance.choice([0, 0, 0.005, 0.02]))
+        await asyncio.wait_for(workspace.painted(), 60)
 
 
 DEEDS = (
