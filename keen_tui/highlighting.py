@@ -45,6 +45,7 @@ _ROLES: Final = {
 
 
 _lexers: dict[tuple[str, str], Lexer | None] = {}
+_loaded: set[tuple[str, str]] = set()
 _lexers_lock = threading.Lock()
 
 
@@ -158,7 +159,7 @@ def safe_code(code: str) -> str:
 
 def is_loaded(language: str, path: str) -> bool:
     """Whether code of that kind is coloured without anything being loaded for it."""
-    return _key(language, path) in _lexers
+    return _key(language, path) in _loaded
 
 
 def load(language: str, path: str) -> None:
@@ -168,6 +169,7 @@ def load(language: str, path: str) -> None:
         # What it hands parts on to is loaded with the first of them.
         for _ in lexer.get_tokens(_PARTS):
             pass
+    _loaded.add(_key(language, path))
 
 
 def _key(language: str, path: str) -> tuple[str, str]:

@@ -27,6 +27,9 @@ _BEGINNING = '{"n":'
 LINES_AT_A_STRETCH = 16
 """After so many lines other threads may go on at once: Python alone would let them wait for 5 ms."""
 
+MANY_RECORDS = 5_000
+"""From so many on a session is kept out of the collector's sight, with all else that is there then."""
+
 TAIL_TURNS = 20
 """Turns of a long session that are shown while the rest is read."""
 
@@ -70,7 +73,7 @@ def read_session(path: Path) -> SessionFile:
     require_regular(path)
     reading = _Reading(path)
     try:
-        with _no_collections(), open(path, "rb", opener=private_opener) as file:
+        with _no_collections(reading), open(path, "rb", opener=private_opener) as file:
             for number, line in enumerate(file):
                 reading.take(line)
                 if number % LINES_AT_A_STRETCH == 0:
@@ -145,16 +148,17 @@ def damage_file(path: Path) -> Path:
 
 
 @contextmanager
-def _no_collections() -> Iterator[None]:
-    """Nothing that is read is garbage: looking for some again and again takes a fifth of the time, and once
-    more, later, would hold the event loop up."""
+def _no_collections(reading: _Reading) -> Iterator[None]:
+    """Nothing that is read is garbage: looking for some again and again takes a fifth of the time. What a
+    long session holds is not looked through later either: that would hold the event loop up."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
-            gc.freeze()
+            if reading.records > MANY_RECORDS:
+                gc.freeze()
             gc.enable()
 
 
@@ -171,6 +175,11 @@ class _Reading:
         self._bytes = 0
         self._whole = True
         self._next = 0
+
+    @property
+    def records(self) -> int:
+        """How many have been taken."""
+        return len(self._records)
 
     def take(self, line: bytes) -> None:
         pieces, damage = _pieces(line, self._texts)

@@ -2,7 +2,7 @@
 
 A thread at work keeps the interpreter for 5 ms before it hands it over, and a key on its way to the screen
 has to get hold of it several times. So after a key it is handed over sooner, and a thread pauses before each
-module that it imports; the first import without a key ends that, as it would take far longer so.
+module that it imports; when no more keys come that ends, as an import would take far longer so.
 """
 
 from __future__ import annotations
@@ -51,8 +51,13 @@ def key_came() -> None:
     _hasty_until = time.monotonic() + _HASTE
 
 
+def rest() -> None:
+    """No key has come for a while."""
+    sys.setswitchinterval(_USUAL)
+
+
 def _make_way() -> None:
     if time.monotonic() < _hasty_until:
         time.sleep(_PAUSE)
     else:
-        sys.setswitchinterval(_USUAL)
+        rest()

@@ -13,6 +13,7 @@ PATIENCE: Final = 0.008
 """Seconds that are waited for an errand before something else is drawn in its place."""
 
 _log = logging.getLogger(__name__)
+_late = 0
 _listeners: dict[Callable[[], None], asyncio.AbstractEventLoop] = {}
 
 
@@ -63,7 +64,14 @@ def leave(changed: Callable[[], None]) -> None:
     _listeners.pop(changed, None)
 
 
+def late() -> int:
+    """How many errands have been done so far that were not waited for: the colours of that number."""
+    return _late
+
+
 def _tell() -> None:
+    global _late
+    _late += 1
     for changed, loop in tuple(_listeners.items()):
         with suppress(RuntimeError):  # that loop is closed
             loop.call_soon_threadsafe(changed)

@@ -13,8 +13,8 @@ from keen_tui.highlighting import safe_code as safe_code
 from keen_tui.ui.errands import Errand
 
 AT_ONCE: Final = 3_000
-"""Characters of code, lines that are not seen, that are read without a thread."""
-LONGEST_FENCE: Final = 12_000
+"""Characters of code that are read without a thread for the sake of a line behind them."""
+LONGEST_FENCE: Final = 6_000
 
 _loading: dict[tuple[str, str], Errand] = {}
 
@@ -50,8 +50,9 @@ def hunk_colours(hunk: Sequence[DiffLine], path: str) -> LazyHunkColours:
 
 
 def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
-    """All lines of `code`, which stays plain where it is longer than `LONGEST_FENCE`."""
-    colours = ScreenColours(code, language, path) if len(code) <= LONGEST_FENCE else LazyColours(code)
+    """All lines of `code`; plain where it is longer than `LONGEST_FENCE` or what colours it is not loaded."""
+    is_plain = len(code) > LONGEST_FENCE or not _is_ready(language, path)
+    colours = LazyColours(code) if is_plain else LazyColours(code, language, path)
     return [colours[number] for number in range(len(colours.lines))]
 
 

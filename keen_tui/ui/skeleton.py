@@ -1,24 +1,30 @@
 """A picture of the screen that stands while the real one is being imported. Standard library only.
 
 It has no prompt sign: that is how one sees whether the composer is live. Keys that are typed meanwhile
-stay in the terminal's buffer, unseen and unchanged, and arrive in the composer.
+stay in the terminal's buffer, unseen and unchanged, and arrive in the composer. A paste is marked as one
+from the beginning: its lines are no messages.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import struct
 import termios
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-_ENTER: Final = "\x1b[?1049h\x1b[?25l"
-_LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?1049l"
+_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
+_LEAVE: Final = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
 _PANE_ROWS: Final = 3
 _FLAT_BELOW_ROWS: Final = 20
 _HEADER_FROM_ROWS: Final = 16
 _SMALLEST: Final = (40, 10)
 _LFLAG, _IFLAG = 3, 0
+
+typed_before = 0
+"""Bytes typed before the terminal was told to leave a return as it is: in these it is a line feed."""
 
 
 class _Inks(NamedTuple):
@@ -55,6 +61,8 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     """
     before = termios.tcgetattr(stdin)
     _silence(stdin)
+    global typed_before
+    typed_before = _waiting(stdin)
     _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
     try:
         yield
@@ -71,6 +79,12 @@ def _silence(stdin: int) -> None:
     modes[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     modes[_IFLAG] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
     termios.tcsetattr(stdin, termios.TCSANOW, modes)
+
+
+def _waiting(stdin: int) -> int:
+    """How many bytes are there to be read."""
+    count: int = struct.unpack("i", fcntl.ioctl(stdin, termios.FIONREAD, b"\0" * 4))[0]
+    return count
 
 
 def _picture(theme: str, environ: Mapping[str, str], size: os.terminal_size) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,54 +16,73 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from keen_tui.ui import courtesy
+from keen_tui.ui import courtesy, skeleton
 
 _BEGIN: Final = "\x1b[200~"
 _END: Final = "\x1b[201~"
 _CHUNK: Final = 65_536
 _PATIENCE: Final = 0.1
 """Seconds after which a lone escape is a key."""
+_SILENCE: Final = 0.03
+"""Seconds without input after which a paste is over that had its end mark: nobody types as fast."""
+_LOST: Final = 2.0
+"""Seconds without input after which one is over whose end mark does not come."""
 
 
 class PasteParser(XTermParser):
     """Textual's parser, but for pastes.
 
     Textual's own reads a paste character by character, a second for 150 kB, and gives keys for some of what
-    stands behind an escape character in it: one of them may be enter.
+    stands behind an escape character in it: one of them may be enter. Here a paste is over with the last end
+    mark before a silence. What was slipped in behind a mark is text; so are keys typed in that very moment
+    between two pastes.
     """
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._pasted: list[str] | None = None
+        self._has_end = False
         self._held = ""
+
+    @property
+    def wants_silence(self) -> bool:
+        """Whether `silence` has to be called when nothing comes for a while."""
+        return self._pasted is not None
 
     def feed(self, data: str) -> Iterable[Message]:
         """The messages for what was read; "" ends the input."""
         if not data:
-            yield from super().feed(self._held)
+            if self._held:
+                yield from super().feed(self._held)
+            yield from super().feed("")
             return
         data, self._held = self._held + data, ""
-        while data:
-            if self._pasted is None:
-                keys, begin, data = data.partition(_BEGIN)
-                keys = keys if begin else self._hold_back(keys, _BEGIN, at_least=3)
-                if keys:
-                    yield from super().feed(keys)
-                if begin:
-                    self._pasted = []
-                continue
-            # A mark within the paste does not end it: behind the last one stand keys.
-            text, end, rest = data.rpartition(_END)
-            self._pasted.append(text if end else self._hold_back(rest, _END, at_least=1))
-            data = rest if end else ""
-            if end:
-                yield events.Paste("".join(self._pasted).replace("\0", ""))
-                self._pasted = None
+        if self._pasted is None:
+            keys, begin, data = data.partition(_BEGIN)
+            keys = keys if begin else self._hold_back(keys)
+            if keys:
+                yield from super().feed(keys)
+            if not begin:
+                return
+            self._pasted, self._has_end = [""], False
+        before = self._pasted[-1][1 - len(_END) :]
+        self._has_end = self._has_end or _END in before + data
+        self._pasted.append(data)
 
-    def _hold_back(self, text: str, mark: str, *, at_least: int) -> str:
-        """The text without the beginning of a mark at its end, which waits for the rest."""
-        for length in range(len(mark) - 1, at_least - 1, -1):
-            if text.endswith(mark[:length]):
+    def silence(self, seconds: float) -> Iterable[Message]:
+        """The messages for what is complete when nothing has come for so long."""
+        if self._pasted is None or seconds < (_SILENCE if self._has_end else _LOST):
+            return
+        whole, self._pasted = "".join(self._pasted), None
+        text, end, rest = whole.rpartition(_END)
+        yield events.Paste((text if end else whole).replace("\0", ""))
+        if end and rest:
+            yield from self.feed(rest)
+
+    def _hold_back(self, text: str) -> str:
+        """The text without the beginning of a begin mark at its end, which waits for the rest."""
+        for length in range(len(_BEGIN) - 1, 2, -1):
+            if text.endswith(_BEGIN[:length]):
                 self._held = text[-length:]
                 return text[:-length]
         return text
@@ -78,15 +98,28 @@ class KeenDriver(LinuxDriver):
         decode = getincrementaldecoder("utf-8")("replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
+            last, cooked = time.monotonic(), skeleton.typed_before
             while not self.exit_event.is_set():
-                read = os.read(self.fileno, _CHUNK) if selector.select(_PATIENCE) else None
-                if read == b"":  # nothing will come any more
+                ready = selector.select(_SILENCE if parser.wants_silence else _PATIENCE)
+                read = os.read(self.fileno, _CHUNK) if ready else None
+                if read == b"":  # the terminal is gone
+                    self._loop.call_soon_threadsafe(self._app.exit)
                     break
                 if read:
+                    read, cooked = _uncooked(read, cooked)
                     courtesy.key_came()
-                text = decode(read) if read else ""
-                for message in (*(parser.feed(text) if text else ()), *parser.tick()):
+                    last = time.monotonic()
+                    messages = [*parser.feed(decode(read))]
+                else:
+                    courtesy.rest()
+                    messages = [*parser.silence(time.monotonic() - last)]
+                for message in (*messages, *parser.tick()):
                     self.process_message(message)
         with suppress(EOFError, ParseError):
             for _ in parser.feed(""):
                 pass
+
+
+def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:
+    """Bytes of which the first so many hold a line feed for each return, put right; and how many such follow."""
+    return read[:cooked].replace(b"\n", b"\r") + read[cooked:], max(cooked - len(read), 0)

@@ -52,6 +52,21 @@ def test_keys_typed_before_the_composer_is_live_are_kept(tmp_path: Path) -> None
         assert server.requests[0].body["messages"][-1]["content"] == "hi there"
 
 
+def test_a_return_typed_before_the_program_runs_is_a_return(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Hello to you.")])]) as (terminal, server):
+        terminal.type("hi there\r")
+        terminal.wait_for_screen("Hello to you.")
+        assert server.requests[0].body["messages"][-1]["content"] == "hi there"
+
+
+def test_a_paste_before_the_composer_is_live_is_one_text(tmp_path: Path) -> None:
+    with program(tmp_path, []) as (terminal, server):
+        terminal.wait_for("\x1b[?2004h")
+        terminal.paste("one\rtwo\rthree")
+        terminal.wait_for_screen("one", "two", "three", PROMPT_SIGN)
+        assert not server.requests
+
+
 def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -> None:
     counter = Call("bash", {"command": "echo ran >> counter; exit 3"})
     edit = Call("edit_file", {"path": "a.py", "old_text": "one", "new_text": "two"})

@@ -303,6 +303,12 @@ async def test_a_long_paste_is_folded_and_sent_whole(tmp_path: Path) -> None:
         await driver.until(lambda: driver.written == "see [pasted: 20,000 lines]")
         await driver.press("backspace")
         assert driver.written == "see "
+        await driver.press("ctrl+z", "home", "right", "right", "right", "right", "delete")
+        assert driver.written == "see "
+        await driver.press("ctrl+z", "end", "ctrl+w")
+        assert driver.written == "see "
+        await driver.press("ctrl+z", "end", "left", "X")
+        assert driver.written == "see [pasted: 20,000 lines]X"
 
 
 async def test_a_long_message_that_comes_back_is_folded_before_the_draft(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.events import TextDelta
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
 from tests.support import story
@@ -84,6 +85,17 @@ async def test_everything_comes_back_on_resize(tmp_path: Path) -> None:
             await resize(driver, *size)
         await driver.until(lambda: driver.rows() == before)
         assert driver.screen.prompt.has_focus
+
+
+async def test_the_end_is_followed_through_every_resize(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        words = "A sentence of some length, which is broken into rows. " * 4 + "\n\n"
+        await driver.play(story.started(1, "go"), *[TextDelta(turn=1, step=1, text=words)] * 30)
+        for size in ((44, 12), (20, 5), (120, 36), (44, 12), (30, 8), (120, 36), (80, 24)):
+            await resize(driver, *size)
+            await driver.play(TextDelta(turn=1, step=1, text=words))
+            assert driver.screen.transcript.following
+        await driver.until(lambda: driver.screen.transcript.below == 0)
 
 
 async def test_a_question_can_be_read_and_answered_in_a_low_terminal(tmp_path: Path) -> None:

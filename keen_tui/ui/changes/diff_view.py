@@ -16,6 +16,7 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.diff import draw_diff
 from keen_tui.ui.tool_views.side_by_side import draw_side_by_side
 from keen_tui.ui.tool_views.text import draw_text
+from keen_tui.ui.transcript.lazy_lines import LazyLines
 from keen_tui.ui.transcript.lines import Line
 
 _GROUND = "panel"
@@ -57,9 +58,11 @@ class DiffView(ScrollView, can_focus=False):
         return Strip(segments).adjust_cell_length(self._width, self.rich_style).apply_style(self.rich_style)
 
     def _errand_done(self) -> None:
-        """Colours were worked out: what is drawn is drawn with them."""
-        self._drawn.clear()
-        self._lay_out()
+        """Colours were worked out: what is seen is drawn with them."""
+        for lines in self._drawn.values():
+            if isinstance(lines, LazyLines):
+                lines.forget()
+        self.refresh()
 
     @property
     def _width(self) -> int:

@@ -141,6 +141,8 @@ class Document:
     def index_of(self, block: Block) -> int | None:
         """Where a block stands now that was shown before, though it may be another object."""
         name = block_name(block)
+        if self.entries and block_name(self.entries[0].block) == name:
+            return 0
         from_the_end = reversed(range(len(self.entries)))
         return next((index for index in from_the_end if block_name(self.entries[index].block) == name), None)
 
@@ -148,7 +150,7 @@ class Document:
         """Take blocks in that are not shown yet: the past of a session, which is still being restored. A
         piece at a time, each of which costs what it adds."""
         coming = self._coming
-        if past.same_as(coming.past) < len(coming.entries):
+        if not coming.entries or past.same_as(coming.past) < len(coming.entries):
             coming = self._coming = _Coming(frozenset(self._turned), self._look_number)
         coming.past = past
         before = coming.entries[-1].block if coming.entries else None

@@ -54,6 +54,7 @@ class DocumentView(PaintedRows, ScrollView):
         self._painter = Painter(self._document)
         self._anchor = Place(0, 0)
         self._placing = False
+        self._settled_in = Size(0, 0)
         self._may_follow = True
         self._announced: tuple[bool, int, bool] = (True, 0, False)
 
@@ -80,7 +81,8 @@ class DocumentView(PaintedRows, ScrollView):
         return self.scrollable_content_region.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        if self._placing:
+        # Amid a resize Textual cuts it to what there is: nobody has scrolled.
+        if self._placing or self.scrollable_content_region.size != self._settled_in:
             return
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
@@ -148,6 +150,7 @@ class DocumentView(PaintedRows, ScrollView):
         """Measure what is in view, keep the view where it was (or at the end), and paint what changed."""
         if not self._viewport:
             return
+        self._settled_in = self.scrollable_content_region.size
         row = self._measured_bottom() if self.following else self._measured_view()
         self._place(row)
         self.refresh_changed()

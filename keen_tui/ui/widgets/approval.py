@@ -9,10 +9,12 @@ from rich.text import Text
 
 from keen_tui.display import DiffDisplay
 from keen_tui.events import ApprovalRequested
+from keen_tui.ui import errands
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views import render_display
+from keen_tui.ui.transcript.lazy_lines import LazyLines
 from keen_tui.ui.transcript.lines import Line, lines_to_text
 from keen_tui.ui.widgets.phrases import tool_name
 from keen_tui.ui.widgets.question import Choice, Question
@@ -55,11 +57,16 @@ class _Body:
     def __init__(self, event: ApprovalRequested) -> None:
         self._event = event
         self._drawn: tuple[tuple[int, Styles, bool], Sequence[Text]] | None = None
+        self._errands = 0
 
     def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
         key = (width, styles, glyphs.ascii)
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = (key, self._draw(width, styles, glyphs))
+        if self._errands != errands.late():
+            self._errands = errands.late()
+            if isinstance(self._drawn[1], _Texts):
+                self._drawn[1].forget()
         return self._drawn[1]
 
     def _draw(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
@@ -74,6 +81,11 @@ class _Texts(Sequence[Text]):
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._lines = lines
+
+    def forget(self) -> None:
+        """There are colours that were not there before."""
+        if isinstance(self._lines, LazyLines):
+            self._lines.forget()
 
     def __len__(self) -> int:
         return len(self._lines)

@@ -13,6 +13,7 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location
 
 from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
@@ -93,14 +94,24 @@ class Prompt(TextArea):
         else:
             self.post_message(self.LeaveWanted())
 
-    def action_delete_left(self) -> None:
-        """Delete what is selected, or the character left of the cursor; a label goes as a whole."""
-        row, column = self.cursor_location
-        label = self._pastes.label_before(self.document.get_line(row)[:column])
-        if label and self.selection.is_empty:
-            self._delete_via_keyboard((row, column - len(label)), (row, column))
+    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+        """Write in the place of that; within a label nothing is written, but behind it."""
+        if start == end:
+            row, column = start
+            start = end = (row, self._pastes.around(self.document.get_line(row), column)[1])
         else:
-            super().action_delete_left()
+            start, end = self._with_whole_labels(start, end)
+        return super()._replace_via_keyboard(insert, start, end)
+
+    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
+        """Delete that; of a label nothing stays: what it stands for would be lost without a word."""
+        return super()._delete_via_keyboard(*self._with_whole_labels(start, end))
+
+    def _with_whole_labels(self, start: Location, end: Location) -> tuple[Location, Location]:
+        (first_row, first), (last_row, last) = sorted((start, end))
+        first = self._pastes.around(self.document.get_line(first_row), first)[0]
+        last = self._pastes.around(self.document.get_line(last_row), last)[1]
+        return (first_row, first), (last_row, last)
 
     def action_cursor_up(self, select: bool = False) -> None:
         if select or not self.cursor_at_first_line:
@@ -127,11 +138,11 @@ class Prompt(TextArea):
 
     def write(self, text: str) -> None:
         """Put `text`, folded if it is long, in place of what is written, the cursor at its end."""
-        self._show(self._pastes.fold(text))
+        self._show(self._pastes.fold_again(text))
 
     def write_before(self, text: str) -> None:
         """Put `text` before what is written."""
-        folded, draft = self._pastes.fold(text), self.text
+        folded, draft = self._pastes.fold_again(text), self.text
         self._show(f"{folded}\n{draft}" if draft.strip() else folded)
 
     def _show(self, text: str) -> None:

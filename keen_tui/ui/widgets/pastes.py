@@ -19,6 +19,13 @@ class Pastes:
     def __init__(self) -> None:
         self._folded: dict[str, str] = {}
 
+    def fold_again(self, text: str) -> str:
+        """A text that was sent: its labels instead of what they stand for, and a label for all of it if it is
+        still long."""
+        for label, paste in self._folded.items():
+            text = text.replace(paste, label)
+        return self.fold(text)
+
     def fold(self, text: str) -> str:
         """The text itself or, if that is long, a label for it."""
         lines = line_count(text)
@@ -39,9 +46,15 @@ class Pastes:
             return text
         return re.sub("|".join(map(re.escape, labels)), lambda found: self._folded[found[0]], text)
 
-    def label_before(self, text: str) -> str:
-        """The label that `text` ends with, or ""."""
-        return next((label for label in self._folded if text.endswith(label)), "")
+    def around(self, line: str, column: int) -> tuple[int, int]:
+        """Where the label begins and ends that `column` is within; without one, twice the column."""
+        for label in self._folded:
+            start = line.find(label)
+            while start >= 0:
+                if start < column < start + len(label):
+                    return start, start + len(label)
+                start = line.find(label, start + 1)
+        return column, column
 
 
 def pasted(text: str) -> str:

@@ -16,6 +16,7 @@ from keen_tui.display import CommandDisplay
 from keen_tui.errors import StorageFailed
 from keen_tui.events import Event, TextDelta, ToolFinished, TurnDone, TurnStarted
 from keen_tui.messages import ToolResult
+from keen_tui.storage import reading
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_session
 from keen_tui.storage.records import Header, event_line, header_line
 from tests.support.any_event import any_event
@@ -284,7 +285,10 @@ def test_a_text_that_a_turn_holds_twice_is_kept_once(tmp_path: Path) -> None:
     assert other.text == text and other.text is not end.text
 
 
-def test_what_was_read_is_not_looked_through_for_garbage(tmp_path: Path) -> None:
+def test_a_long_session_is_not_looked_through_for_garbage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MANY_RECORDS", 1)
     path = write_session(tmp_path / "s.jsonl", REPRESENTATIVE)
     session = read_session(path)
     events = {id(record.event) for record in session.records}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from keen_tui.ui.state import Block, ReasoningBlock, UserBlock
+from keen_tui.ui.state import Block, NoticeBlock, ReasoningBlock, UserBlock
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
 from tests.support.screen import done_block, long_session, look, text_block
@@ -94,3 +94,24 @@ def test_heights_that_were_known_are_estimates_again_in_another_width() -> None:
     anew.show(Trail(PAST), ())
     assert estimated(shown) == estimated(anew)
     assert shown.height(wrapped) == anew.height(wrapped) < measured
+
+
+def test_what_is_prepared_is_measured_as_it_is_folded_when_it_is_shown() -> None:
+    turned, plain = document(), document()
+    first = Trail(PAST[:20]), ()
+    for each in (turned, plain):
+        each.show(*first)
+    index = next(number for number, block in enumerate(PAST[:20]) if turned.toggle(number))
+    past = prepared(turned, PAST)
+    turned.toggle(index)
+    assert turned.adopt(past)
+    plain.show(past, ())
+    turned.show(past, ())
+    assert estimated(turned) == estimated(plain)
+
+
+def test_the_first_block_is_itself_though_another_one_has_its_name() -> None:
+    notices = tuple(NoticeBlock(turn=1, text=text) for text in ("one", "two"))
+    shown = document()
+    shown.show(Trail(notices), ())
+    assert shown.index_of(notices[0]) == 0

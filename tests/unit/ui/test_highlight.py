@@ -4,18 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
-from keen_tui.display import FileDisplay
+from keen_tui.display import DiffDisplay, DiffLine, FileDisplay
 from keen_tui.highlighting import highlight as coloured_at_once
-from keen_tui.highlighting import load
+from keen_tui.highlighting import is_loaded, load
 from keen_tui.ui import errands
+from keen_tui.ui.changes.diff_view import DiffView
+from keen_tui.ui.changes.shown import ShownFile
+from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.highlight import AT_ONCE, ScreenColours, highlight
+from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
-from tests.support.screen import look, tool_block
+from tests.support.screen import THEMES, look, tool_block
+
+
+class _DiffApp(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.view = DiffView(Styles(THEMES["keen-dark"]), UNICODE)
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+
+@asynccontextmanager
+async def diff_view(display: DiffDisplay) -> AsyncIterator[tuple[DiffView, Pilot[None]]]:
+    """One diff on the screen."""
+    app = _DiffApp()
+    async with app.run_test() as pilot:
+        app.view.show(ShownFile(path=display.path, diff=display), side_by_side=False)
+        yield app.view, pilot
+
 
 LINES = 2_000
 CODE = "\n".join(f"def f{number}(): return {number}" for number in range(LINES))
@@ -102,3 +128,36 @@ async def test_a_failed_errand_is_done_and_logged(caplog: pytest.LogCaptureFixtu
 async def test_code_too_long_to_be_coloured_in_a_frame_stays_plain() -> None:
     code = "x = 1\n" * AT_ONCE
     assert highlight(code, path="long.py")[0] == [("x = 1", "text")]
+
+
+async def test_a_fence_with_one_long_line_is_coloured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[object] = []
+    line = "x = [" + "1, " * 1_500 + "]"
+    highlight("x", path="loaded.py")
+    monkeypatch.setattr("keen_tui.ui.highlight.Errand", begun.append)
+    while not is_loaded("", "loaded.py"):
+        await asyncio.sleep(0.01)
+    assert highlight(line, path="loaded.py") == coloured_at_once(line, path="loaded.py")
+    assert begun == []
+
+
+async def test_a_diff_keeps_its_colours_when_some_came_late(told: asyncio.Event) -> None:
+    """Else each redraw would begin to read anew, be late again, and so on."""
+    hunk = tuple(DiffLine(sign="+", number=n, text=f"def f{n}(): return {n}") for n in range(1, 1_500))
+    display = DiffDisplay(path="far-down.py", hunks=(hunk,), added=1_499, removed=0, total_lines=1_499)
+    async with diff_view(display) as (view, pilot):
+        await pilot.pause(0.2)
+        view.scroll_to(y=1_400, animate=False)
+        reads: list[object] = []
+        wait = errands.Errand.__init__
+
+        def counted(errand: errands.Errand, deed: Callable[[], object]) -> None:
+            reads.append(deed)
+            wait(errand, deed)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(errands.Errand, "__init__", counted)
+            for _ in range(20):
+                view.refresh()
+                await pilot.pause(0.05)
+        assert len(reads) <= 3

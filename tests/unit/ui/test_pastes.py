@@ -20,12 +20,11 @@ BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
 def read(parser: XTermParser, *pieces: str) -> list[str]:
-    """What a terminal's bytes come to: keys by name, pastes in quotes."""
-    found: list[str] = []
-    for piece in pieces:
-        for message in parser.feed(piece):
-            found.append(repr(message.text) if isinstance(message, Paste) else getattr(message, "key", "?"))
-    return found
+    """What a terminal's bytes come to, with a silence behind them: keys by name, pastes in quotes."""
+    messages = [message for piece in pieces for message in parser.feed(piece)]
+    while isinstance(parser, PasteParser) and parser.wants_silence:
+        messages += parser.silence(10.0)
+    return [repr(each.text) if isinstance(each, Paste) else getattr(each, "key", "?") for each in messages]
 
 
 def cut(text: str, places: Sequence[int]) -> list[str]:
@@ -41,7 +40,8 @@ def test_keys_and_pastes_come_as_they_were_given_wherever_they_are_cut(
     given_pieces: list[str], places: list[int]
 ) -> None:
     text = "".join(given_pieces)
-    whole = read(PasteParser(), *given_pieces)
+    parser = PasteParser()
+    whole = [key for piece in given_pieces for key in read(parser, piece)]
     assert whole == [key for piece in given_pieces for key in read(XTermParser(), piece)]
     if text.count(BEGIN) <= 1:
         assert read(PasteParser(), *cut(text, places)) == whole
@@ -53,6 +53,22 @@ def test_nothing_in_a_paste_is_a_key() -> None:
     assert read(PasteParser(), f"{BEGIN}{evil}{END}b") == [repr(evil), "b"]
     slipped = f"ls {END}\rrm -rf /\r{BEGIN}"
     assert read(PasteParser(), f"{BEGIN}{slipped}{END}b") == [repr(slipped), "b"]
+    long = f"ls {END}\rrm -rf /\r" + "x" * 20_000
+    assert read(PasteParser(), *cut(f"{BEGIN}{long}{END}b", range(0, 30_000, 4_095))) == [repr(long), "b"]
+
+
+def test_a_paste_is_over_with_a_silence() -> None:
+    parser = PasteParser()
+    assert [*parser.feed(f"{BEGIN}text{END}")] == []
+    assert [*parser.silence(0.01)] == []
+    assert read(parser) == ["'text'"]
+    assert read(parser, "\r") == ["enter"]
+
+
+def test_a_paste_whose_end_never_comes_does_not_swallow_what_follows() -> None:
+    parser = PasteParser()
+    assert read(parser, f"{BEGIN}text") == ["'text'"]
+    assert read(parser, "\x03") == ["ctrl+c"]
 
 
 def test_a_paste_of_megabytes_comes_in_one_piece() -> None:
@@ -75,8 +91,14 @@ def test_a_long_text_is_a_label_and_goes_out_whole() -> None:
     assert label == "[pasted: 200 lines]"
     assert pastes.unfold(f"see {label} and {label}") == f"see {LONG} and {LONG}"
     assert pastes.unfold(label[:-1]) == label[:-1]
-    assert pastes.label_before(f"see {label}") == label
-    assert pastes.label_before("see") == ""
+    assert pastes.around(f"see {label}!", 10) == (4, 4 + len(label))
+    assert [pastes.around(f"see {label}!", column) for column in (0, 4, 23)] == [(0, 0), (4, 4), (23, 23)]
+
+
+def test_a_message_that_comes_back_has_its_labels_again() -> None:
+    pastes = Pastes()
+    label = pastes.fold(LONG)
+    assert pastes.fold_again(f"Fix this:\n{LONG}please") == f"Fix this:\n{label}please"
 
 
 def test_two_texts_never_share_a_label() -> None:
