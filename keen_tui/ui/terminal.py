@@ -121,5 +121,5 @@ class KeenDriver(LinuxDriver):
 
 
 def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:
-    """Bytes of which the first so many hold a line feed for each return, put right; and how many such follow."""
+    """Bytes of which the first so many hold a line feed for each return, put right; how many such follow."""
     return read[:cooked].replace(b"\n", b"\r") + read[cooked:], max(cooked - len(read), 0)
