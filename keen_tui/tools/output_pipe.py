@@ -78,16 +78,17 @@ class _Reader:
             waiting.register(descriptor, select.POLLIN)
         left = PIPE_BYTES
         while left > 0:
+            stopped = self._stopped  # before the look: what was written before the stop is found by it
             try:
                 chunk = os.read(self._readable, _CHUNK)
             except BlockingIOError:
-                if self._stopped:
+                if stopped:
                     return
                 waiting.poll()
                 continue
             if not chunk:
                 return
-            left -= len(chunk) if self._stopped else 0
+            left -= len(chunk) if stopped else 0
             self._pass_on(chunk)
 
     def _pass_on(self, chunk: bytes) -> None:
