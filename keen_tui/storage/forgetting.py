@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -68,6 +69,9 @@ def _held(folder: Path) -> _Held:
             except OSError:
                 continue
             used, size = max(used, status.st_mtime), size + status.st_size
+    if not used:  # nothing is in it yet: it may be new
+        with suppress(OSError):
+            used = folder.stat().st_mtime
     return _Held(folder, used, size)
 
 

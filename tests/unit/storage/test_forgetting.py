@@ -47,3 +47,12 @@ def test_what_is_no_session_is_left_alone(tmp_path: Path) -> None:
     assert forget_old(root) == ()
     assert forget_old(tmp_path / "nowhere") == ()
     assert elsewhere.exists()
+
+
+def test_a_folder_that_a_session_is_just_about_to_fill_stays(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    (new / "contents").mkdir(parents=True)
+    (old / "contents").mkdir(parents=True)
+    os.utime(old, (1.0, 1.0))
+    assert forget_old(tmp_path) == (old,)
+    assert new.exists()
