@@ -8,11 +8,11 @@ from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from keen_tui.matching import Needle
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.flow import Flow, Flows, Spot
 from keen_tui.ui.transcript.painting import Mark
-from keen_tui.ui.transcript.recent import Recent
 from keen_tui.ui.transcript.search import Hit, Search
 
 Way = Literal[-1, 1]

@@ -12,10 +12,10 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from keen_tui.plain import clean
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
 from keen_tui.ui.transcript.lines import Line
-from keen_tui.ui.transcript.recent import Recent
 
 FLOWS_KEPT: Final = 256
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, overload
 
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.lines import Line
-from keen_tui.ui.transcript.recent import Recent
 
 GROUPS_KEPT: Final = 256
 

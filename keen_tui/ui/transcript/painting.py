@@ -10,9 +10,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.lines import Line, sliced
-from keen_tui.ui.transcript.recent import Recent
 
 _NARROW: Final = 40
 """Columns below which the mark says only a number: the bar of the cursor stays in sight."""

@@ -88,7 +88,7 @@ class Activity(Panel):
         blocks = [block for block in self._state.live if _has_entry(block)]
         doing = self._doing(width)
         return Entries(
-            (len(blocks), lambda place: self._entry(blocks[place], width)),
+            (len(blocks), lambda place: self._entry_of(blocks[place], width)),
             *([(1, lambda _: doing)] if doing else []),
         )
 
@@ -107,6 +107,11 @@ class Activity(Panel):
         doing = 1 if self._doing(width) else 0
         earlier = max(len(self._state.turns) - 1, 0)
         return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
+
+    def _entry_of(self, block: Block, width: int) -> Entry:
+        if isinstance(block, ToolBlock) and block.status != "running":
+            return self.once(block, width, lambda: self._entry(block, width))
+        return self._entry(block, width)
 
     def _entry(self, block: Block, width: int) -> Entry:
         """The entry of a block that has one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, overload
+from typing import ClassVar, NamedTuple, overload
 
 from msgspec import Struct, field
 from rich.text import Text
@@ -12,11 +12,14 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, spread
 
 EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
+
+_ENTRIES_KEPT = 128
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -29,6 +32,14 @@ class Entry(Struct, frozen=True, kw_only=True):
     turn: int = 0
     call_id: str | None = None
     waits: bool = field(default=False)
+
+
+class _Made(NamedTuple):
+    """The entry of a thing, for that many columns."""
+
+    thing: object
+    width: int
+    entry: Entry
 
 
 class Entries(Sequence[Entry]):
@@ -83,6 +94,11 @@ class Panel(Rows, can_focus=True):
         self._cursor = 0
         self._row_owner: dict[int, int] = {}
         self._wanted: tuple[int, int, int] | None = None
+        self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        self._made.clear()
+        super().set_look(styles, glyphs)
 
     def changed(self, *, layout: bool = False) -> None:
         self._wanted = None
@@ -96,6 +112,14 @@ class Panel(Rows, can_focus=True):
         """The entries from top to bottom, their rows in at most `width` cells. Only those in view are
         looked at, so each should be made when it is."""
         raise NotImplementedError
+
+    def once(self, thing: object, width: int, make: Callable[[], Entry]) -> Entry:
+        """The entry of a `thing` that looks the same for as long as it is the same object: made once."""
+        made = self._made.get(id(thing))
+        if made is None or made.thing is not thing or made.width != width:
+            made = _Made(thing, width, make())
+            self._made.keep(id(thing), made)
+        return made.entry
 
     def pinned_row(self, width: int) -> Text | None:
         """The row that always stands at the bottom, or None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
 
 from rich.segment import Segment
@@ -13,10 +13,13 @@ from textual.strip import Strip
 
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.painted import PaintedRows
+from keen_tui.ui.recent import Recent
 from keen_tui.ui.themes import Styles
 
 GAP = "   "
 """What stands between two facts in a row."""
+
+_STRIPS_KEPT = 128
 
 
 class Rows(PaintedRows):
@@ -33,6 +36,7 @@ class Rows(PaintedRows):
         self.look = styles
         self.glyphs = glyphs
         self._has_changed = False
+        self._strips: Recent[Hashable, Strip] = Recent(_STRIPS_KEPT)
 
     def rows(self, width: int, height: int) -> list[Text]:
         """The rows from the top. `height` is 0 while the widget's own height is being found out."""
@@ -64,7 +68,16 @@ class Rows(PaintedRows):
         ground = self.rich_style
         rows = self.rows(width, height)
         for y in range(height):
-            yield strip_of(rows[y] if y < len(rows) else Text(), width, ground)
+            yield self._strip(rows[y] if y < len(rows) else Text(), width, ground)
+
+    def _strip(self, row: Text, width: int, ground: Style) -> Strip:
+        """The row as a strip: the very same one for a row that says and looks the same."""
+        key = (row.plain, row.style, tuple(row.spans), width, ground)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = strip_of(row, width, ground)
+            self._strips.keep(key, strip)
+        return strip
 
     def fact(self, *texts: Text) -> Text:
         """Facts side by side, those that are empty left out."""

@@ -75,7 +75,7 @@ class TurnMemoryPanel(Panel):
         turns = self._state.turns
         if not turns:
             return [Entry(rows=tuple(wrapped(_EMPTY, width, self.look("dim"))))]
-        return Entries((len(turns), lambda place: self._entry(turns[-1 - place], width)))
+        return Entries((len(turns), lambda place: self._entry_of(turns[-1 - place], width)))
 
     def pinned_row(self, width: int) -> Text | None:
         totals = self._totals.of(self._state.turns)
@@ -91,6 +91,11 @@ class TurnMemoryPanel(Panel):
     def _carried(self) -> int:
         """What later turns carry of all that was done so far."""
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
+
+    def _entry_of(self, turn: TurnRow, width: int) -> Entry:
+        if turn.status == "running":
+            return self._entry(turn, width)
+        return self.once(turn, width, lambda: self._entry(turn, width))
 
     def _entry(self, turn: TurnRow, width: int) -> Entry:
         pending = turn.status == "pending"

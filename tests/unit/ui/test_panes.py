@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding
 from textual.geometry import Size
@@ -24,7 +25,7 @@ from keen_tui.ui.themes import Styles, load_themes
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.header import Header, branch_of
-from keen_tui.ui.widgets.rows import spread, wrapped
+from keen_tui.ui.widgets.rows import Rows, spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
 from tests.support import story
@@ -202,3 +203,16 @@ def test_two_ends_of_a_row_never_run_into_each_other() -> None:
 
 def test_words_are_wrapped_between_words() -> None:
     assert [row.plain for row in wrapped("one two three", 8, STYLES("text"))] == ["one two", "three"]
+
+
+def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
+    drawn, ground = Rows(STYLES, UNICODE), Style.parse("white on black")
+    strip = drawn._strip(Text("turn 1", STYLES("dim")), 20, ground)
+    assert drawn._strip(Text("turn 1", STYLES("dim")), 20, ground) is strip
+    others = (
+        Text("turn 2", STYLES("dim")),
+        Text("turn 1", STYLES("text")),
+        Text.assemble("turn ", ("1", STYLES("ok"))),
+    )
+    assert all(drawn._strip(other, 20, ground) != strip for other in others)
+    assert drawn._strip(Text("turn 1", STYLES("dim")), 30, ground).cell_length == 30

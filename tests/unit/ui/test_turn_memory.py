@@ -64,3 +64,21 @@ def test_the_policy_is_named_in_the_title_where_it_is_not_the_usual_one() -> Non
     assert (
         panel(replace(state, policy="full-trace"), folded=True)[0] == "▸ TurnMemory   full-trace   ±1 ✗1 •2"
     )
+
+
+def test_the_entry_of_a_turn_that_stands_is_made_once_for_a_width_and_a_look() -> None:
+    drawn = TurnMemoryPanel(STYLES, UNICODE)
+    drawn._state = apply_all(UiState(), story.three_turns(), 1.0)
+    first = drawn.entries(36)[0]
+    assert drawn.entries(36)[0] is first
+    drawn.set_look(STYLES, ASCII)
+    assert drawn.entries(36)[0].rows[0].plain != first.rows[0].plain
+    assert max(row.cell_len for row in drawn.entries(30)[0].rows) <= 30
+
+
+def test_a_turn_that_changes_is_drawn_as_it_is_now() -> None:
+    drawn = TurnMemoryPanel(STYLES, UNICODE)
+    drawn._state = apply_all(UiState(), story.three_turns(), 1.0)
+    before = drawn.entries(36)[0].rows
+    drawn._state = apply_all(drawn._state, [EDITED], 2.0)
+    assert drawn.entries(36)[0].rows != before
