@@ -19,13 +19,16 @@ class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions are judged by it.
 
     `subject` is the path (as the person reads it) or the command; `inside` tells whether a path is
-    inside the workspace after symlinks are resolved, `creates` whether a write makes a new file.
+    inside the workspace after symlinks are resolved, `creates` whether a write makes a new file. A command
+    that `reads_only` does so inside the workspace; of another one `concern` says what more it may do.
     """
 
     kind: Literal["read", "write", "command"]
     subject: str
     inside: bool = True
     creates: bool = False
+    reads_only: bool = False
+    concern: str = ""
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):

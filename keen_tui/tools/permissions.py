@@ -50,6 +50,8 @@ def judge(mode: Mode, access: Access, granted: Collection[Grant]) -> Verdict:
         return _PLAN_REFUSAL
     special = _special(access)
     if special is None and access.inside:
+        if access.reads_only:
+            return ALLOW
         if access.kind == "read" or (access.kind == "write" and mode == "auto-edit"):
             return ALLOW
         question = _edit(access) if access.kind == "write" else _command(access)
@@ -73,7 +75,7 @@ def _command(access: Access) -> Verdict:
     return Verdict(
         decision="ask",
         question="Run this command?",
-        why="commands can change anything that you can",
+        why=access.concern or "commands can change anything that you can",
         grant="this same command again, this session",
         grant_key=("command", access.subject),
     )

@@ -20,6 +20,7 @@ CREATE = Access(kind="write", subject="notes.md", creates=True)
 WRITE_OUTSIDE = Access(kind="write", subject="/etc/hosts", inside=False)
 WRITE_MAKEFILE = Access(kind="write", subject="Makefile")
 COMMAND = Access(kind="command", subject="make test")
+COMMAND_READS = Access(kind="command", subject="ls", reads_only=True)
 
 TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     # access          plan      ask      auto-edit  auto
@@ -31,6 +32,7 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     (WRITE_OUTSIDE, "refuse", "ask", "ask", "allow"),
     (WRITE_MAKEFILE, "refuse", "ask", "ask", "allow"),
     (COMMAND, "refuse", "ask", "ask", "allow"),
+    (COMMAND_READS, "refuse", "allow", "allow", "allow"),
 ]
 
 

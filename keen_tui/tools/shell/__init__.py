@@ -1,0 +1,1 @@
+"""What a bash command would do, as far as that can be told from its text."""

@@ -1,0 +1,218 @@
+"""A bash command as the simple commands that it consists of, read with bash's own grammar.
+
+Only what means the same to everybody is understood: plain words, quoted text without expansions, pipes,
+`&&`, `||`, `;` and line ends, output sent to /dev/null. All else is not understood, and says so. Nothing
+here decides what a command may do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+LONGEST: Final = 10_000
+"""Characters of a command that are looked at."""
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./:=,@%+^*?-]+")
+_GLOB: Final = re.compile(r"[*?]")
+_MORE_IN_QUOTES: Final = re.compile(r"[$`]|\\(?![A-Za-z0-9.()|+*?\[\]{}^/-])")
+_UNSPOKEN: Final = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]")
+"""Control characters, blanks that are none to bash, marks that hide or turn text around."""
+
+_SAYINGS: Final = {
+    "command_substitution": "what $( ) or ` ` puts in can't be told before",
+    "process_substitution": "<( ) and >( ) run commands of their own",
+    "simple_expansion": "the value of a variable can't be told before",
+    "expansion": "the value of a variable can't be told before",
+    "arithmetic_expansion": "$(( )) can run commands",
+    "variable_assignment": "a variable that is set can change what a program does",
+    "variable_assignments": "a variable that is set can change what a program does",
+    "declaration_command": "a variable that is set can change what a program does",
+    "unset_command": "a variable that is set can change what a program does",
+    "heredoc_redirect": "text for a program's input can be a program",
+    "herestring_redirect": "text for a program's input can be a program",
+    "subshell": "commands in ( ) are not looked into",
+    "compound_statement": "commands in { } are not looked into",
+    "function_definition": "it defines a function",
+    "if_statement": "commands in if are not looked into",
+    "for_statement": "commands in a loop are not looked into",
+    "c_style_for_statement": "commands in a loop are not looked into",
+    "while_statement": "commands in a loop are not looked into",
+    "case_statement": "commands in case are not looked into",
+    "test_command": "tests in [ ] can run commands",
+    "ansi_c_string": "$'...' can stand for any character",
+    "translated_string": '$"..." can stand for any text',
+    "brace_expression": "{ } stands for several words",
+    "comment": "it holds a comment",
+    "negated_command": "it turns an outcome round",
+    "&": "it would go on in the background",
+}
+
+
+class NotUnderstood(Exception):
+    """A part of the command is none that is understood; the text says which or why."""
+
+
+class Word(Struct, frozen=True):
+    """A word as the program gets it. `is_glob`: it stands for the names of files, in the workspace or not."""
+
+    text: str
+    is_glob: bool = False
+
+
+class SimpleCommand(Struct, frozen=True):
+    """A program's name and its arguments."""
+
+    name: str
+    arguments: tuple[Word, ...] = ()
+
+
+def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
+    """All commands that would run, in the order in which they stand there, at least one.
+
+    Raises:
+        NotUnderstood: it holds anything else.
+    """
+    if len(command) > LONGEST:
+        raise NotUnderstood("it is too long to be looked into")
+    if found := _UNSPOKEN.search(command):
+        raise NotUnderstood(f"it holds a character that is not seen (U+{ord(found[0]):04X})")
+    source = command.encode()
+    root = _parser().parse(source).root_node
+    if root.has_error:
+        raise NotUnderstood("it is no command that bash's grammar knows")
+    found_commands = tuple(_statements(root))
+    if not found_commands:
+        raise NotUnderstood("there is no command in it")
+    return found_commands
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash  # noqa: PLC0415 - not before the first command
+    from tree_sitter import Language, Parser  # noqa: PLC0415
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _statements(node: Node) -> Iterator[SimpleCommand]:
+    for child in _children(node):
+        match child.type:
+            case "command":
+                yield _command(child)
+            case "list" | "pipeline":
+                yield from _statements(child)
+            case "redirected_statement":
+                yield from _redirected(child)
+            case "&&" | "||" | "|" | ";" | "\n":
+                pass
+            case _:
+                raise _unknown(child)
+
+
+def _redirected(node: Node) -> Iterator[SimpleCommand]:
+    body = [child for child in _children(node) if child.type != "file_redirect"]
+    for child in node.children:
+        if child.type == "file_redirect":
+            _require_harmless(child)
+    if len(body) != 1 or body[0].type not in ("command", "list", "pipeline"):
+        raise _unknown(body[-1] if body else node)
+    yield from [_command(body[0])] if body[0].type == "command" else _statements(body[0])
+
+
+def _require_harmless(redirect: Node) -> None:
+    """Output to /dev/null, or one of the two outputs into the other."""
+    kinds = [child.type for child in redirect.children if child.type != "file_descriptor"]
+    texts = [_text(child) for child in redirect.children if child.type != "file_descriptor"]
+    if len(texts) == 2:
+        if kinds == [kinds[0], "word"] and texts[0] in (">", ">>", "&>", "&>>") and texts[1] == "/dev/null":
+            return
+        if texts[0] == ">&" and texts[1] in ("1", "2"):
+            return
+    raise NotUnderstood("its input or output is sent to a file")
+
+
+def _command(node: Node) -> SimpleCommand:
+    name, *rest = _children(node)
+    if name.type != "command_name":
+        raise _unknown(name)
+    if len(name.children) != 1 or name.children[0].type != "word":
+        raise NotUnderstood("its program is not named by a plain word")
+    first = _plain(name.children[0])
+    if first.is_glob:
+        raise NotUnderstood("its program is named by a pattern")
+    return SimpleCommand(first.text, tuple(_word(child) for child in rest))
+
+
+def _word(node: Node) -> Word:
+    match node.type:
+        case "word" | "number":
+            return _plain(node)
+        case "raw_string":
+            return Word(_text(node)[1:-1])
+        case "string":
+            return Word(_quoted(node))
+        case "concatenation":
+            return _joined(node)
+    raise _unknown(node)
+
+
+def _plain(node: Node) -> Word:
+    text = _text(node)
+    if node.children or not _PLAIN.fullmatch(text):
+        raise _unknown(node.children[0]) if node.children else NotUnderstood(f"of {text!r} more can be meant")
+    return Word(text, is_glob=_GLOB.search(text) is not None)
+
+
+def _quoted(node: Node) -> str:
+    inner = _text(node)[1:-1]
+    for child in node.children:
+        if child.type not in ('"', "string_content"):
+            raise _unknown(child)
+    if found := _MORE_IN_QUOTES.search(inner):
+        raise NotUnderstood(f"of {found[0]!r} in quotes more can be meant")
+    return inner
+
+
+def _joined(node: Node) -> Word:
+    """Pieces without a blank between them: text in quotes is no pattern, wherever it stands."""
+    end = node.start_byte
+    pieces: list[Word] = []
+    for child in node.children:
+        if child.start_byte != end:
+            raise NotUnderstood("it is no command that bash's grammar knows")
+        end = child.end_byte
+        pieces.append(_word(child))
+    is_glob = any(piece.is_glob for piece in pieces)
+    if is_glob and any(child.type not in ("word", "number") for child in node.children):
+        raise NotUnderstood("a pattern stands beside quotes")
+    return Word("".join(piece.text for piece in pieces), is_glob)
+
+
+def _children(node: Node) -> list[Node]:
+    """The parts of a node, once it is clear that there is nothing else between them."""
+    source, end = node.text or b"", node.start_byte
+    for child in node.children:
+        between = source[end - node.start_byte : child.start_byte - node.start_byte]
+        if between.replace(b"\\\n", b"").strip(b" \t\n"):
+            raise NotUnderstood(f"{between.decode()[:40]!r} in it is not understood")
+        end = child.end_byte
+    return node.children
+
+
+def _unknown(node: Node) -> NotUnderstood:
+    for each in (node, *node.children):
+        if each.type in _SAYINGS:
+            return NotUnderstood(_SAYINGS[each.type])
+    return NotUnderstood(f"{_text(node)[:40]!r} in it is not understood")
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()

@@ -1,0 +1,104 @@
+"""Whether a command only reads, and only inside the workspace: then it may run unasked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from glob import iglob
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from keen_tui.errors import ToolFailure
+from keen_tui.tools.environment import find_program
+from keen_tui.tools.sensitive import holds_secrets
+from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
+from keen_tui.tools.shell.readers import paths_of, reads_below
+from keen_tui.tools.workspace import Workspace
+
+_MOST_BELOW: Final = 50_000
+"""Files that are looked at by their names when a command reads folders."""
+_MOST_FILES: Final = 2_000
+"""Files of a pattern that are looked at."""
+_BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
+
+
+def why_it_asks(command: str, workspace: Workspace) -> str:
+    """ "" for a command that is wholly understood and only reads inside the workspace; else why it is not.
+
+    Looks at the file system: call it in a thread.
+    """
+    try:
+        folders = [workspace.root]
+        for each in simple_commands(command):
+            _require_real_program(each.name, workspace)
+            words = list(paths_of(each))
+            for folder in folders:
+                paths = [path for word in words for path in _files(word, folder)]
+                for path in paths:
+                    _require_inside(path, workspace)
+                if reads_below(each):
+                    _require_no_secrets_below(paths or [folder])
+            if each.name == "cd":
+                folders += list(_folders_after(each, folders))
+    except NotUnderstood as reason:
+        return str(reason)
+    return ""
+
+
+def _require_real_program(name: str, workspace: Workspace) -> None:
+    """It is one of the system, none that lies in the workspace."""
+    if name in _BUILTINS:
+        return
+    found = find_program(name)
+    if found and workspace.place(found).inside:
+        raise NotUnderstood(f"{name} would be a program of the workspace: {found}")
+
+
+def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path]:
+    """Where `cd` may lead. It may also fail, or stand in a pipe: then it stays."""
+    if len(command.arguments) != 1 or command.arguments[0].text == "-" or command.arguments[0].is_glob:
+        raise NotUnderstood("where it changes to can't be told before")
+    for folder in folders:
+        yield folder / command.arguments[0].text
+
+
+def _require_inside(path: Path, workspace: Workspace) -> None:
+    if str(path) == os.devnull:
+        return
+    try:
+        place = workspace.place(str(path))
+    except ToolFailure as failure:
+        raise NotUnderstood(str(failure)) from failure
+    if not workspace.reads_freely(place):
+        raise NotUnderstood(f"{path} leads out of the workspace")
+    if holds_secrets(place.name) or holds_secrets(path.name):
+        raise NotUnderstood(f"{place.name} may hold keys or passwords")
+
+
+def _require_no_secrets_below(paths: Sequence[Path]) -> None:
+    seen = 0
+    for top in paths:
+        for folder, folders, files in os.walk(top):
+            if folders.count(".git"):
+                folders.remove(".git")
+            for name in files:
+                if holds_secrets(name) or holds_secrets(f"{Path(folder).name}/{name}"):
+                    raise NotUnderstood(f"{name}, which is among the files, may hold keys or passwords")
+            seen += len(files)
+            if seen > _MOST_BELOW:
+                raise NotUnderstood("there are too many files to look for keys and passwords among them")
+
+
+def _files(word: Word, folder: Path) -> Iterator[Path]:
+    """The path itself, or the files that a pattern finds now."""
+    if not word.is_glob:
+        yield folder / word.text
+        return
+    if ".." in Path(word.text).parts:
+        raise NotUnderstood(f"where {word.text} leads can't be told before")
+    base = folder / word.text
+    found = list(islice(iglob(str(base)), _MOST_FILES + 1))  # noqa: PTH207 - of a folder that may be /
+    if len(found) > _MOST_FILES:
+        raise NotUnderstood(f"{word.text} stands for more than {_MOST_FILES:,} files")
+    yield from map(Path, found or [str(base)])

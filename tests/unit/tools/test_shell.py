@@ -1,0 +1,398 @@
+"""Which commands run unasked. The list of those that don't grew from how such lists have been got round."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from keen_tui.tools.shell.grammar import NotUnderstood, simple_commands
+from keen_tui.tools.shell.judging import why_it_asks
+from keen_tui.tools.workspace import Workspace
+
+READS = r"""
+ls
+ls -la src
+ls -R src
+ls *.md
+ls -l src/*
+ls src/*.py
+pwd
+cat README.md
+cat -n src/app.py
+cat src/*.py
+cat README.md src/app.py
+cat /dev/null
+cat "a file.txt"
+cat 'a file.txt'
+head -5 README.md
+head -n 20 src/app.py
+tail -n +3 src/app.py
+wc -l src/app.py
+wc -l src/*.py | tail -1
+cat src/app.py | head -20
+cat README.md | grep -n def | wc -l
+grep -n def src/app.py
+grep -rn "def main" src
+grep -rn --include="*.py" TODO src
+grep -ic todo README.md
+grep -E 'class|def' src/app.py
+egrep 'a|b' README.md
+rg main src
+rg -n "def \w+" src
+rg -l -g '*.py' main src
+find . -name '*.py'
+find src -type f -name "*.py" -not -path '*/x/*'
+find . -maxdepth 2 -type d
+find src -name '*.py' | head
+sed -n 1,20p src/app.py
+sed -n '1,20p' src/app.py
+sed -n '5p;7,9p' src/app.py
+sort README.md
+sort -rn README.md | uniq -c
+sort -k 2 -t , README.md
+uniq README.md
+cut -d, -f1 README.md
+cut -d ',' -f 1 README.md
+tr a-z A-Z
+nl README.md
+diff README.md src/app.py
+diff -u README.md src/app.py
+cmp README.md src/app.py
+stat README.md
+file README.md
+du -sh src
+df
+tree -L 2
+date
+date +%F
+date -u +%H:%M
+md5sum README.md
+sha256sum README.md src/app.py
+basename src/app.py .py
+dirname src/app.py
+realpath src/app.py
+readlink link-inside
+echo done
+echo "all of it"
+echo 'a $b'
+printf '%s\n' a
+true
+which python
+whoami
+uname -a
+xxd README.md
+od -c README.md
+python --version
+node --version
+cd src && ls
+cd src && cat app.py
+cd src; ls -la
+ls 2>/dev/null
+ls 2>&1
+ls src missing 2>&1 | head -3
+cat README.md >/dev/null && echo ok
+ls || true
+ls -- -x
+"""
+
+ASKS = r"""
+rm README.md
+rm -rf .
+mv a b
+cp a b
+touch x
+mkdir x
+chmod +x README.md
+ln -s / x
+tee x
+dd if=a of=b
+ls > x
+ls >> x
+ls >| x
+ls &> x
+ls >/dev/tcp/10.0.0.1/80
+ls > /dev/null x > y
+cat < README.md
+cat <<< x
+cat <<E
+echo $(id)
+echo `id`
+echo "$(id)"
+echo "`id`"
+echo $HOME
+echo ${HOME}
+echo "$HOME"
+echo $((1+1))
+echo $'\x41'
+echo $"x"
+cat <(id)
+ls &
+ls & rm x
+ls && rm README.md
+ls || rm README.md
+ls; rm README.md
+ls | sh
+ls | xargs rm
+(ls)
+{ ls; }
+! ls
+if true; then ls; fi
+for x in a; do ls; done
+while true; do ls; done
+case a in a) ls;; esac
+f() { ls; }
+function f { ls; }
+[ -f x ]
+[[ -v a ]]
+test -v 'a[$(id)]'
+printf -v 'a[$(id)]' x
+PATH=. ls
+LD_PRELOAD=./x.so ls
+A=1
+export A=1
+declare -x A=1
+alias ls=rm
+eval ls
+exec ls
+source x
+. x
+command ls
+builtin cd
+env ls
+time ls
+nohup ls
+sudo ls
+xargs ls
+sh -c ls
+bash -c ls
+python -c 'import os'
+python x.py
+perl -e 1
+node -e 1
+awk 1 README.md
+awk 'BEGIN { system("id") }'
+sed -i s/a/b/ README.md
+sed s/a/b/e README.md
+sed 'w x' README.md
+sed -n '1e id' README.md
+sed -n 1p -i README.md
+sed --expression=1e README.md
+find . -exec rm {} +
+find . -execdir id +
+find . -delete
+find . -ok id
+find . -fprint x
+find . -fprintf x y
+find . -fls x
+find -L . -name x
+find . -files0-from x
+find * -name x
+sort -o README.md README.md
+sort -oREADME.md README.md
+sort --output=x README.md
+sort --out=x README.md
+sort --compress-program=sh README.md
+sort --compress-prog=sh README.md
+sort -T / README.md
+sort -S 1b --compress-program=sh README.md
+sort *
+uniq README.md x
+uniq *
+rg --pre sh main
+rg --pre=sh main
+rg --pr=sh main
+rg -z main
+rg --search-zip main
+rg --hostname-bin sh main
+rg -L main
+rg --follow main
+rg --files /etc
+rg -f /etc/passwd main
+rg main /etc
+grep -R x .
+grep -f /etc/passwd README.md
+grep -r x /
+grep x /etc/passwd
+grep -rn key secrets
+rg key secrets
+diff -l a b
+diff --to-file=x a
+tree -o x
+xxd -r README.md x
+xxd README.md x
+file -C -m x
+file -z x
+date -s 2020-01-01
+date 010100002020
+date --set=x
+hostname x
+git status
+git log
+git -c core.pager=id log
+git --exec-path=. status
+git diff --output=x
+git diff --ext-diff
+git grep -O x
+npm test
+make
+pytest
+pip install x
+curl http://example.com
+wget http://example.com
+nc 10.0.0.1 80
+ssh host
+ping example.com
+less README.md
+vi README.md
+man ls
+jq . README.md
+tar xf a
+zip a b
+gcc a.c
+go version -m x
+cat /etc/passwd
+cat ../x
+cat src/../../x
+cat ~/.bashrc
+cat ~root/x
+cat link-outside
+cat folder-outside/passwd
+ls /
+ls ..
+ls -d /*
+cat /proc/self/environ
+cat /proc/self/root/etc/passwd
+cat /dev/stdin
+wc --files0-from=/etc/passwd
+head .env
+cat .env
+cat .e*
+cat secrets/id_rsa
+cat secrets/*
+cat link-to-key
+grep -n KEY .env
+cd /
+cd ..
+cd
+cd -
+cd / && ls
+cd src && cat ../../x
+cd folder-outside && ls
+cd src && rm app.py
+ls {a,b}
+ls [a-z]*
+ls [^a]*
+cat [[:alpha:]]*
+ls ~
+echo \$HOME
+echo a\ b
+echo *"x"*
+./ls
+/bin/ls
+src/ls
+"ls"
+l""s
+'ls'
+\ls
+ls #x
+ls |& cat
+ls ||
+ls &&
+| ls
+ls ;;
+coproc ls
+exec 3<>/dev/tcp/a/1
+unknown-program
+trap id EXIT
+kill 1
+wait
+read x
+let 'a[$(id)]=1'
+unset 'a[$(id)]'
+set -x
+shopt -s x
+ulimit -c 0
+history
+fc -s
+mapfile -C id x
+enable -f x y
+complete -C id x
+hash -p ./x ls
+type -a ls; ./x
+"""
+
+CONTROL = [
+    "ls\r",
+    "ls\x00",
+    "ls\x0brm x",
+    "ls\u00a0x",
+    "ls \u202etxt",
+    "ls\u2028rm x",
+    "ls\x1b[2K",
+    "ls \u200bx",
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    root, outside = tmp_path / "work", tmp_path / "outside"
+    for folder in (root / "src", root / "secrets", outside):
+        folder.mkdir(parents=True)
+    for name in ("README.md", "src/app.py", "a file.txt", ".env", "secrets/id_rsa"):
+        (root / name).write_text("def main\n")
+    (outside / "passwd").touch()
+    (root / "link-inside").symlink_to(root / "README.md")
+    (root / "link-outside").symlink_to(outside / "passwd")
+    (root / "folder-outside").symlink_to(outside)
+    (root / "link-to-key").symlink_to(root / "secrets" / "id_rsa")
+    return Workspace(root)
+
+
+def lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line]
+
+
+@pytest.mark.parametrize("command", lines(READS))
+def test_what_only_reads_inside_the_workspace_runs_unasked(workspace: Workspace, command: str) -> None:
+    assert why_it_asks(command, workspace) == ""
+
+
+@pytest.mark.parametrize(
+    "command", [*lines(ASKS), *CONTROL, "cat <<E\nx\nE", "ls\nrm x", "ls \\\n; rm x", ""]
+)
+def test_all_else_asks_and_says_why(workspace: Workspace, command: str) -> None:
+    why = why_it_asks(command, workspace)
+    assert why
+    assert why.isprintable()
+
+
+def test_a_program_of_the_workspace_is_not_the_one_of_the_system(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = workspace.root / "bin" / "ls"
+    planted.parent.mkdir()
+    planted.write_text("#!/bin/sh\nrm -rf /\n")
+    planted.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{planted.parent}:{os.environ['PATH']}")
+    assert "a program of the workspace" in why_it_asks("ls", workspace)
+
+
+def test_a_recursive_search_is_not_led_to_keys_by_the_folder_it_starts_in(workspace: Workspace) -> None:
+    assert "id_rsa" in why_it_asks("grep -rn main .", workspace) or ".env" in why_it_asks(
+        "grep -rn main .", workspace
+    )
+    assert why_it_asks("cd src && grep -rn main .", workspace) != ""
+    assert why_it_asks("grep -rn main src", workspace) == ""
+
+
+def test_words_are_what_a_program_gets() -> None:
+    first, second = simple_commands("""grep -n 'a b'c"d e" x.py | head -3""")
+    assert [word.text for word in first.arguments] == ["-n", "a bcd e", "x.py"]
+    assert (second.name, [word.text for word in second.arguments]) == ("head", ["-3"])
+
+
+def test_a_command_of_any_length_is_judged_at_once() -> None:
+    with pytest.raises(NotUnderstood):
+        simple_commands("echo " + "a" * 20_000)
