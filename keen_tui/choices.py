@@ -7,6 +7,9 @@ from typing import Literal
 Mode = Literal["ask", "auto-edit", "plan", "auto"]
 """Permission mode: what runs without asking."""
 
+Scope = Literal["once", "session", "workspace"]
+"""How far a yes goes: this call, calls of this kind in this session, or these commands here for good."""
+
 PolicyName = Literal["summary", "in-band", "full-trace"]
 """Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
 

@@ -89,7 +89,7 @@ def _headless(settings: Settings, given: Mapping[str, Any]) -> int:
 
     async def run() -> int:
         session, history = build_saved_session(
-            settings, Path.cwd(), provider, choice.model, store, attended=False
+            settings, Path.cwd(), provider, choice.model, store, os.environ, attended=False
         )
         return await run_prompt(
             session,

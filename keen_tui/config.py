@@ -28,7 +28,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     `stall_seconds` is how long a stream may stay silent, `retry_attempts` the attempts a step,
     `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
     what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
-    in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never.
+    in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
+    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`.
     """
 
     provider: str = ""
@@ -45,6 +46,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     memory_policy: PolicyName = "summary"
     pending_durable: bool = False
     compact_at: int = 85
+    permissions_allow: tuple[str, ...] = ()
+    permissions_ask: tuple[str, ...] = ()
+    permissions_deny: tuple[str, ...] = ()
     theme: str = "keen-dark"
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False
@@ -121,8 +125,14 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is no valid TOML: {error}.") from error
 
 
-_TABLES = ("memory", "pending")
-_IN_TABLES: Mapping[str, str] = {"memory_policy": "memory.policy", "pending_durable": "pending.durable"}
+_TABLES = ("memory", "pending", "permissions")
+_IN_TABLES: Mapping[str, str] = {
+    "memory_policy": "memory.policy",
+    "pending_durable": "pending.durable",
+    "permissions_allow": "permissions.allow",
+    "permissions_ask": "permissions.ask",
+    "permissions_deny": "permissions.deny",
+}
 """Settings that stand in a table of the settings file, and their names there."""
 
 
@@ -155,7 +165,8 @@ def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Sett
             raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
         if problem := _problem(name, value):
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
-    return replace(settings, **changes)
+    lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
+    return replace(settings, **{**changes, **lists})
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -179,6 +190,9 @@ def _problem(name: str, value: object) -> str | None:
         case float():
             positive = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
             return None if positive else "must be a number of seconds above 0"
+        case tuple():
+            is_list = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+            return None if is_list else "must be a list of texts in quotes"
         case int():
             whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
             return None if whole else "must be a whole number above 0"

@@ -93,7 +93,8 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
 class ApprovalRequested(Struct, frozen=True, kw_only=True):
     """A call waits for an answer by its id. `display` is what would happen, `why` why it asks.
 
-    `grant` words what "allow this kind for the session" would allow; None when that is not offered.
+    `grant` words what "allow this kind for the session" would allow, `saves` are the commands that can be
+    allowed for good in this workspace; None and () when that is not offered.
     """
 
     turn: int
@@ -105,10 +106,14 @@ class ApprovalRequested(Struct, frozen=True, kw_only=True):
     why: str
     display: Display | None
     grant: str | None
+    saves: tuple[str, ...] = ()
 
 
 class ApprovalAnswered(Struct, frozen=True, kw_only=True):
-    """The answer to an approval; `by` is "stop" when the turn was interrupted before one came."""
+    """The answer to an approval; `by` is "stop" when the turn was interrupted before one came.
+
+    `saved` are the commands that it allows for good in this workspace.
+    """
 
     turn: int
     id: str
@@ -116,6 +121,7 @@ class ApprovalAnswered(Struct, frozen=True, kw_only=True):
     for_session: bool
     message: str
     by: Literal["user", "headless", "stop"]
+    saved: tuple[str, ...] = ()
 
 
 class Usage(Struct, frozen=True, kw_only=True):

@@ -149,7 +149,9 @@ def highlight_hunk(hunk: Sequence[DiffLine], path: str) -> list[Coloured]:
 
 
 def _joined(hunk: Sequence[DiffLine], *, without: str) -> str:
-    return "\n".join(safe_code(row.text).replace("\n", " ") for row in hunk if row.sign != without)
+    """One side of a hunk. What a file holds is not hidden: its escape sequences can be read."""
+    rows = (clean(row.text, tabs=True, escapes=True) for row in hunk if row.sign != without)
+    return "\n".join(row.expandtabs(TAB_CELLS) for row in rows)
 
 
 def safe_code(code: str) -> str:

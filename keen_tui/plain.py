@@ -24,22 +24,51 @@ _HIDDEN = re.compile(
 _SUSPECT = re.compile(_HIDDEN.pattern[:-1] + "\t\n]")
 
 
-def clean(text: str, *, newlines: bool = False, tabs: bool = False) -> str:
+_BLANKS = re.compile(
+    "[\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f]"
+)
+_LOOK_ALIKES = re.compile("[\u0370-\u058f\u13a0-\u13ff\uff01-\uff5e\U0001d400-\U0001d7ff]")
+_WORD = re.compile(r"[^\s'\"]+")
+_TRAILING = re.compile(r" +(?=\n|\Z)")
+
+
+def clean(text: str, *, newlines: bool = False, tabs: bool = False, escapes: bool = False) -> str:
     """Text from outside, safe to draw: what would act on the terminal or hide in the line is gone.
 
     Escape sequences are removed. Other control characters become `^X`, direction marks, tag and
     invisible characters `<U+202E>`. With `newlines` line ends stay (all as `\\n`), else they become a
-    blank; with `tabs` tabs stay, else they are filled with blanks up to the next multiple of four.
+    blank; with `tabs` tabs stay, else they are filled with blanks up to the next multiple of four; with
+    `escapes` escape sequences can be read, `^[[31m`.
     """
     if not _SUSPECT.search(text):
         return text
-    text = _ESCAPES.sub("", text)
+    text = text if escapes else _ESCAPES.sub("", text)
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     if not newlines:
         text = re.sub(r"\s*\n\s*", " ", text)
     if not tabs:
         text = text.expandtabs(TAB_CELLS)
     return _HIDDEN.sub(_shown, text)
+
+
+def revealed(text: str) -> str:
+    """All of a text that somebody is asked about, so that two texts that differ look different: what is not
+    seen, blanks at the end of a line, blanks that are none, letters that look like those of the word they
+    stand in. Its line ends stay.
+    """
+    text = text.replace("\r", "<U+000D>").replace("\t", "<tab>")
+    text = clean(text, newlines=True, escapes=True)
+    text = _WORD.sub(lambda word: _LOOK_ALIKES.sub(_named, word[0]) if _mixed(word[0]) else word[0], text)
+    text = _BLANKS.sub(_named, text)
+    return _TRAILING.sub(lambda found: f"<{len(found[0])} blank{'s' * (len(found[0]) > 1)}>", text)
+
+
+def _mixed(word: str) -> bool:
+    return not word.isascii() and re.search("[A-Za-z]", word) is not None
+
+
+def _named(match: re.Match[str]) -> str:
+    return f"<U+{ord(match[0]):04X}>"
 
 
 def _shown(match: re.Match[str]) -> str:

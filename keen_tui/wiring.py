@@ -10,13 +10,15 @@ from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.config import Settings
-from keen_tui.home import data_folder, home_folder
+from keen_tui.home import data_folder, home_folder, settings_file
 from keen_tui.keys import Keys
 from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog import load_catalog
 from keen_tui.providers.choice import Chooser
 from keen_tui.storage.sessions import SessionStore
+from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.toolbox import build_toolbox
 
 
@@ -34,13 +36,15 @@ def build_session(
     *,
     attended: bool,
     keeper: TurnKeeper | None = None,
+    rules: Rules = NO_RULES,
+    allowances: Allowances | None = None,
 ) -> Session:
     """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `keeper`
-    keeps what its tools change."""
+    keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here."""
     return Session(
         workspace=workspace,
         provider=provider,
-        toolbox=build_toolbox(workspace, keeper),
+        toolbox=build_toolbox(workspace, keeper, rules=rules),
         mode=settings.mode,
         attended=attended,
         max_steps=settings.max_steps,
@@ -48,7 +52,16 @@ def build_session(
         info=info,
         policy=settings.memory_policy,
         compact_at=settings.compact_at,
+        rules=rules,
+        allowances=allowances,
     )
+
+
+def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
+    """The rules of the user's settings. Raises ConfigError: one is no rule."""
+    where = str(settings_file(environ))
+    by_ruling = {ruling: getattr(settings, f"permissions_{ruling}") for ruling in RULINGS}
+    return Rules(rule for ruling, texts in by_ruling.items() for rule in parse_rules(ruling, texts, where))
 
 
 def build_store(environ: Mapping[str, str]) -> SessionStore:
@@ -62,10 +75,24 @@ def build_saved_session(
     provider: Provider,
     info: ModelInfo | None,
     store: SessionStore,
+    environ: Mapping[str, str],
     *,
     attended: bool,
 ) -> tuple[Session, HistoryDesk]:
-    """A session that is saved, and the desk that saves it and puts others in its place."""
+    """A session that is saved, and the desk that saves it and puts others in its place.
+
+    Raises:
+        ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
+    """
     keeper = TurnKeeper()
-    session = build_session(settings, workspace, provider, info, attended=attended, keeper=keeper)
+    session = build_session(
+        settings,
+        workspace,
+        provider,
+        info,
+        attended=attended,
+        keeper=keeper,
+        rules=build_rules(settings, environ),
+        allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
+    )
     return session, HistoryDesk(session, store, keeper, keeps_pending=settings.pending_durable)

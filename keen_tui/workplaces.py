@@ -33,7 +33,9 @@ def live(settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str
         model = choice.model
     except ModelMissing as missing:
         choice, provider, model = None, NotConfigured(str(missing)), None
-    session, history = build_saved_session(settings, Path.cwd(), provider, model, store, attended=True)
+    session, history = build_saved_session(
+        settings, Path.cwd(), provider, model, store, environ, attended=True
+    )
     return Workplace(
         session=session,
         models=ModelDesk(session, chooser, settings, choice, environ),

@@ -8,12 +8,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from keen_tui.choices import Mode
-from keen_tui.errors import SessionRefused
-from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event
+from keen_tui.choices import Mode, Scope
+from keen_tui.errors import ConfigError, SessionRefused
+from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Notice
 from keen_tui.messages import ToolCall
+from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.base import Access, PreparedCall
-from keen_tui.tools.permissions import Verdict, judge
+from keen_tui.tools.permissions import Allowed, Verdict, judge
+from keen_tui.tools.rules import NO_RULES, Rules
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -25,7 +27,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 class _Reply(Struct, frozen=True, kw_only=True):
     allowed: bool
-    for_session: bool
+    scope: Scope
     message: str
     by: Literal["user", "headless"]
 
@@ -36,30 +38,56 @@ class Approvals:
     Args:
         publish: where ApprovalRequested and ApprovalAnswered go.
         attended: whether somebody is there to answer; otherwise what would ask is denied.
+        rules: what the user's settings allow, ask about and deny.
+        allowances: commands that are allowed for good; None: none are, and none can be.
     """
 
-    def __init__(self, publish: Callable[[Event], None], *, mode: Mode, attended: bool) -> None:
+    def __init__(
+        self,
+        publish: Callable[[Event], None],
+        *,
+        mode: Mode,
+        attended: bool,
+        rules: Rules = NO_RULES,
+        allowances: Allowances | None = None,
+    ) -> None:
         self.mode: Mode = mode
         self._publish = publish
         self._attended = attended
+        self._rules = rules
+        self._allowances = allowances
         self._granted: set[tuple[str, str]] = set()
         self._open: dict[str, asyncio.Future[_Reply]] = {}
 
     async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
         """Whether the call may run. Waits for a person where the mode says so."""
-        verdict = judge(self.mode, prepared.access, self._granted)
+        verdict = judge(self.mode, prepared.access, self._allowed)
         if verdict.decision == "allow":
             return Answer(allowed=True)
         if verdict.decision == "refuse":
             return Answer(allowed=False, refusal=verdict.refusal)
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
-            if reply.for_session and verdict.grant_key:
-                self._granted.add(verdict.grant_key)
+            await self._remember(turn, reply.scope, verdict)
             return Answer(allowed=True)
         return Answer(allowed=False, refusal=_refusal(reply))
 
-    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+    @property
+    def _allowed(self) -> Allowed:
+        saved = self._allowances.commands if self._allowances else ()
+        return Allowed(rules=self._rules, granted=self._granted, saved=saved)
+
+    async def _remember(self, turn: int, scope: Scope, verdict: Verdict) -> None:
+        """Keep what a yes allows beyond this call."""
+        if scope == "session" and verdict.grant_key:
+            self._granted.add(verdict.grant_key)
+        if scope == "workspace" and verdict.saves and self._allowances:
+            try:
+                await asyncio.to_thread(self._allowances.add, verdict.saves)
+            except ConfigError as error:
+                self._publish(Notice(turn=turn, text=str(error)))
+
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the open approval of that call.
 
         Raises:
@@ -68,7 +96,7 @@ class Approvals:
         waiting = self._open.get(call_id)
         if waiting is None or waiting.done():
             raise SessionRefused("That question is no longer open.")
-        waiting.set_result(_Reply(allowed=allow, for_session=for_session, message=message.strip(), by="user"))
+        waiting.set_result(_Reply(allowed=allow, scope=scope, message=message.strip(), by="user"))
 
     def forget_grants(self) -> None:
         """Another session begins: what was allowed for this one is asked for again."""
@@ -79,6 +107,7 @@ class Approvals:
     ) -> _Reply:
         waiting: asyncio.Future[_Reply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = waiting
+        saves = tuple(map(str, verdict.saves)) if self._allowances else ()
         self._publish(
             ApprovalRequested(
                 turn=turn,
@@ -90,6 +119,7 @@ class Approvals:
                 why=verdict.why,
                 display=prepared.display,
                 grant=verdict.grant,
+                saves=saves,
             )
         )
         if not self._attended:
@@ -110,9 +140,10 @@ class Approvals:
                 turn=turn,
                 id=call.id,
                 allowed=reply.allowed,
-                for_session=reply.for_session,
+                for_session=reply.scope == "session",
                 message=reply.message,
                 by=reply.by,
+                saved=saves if reply.scope == "workspace" else (),
             )
         )
         return reply
@@ -121,7 +152,7 @@ class Approvals:
 def _nobody_there(access: Access) -> _Reply:
     flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
     message = f"nobody is there to be asked; {flag} allows it"
-    return _Reply(allowed=False, for_session=False, message=message, by="headless")
+    return _Reply(allowed=False, scope="once", message=message, by="headless")
 
 
 def _refusal(reply: _Reply) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, PolicyName
+from keen_tui.choices import Mode, PolicyName, Scope
 from keen_tui.errors import SessionRefused
 from keen_tui.events import Event, SessionOpened, SessionRestored, TextDelta, TurnAbandoned
 from keen_tui.history import ContextReport
@@ -110,7 +110,7 @@ class Playback:
         """Nothing can be discarded."""
         raise SessionRefused(_REFUSAL)
 
-    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Nothing asks."""
         raise SessionRefused(_REFUSAL)
 

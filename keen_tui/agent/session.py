@@ -17,7 +17,7 @@ from keen_tui.agent.request import step_request
 from keen_tui.agent.session_past import SessionPast
 from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
-from keen_tui.choices import Mode, PolicyName
+from keen_tui.choices import Mode, PolicyName, Scope
 from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import (
     CompactionFailed,
@@ -100,13 +100,13 @@ class Session(SessionPast):
             # Not at once: a task that was never entered would be cancelled without an end event.
             asyncio.get_running_loop().call_soon(self._task.cancel)
 
-    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. A message with a no is told to the model.
 
         Raises:
             SessionRefused: that approval is not open.
         """
-        self._approvals.answer(call_id, allow=allow, for_session=for_session, message=message)
+        self._approvals.answer(call_id, allow=allow, scope=scope, message=message)
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""

@@ -22,6 +22,8 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.messages import Message
 from keen_tui.models import Identity, ModelInfo
 from keen_tui.providers.base import Provider
+from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.toolbox import Toolbox
 
 
@@ -49,12 +51,16 @@ class SessionFacts:
         info: ModelInfo | None = None,
         policy: PolicyName = "summary",
         compact_at: int = 85,
+        rules: Rules = NO_RULES,
+        allowances: Allowances | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.info = info
         self.bus = EventBus()
-        self._approvals = Approvals(self._publish, mode=mode, attended=attended)
+        self._approvals = Approvals(
+            self._publish, mode=mode, attended=attended, rules=rules, allowances=allowances
+        )
         self._agent = Agent(
             provider=provider,
             price=info.price if info else None,

@@ -15,20 +15,36 @@ OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
 
 
+class CommandPart(Struct, frozen=True, kw_only=True):
+    """One simple command of a compound: its words, and what more it may do than read inside the workspace;
+    "" for nothing."""
+
+    words: tuple[str, ...]
+    concern: str = ""
+
+
 class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions are judged by it.
 
-    `subject` is the path (as the person reads it) or the command; `inside` tells whether a path is
-    inside the workspace after symlinks are resolved, `creates` whether a write makes a new file. A command
-    that `reads_only` does so inside the workspace; of another one `concern` says what more it may do.
+    `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
+    whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
+    file. Of a command `parts` are all its simple commands, () where it is not wholly understood; `concern`
+    says why it may do more than read inside the workspace; `mentions` are all commands that its text names.
     """
 
     kind: Literal["read", "write", "command"]
     subject: str
+    path: str = ""
     inside: bool = True
     creates: bool = False
-    reads_only: bool = False
     concern: str = ""
+    parts: tuple[CommandPart, ...] = ()
+    mentions: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it is a command that is wholly understood and only reads inside the workspace."""
+        return bool(self.parts) and not self.concern
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):

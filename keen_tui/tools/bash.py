@@ -12,13 +12,13 @@ from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment, find_program
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
-from keen_tui.tools.shell.judging import why_it_asks
+from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT = 120
@@ -70,9 +70,8 @@ class Bash:
         async def run(on_output: OutputSink) -> ToolResult:
             return await self._run(command, timeout, on_output)
 
-        concern = await asyncio.to_thread(why_it_asks, command, self._workspace)
         return PreparedCall(
-            access=Access(kind="command", subject=command, reads_only=not concern, concern=concern),
+            access=await asyncio.to_thread(judged, command, self._workspace),
             display=CommandDisplay(command=command, output="", exit_code=None),
             run=run,
         )

@@ -31,7 +31,13 @@ async def prepared_change(
         return _result(place, diff, created=before is None)
 
     return PreparedCall(
-        access=Access(kind="write", subject=place.subject, inside=place.inside, creates=before is None),
+        access=Access(
+            kind="write",
+            subject=place.subject,
+            path=str(place.path),
+            inside=place.inside,
+            creates=before is None,
+        ),
         display=diff,
         run=run,
     )

@@ -11,7 +11,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.files import kind_of
 from keen_tui.tools.globs import Glob
 from keen_tui.tools.search import ENDED_EARLY, Searcher
@@ -59,9 +59,7 @@ class GlobFiles:
         async def run(_: OutputSink) -> ToolResult:
             return _result(place, *await self._searcher.files(place, pattern))
 
-        return PreparedCall(
-            access=Access(kind="read", subject=place.subject, inside=place.inside), display=None, run=run
-        )
+        return PreparedCall(access=self._workspace.reading(place), display=None, run=run)
 
 
 def _result(place: Place, paths: Sequence[str], complete: bool) -> ToolResult:

@@ -11,13 +11,14 @@ from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.files import kind_of
 from keen_tui.tools.globs import Glob
 from keen_tui.tools.search import ENDED_EARLY, LONGEST_LINE, Matches, Searcher
 from keen_tui.tools.workspace import Workspace
 
 MOST_LINES = 200
+MOST_WITHHELD = 5
 
 
 class GrepFiles:
@@ -68,7 +69,7 @@ class GrepFiles:
             return _result(folder, await self._searcher.lines(place, pattern, glob, MOST_LINES))
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
+            access=self._workspace.reading(place),
             display=None,
             run=run,
         )
@@ -79,6 +80,9 @@ def _result(folder: str, matches: Matches) -> ToolResult:
     shown = tuple(clean(f"{prefix}{match.path}:{match.number}:{_cut(match.line)}") for match in matches.first)
     more = matches.lines - len(shown)
     notes = [f"[{more} more lines match; narrow the pattern, path or glob]"] if more else []
+    if matches.withheld:
+        names = clean(", ".join(matches.withheld[:MOST_WITHHELD]))
+        notes.append(f"[not searched: {names}; it may hold keys, or a rule is about it. read_file asks]")
     if not matches.complete:
         notes.append(ENDED_EARLY)
     count = f"{matches.lines} {'match' if matches.lines == 1 else 'matches'}"

@@ -10,7 +10,9 @@ from msgspec import Struct
 from keen_tui.choices import Mode
 from keen_tui.plain import clean
 from keen_tui.tools.base import Access
+from keen_tui.tools.rules import NO_RULES, Rule, Rules
 from keen_tui.tools.sensitive import holds_secrets, runs_code_later
+from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
 
 Grant = tuple[str, str]
 """What "allow this kind for the session" allows: a kind of access, and where or what."""
@@ -21,7 +23,8 @@ _EDITS_HERE: Grant = ("write", "workspace")
 class Verdict(Struct, frozen=True, kw_only=True):
     """What to do with a call; the texts are for the question, or for the model (`refusal`).
 
-    `grant` says what "allow this kind" would allow, None where that is not offered.
+    `grant` says what "allow this kind" would allow, None where that is not offered; `saves` are the commands
+    that can be allowed for good in this workspace.
     """
 
     decision: Literal["allow", "ask", "refuse"]
@@ -29,6 +32,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     why: str = ""
     grant: str | None = None
     grant_key: Grant | None = None
+    saves: tuple[CommandPattern, ...] = ()
     refusal: str = ""
 
 
@@ -42,28 +46,54 @@ _PLAN_REFUSAL = Verdict(
 )
 
 
-def judge(mode: Mode, access: Access, granted: Collection[Grant]) -> Verdict:
-    """Judge an access under `mode`, given what the person allowed for this session."""
-    if mode == "auto":
-        return ALLOW
+class Allowed(Struct, frozen=True, kw_only=True):
+    """What the person allows or not beside the mode: rules of the settings, what was allowed for this
+    session, and commands that were allowed for good in this workspace."""
+
+    rules: Rules = NO_RULES
+    granted: Collection[Grant] = ()
+    saved: Collection[CommandPattern] = ()
+
+
+def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
+    """Judge an access. Deny beats ask beats allow; what asks by itself, like a file that holds keys, asks
+    also where a rule allows it."""
+    if rule := allowed.rules.first("deny", access):
+        return _denied(rule)
     if mode == "plan" and (access.kind != "read" or not access.inside):
         return _PLAN_REFUSAL
-    special = _special(access)
-    if special is None and access.inside:
-        if access.reads_only:
-            return ALLOW
-        if access.kind == "read" or (access.kind == "write" and mode == "auto-edit"):
-            return ALLOW
-        question = _edit(access) if access.kind == "write" else _command(access)
-    else:
-        question = _path(access, special or "it is outside the workspace")
-    return ALLOW if question.grant_key in granted else question
+    if rule := allowed.rules.first("ask", access):
+        return _ruled(access, rule)
+    if mode == "auto":
+        return ALLOW
+    verdict = _judged(mode, access, allowed)
+    return ALLOW if verdict.grant_key in allowed.granted else verdict
+
+
+def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
+    if access.kind == "command":
+        return ALLOW if access.reads_only or _is_allowed(access, allowed) else _command(access)
+    if special := _special(access):
+        return _path(access, special)
+    if allowed.rules.allow_path(access):
+        return ALLOW
+    if not access.inside:
+        return _path(access, "it is outside the workspace")
+    return ALLOW if access.kind == "read" or mode == "auto-edit" else _edit(access)
+
+
+def _is_allowed(access: Access, allowed: Allowed) -> bool:
+    """Whether every part of a command only reads, or is allowed."""
+    if allowed.rules.allow_all_commands():
+        return True
+    patterns = (*allowed.rules.allowed_commands(), *allowed.saved)
+    return bool(access.parts) and all(
+        not part.concern or any(pattern.fits(part.words) for pattern in patterns) for part in access.parts
+    )
 
 
 def _special(access: Access) -> str | None:
     """Why a path is asked about also where others of its kind are not."""
-    if access.kind == "command":
-        return None
     if holds_secrets(access.subject):
         return "it may hold keys or passwords, which the model's provider would get to see"
     if access.kind == "write" and runs_code_later(access.subject):
@@ -78,6 +108,19 @@ def _command(access: Access) -> Verdict:
         why=access.concern or "commands can change anything that you can",
         grant="this same command again, this session",
         grant_key=("command", access.subject),
+        saves=worth_saving(access.parts),
+    )
+
+
+def _ruled(access: Access, rule: Rule) -> Verdict:
+    question = "Run this command?" if access.kind == "command" else _question(access)
+    return Verdict(decision="ask", question=question, why=f"your rule {rule.text} says so")
+
+
+def _denied(rule: Rule) -> Verdict:
+    return Verdict(
+        decision="refuse",
+        refusal=f"Refused: the user's rule denies {rule.text}. Don't try it another way; say what you need.",
     )
 
 

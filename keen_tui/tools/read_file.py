@@ -11,7 +11,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.lines import cut, line_count, lines_of, pieces
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, PreparedCall
+from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.files import BOM, read_if_there
 from keen_tui.tools.workspace import Place, Workspace
 
@@ -65,7 +65,7 @@ class ReadFile:
             return await asyncio.to_thread(part)
 
         return PreparedCall(
-            access=Access(kind="read", subject=place.subject, inside=self._workspace.reads_freely(place)),
+            access=self._workspace.reading(place),
             display=None,
             run=run,
         )

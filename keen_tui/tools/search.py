@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -64,12 +64,14 @@ class Match(Struct, frozen=True):
 
 
 class Matches(Struct, frozen=True):
-    """The first lines that match, and how many there are: `lines` in `files`, or more if not `complete`."""
+    """The first lines that match, and how many there are: `lines` in `files`, or more if not `complete`.
+    `withheld` are files that match and may not be shown unasked."""
 
     first: tuple[Match, ...]
     lines: int
     files: int
     complete: bool
+    withheld: tuple[str, ...] = ()
 
 
 class _Found(Struct, frozen=True):
@@ -109,7 +111,12 @@ class Searcher:
         is_folder = await asyncio.to_thread(place.path.is_dir)
         folder, what = (place.path, "./") if is_folder else (place.path.parent, f"./{place.path.name}")
         found = await self._run(folder, what, (f"--regexp={pattern}",), glob)
-        return await asyncio.to_thread(_matches, found, wanted, most)
+        hidden = self._withheld(place) if is_folder else lambda _: False
+        return await asyncio.to_thread(_matches, found, wanted, hidden, most)
+
+    def _withheld(self, place: Place) -> Callable[[str], bool]:
+        """Tells of a file below a folder whether a search passes over it."""
+        return lambda path: self._workspace.withholds(self._workspace.place(f"{place.path}/{path}"))
 
     async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
         start = await asyncio.to_thread(start_of_rules, folder, self._workspace.root)
@@ -189,15 +196,19 @@ def _files(output: bytes, wanted: Glob) -> list[str]:
     return sorted(path for path in paths if wanted.matches(path))
 
 
-def _matches(found: _Found, wanted: Glob | None, most: int) -> Matches:
+def _matches(found: _Found, wanted: Glob | None, hidden: Callable[[str], bool], most: int) -> Matches:
     """Reads what was found; of the lines behind the first `most` only their number stays."""
     first: list[Match] = []
     lines = 0
     seen: dict[bytes, str | None] = {}
+    withheld: list[str] = []
     for raw, number, line in _rows(found.output):
         if raw not in seen:
             path = raw.decode("utf-8", "replace")
             seen[raw] = path if not wanted or wanted.matches(path) else None
+            if seen[raw] is not None and hidden(path):
+                withheld.append(path)
+                seen[raw] = None
         path_wanted = seen[raw]
         if path_wanted is None:
             continue
@@ -205,7 +216,7 @@ def _matches(found: _Found, wanted: Glob | None, most: int) -> Matches:
         if len(first) < most:
             first.append(Match(path_wanted, number, line.decode("utf-8", "replace")))
     files = sum(path is not None for path in seen.values())
-    return Matches(tuple(first), lines, files, found.complete)
+    return Matches(tuple(first), lines, files, found.complete, tuple(withheld))
 
 
 def _rows(output: bytes) -> Iterator[tuple[bytes, int, bytes]]:

@@ -15,6 +15,7 @@ from keen_tui.tools.environment import find_program
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
 from keen_tui.tools.read_file import ReadFile
+from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.search import Searcher
 from keen_tui.tools.workspace import Workspace
 from keen_tui.tools.write_file import WriteFile
@@ -52,16 +53,22 @@ class Toolbox:
 
 
 def build_toolbox(
-    root: Path, keeper: Keeper | None = None, *, rg: str | None = None, use_rg: bool = True
+    root: Path,
+    keeper: Keeper | None = None,
+    *,
+    rules: Rules = NO_RULES,
+    rg: str | None = None,
+    use_rg: bool = True,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
     Args:
         keeper: keeps what files held before they were changed.
+        rules: what the user allows, wants to be asked about, or denies.
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
     """
-    workspace = Workspace(root, keeper)
+    workspace = Workspace(root, keeper, rules)
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
         (

@@ -8,8 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.errors import ToolFailure
-from keen_tui.tools.base import Keeper
+from keen_tui.tools.base import Access, Keeper
 from keen_tui.tools.known import KnownFiles
+from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.sensitive import holds_secrets
 
 _LONGEST_PATH = 4_096
 """Bytes at which no program could open the path any more."""
@@ -36,12 +38,14 @@ class Workspace:
     """The folder that the agent works in, and what the model knows of its files.
 
     `keeper` is told of each change before it is made and names files for long output; None: nothing is kept.
+    `rules` are those of the user.
     """
 
-    def __init__(self, root: Path, keeper: Keeper | None = None) -> None:
+    def __init__(self, root: Path, keeper: Keeper | None = None, rules: Rules = NO_RULES) -> None:
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
         self.keeper = keeper
+        self.rules = rules
 
     def new_output_file(self) -> Path | None:
         """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
@@ -50,6 +54,19 @@ class Workspace:
     def reads_freely(self, place: Place) -> bool:
         """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
         return place.inside or (self.keeper is not None and self.keeper.is_output(place.path))
+
+    def reading(self, place: Place) -> Access:
+        """The access of a call that reads there."""
+        return Access(
+            kind="read", subject=place.subject, path=str(place.path), inside=self.reads_freely(place)
+        )
+
+    def withholds(self, place: Place) -> bool:
+        """Whether a search passes over a file, and a command that reads it asks: it may hold keys, or a rule
+        is about it."""
+        return holds_secrets(place.name) or self.rules.withhold(
+            place.subject, str(place.path), inside=place.inside
+        )
 
     def place(self, raw: str) -> Place:
         """Where `raw` leads: relative to the root, absolute, or with a leading `~`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from keen_tui.bus import EventBus
-from keen_tui.choices import ExportFormat, Mode, PolicyName
+from keen_tui.choices import ExportFormat, Mode, PolicyName, Scope
 from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
@@ -77,7 +77,7 @@ class SessionPort(Protocol):
     def stop(self) -> None:
         """Interrupt the running turn; no effect when idle."""
 
-    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. Raises SessionRefused when it is not open."""
 
     def set_mode(self, mode: Mode) -> None:

@@ -109,7 +109,7 @@ async def test_a_yes_for_the_session_ends_with_the_session(tmp_path: Path) -> No
     async with desk_at_work(script, tmp_path, mode="ask") as at:
         at.bench.session.submit("write")
         first = await at.bench.log.wait_for(ApprovalRequested)
-        at.bench.session.answer(first.id, allow=True, for_session=True)
+        at.bench.session.answer(first.id, allow=True, scope="session")
         await at.bench.log.wait_for_end()
         await at.desk.new()
         at.bench.session.submit("write")

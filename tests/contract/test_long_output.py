@@ -15,7 +15,7 @@ from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.events import ToolFinished
 from keen_tui.messages import ToolCall, ToolResult
 from keen_tui.storage.outputs import OutputFiles
-from keen_tui.tools.permissions import ALLOW, judge
+from keen_tui.tools.permissions import ALLOW, Allowed, judge
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import LIMIT
 from tests.support.faults import DONE
@@ -38,7 +38,7 @@ class LongOutputs:
     async def run(self, name: str, *, may: bool = True, **arguments: object) -> ToolResult:
         """Run a call that plan mode allows; bash it is never asked for."""
         prepared = await self.toolbox.prepare(ToolCall(id="1", name=name, arguments=arguments))
-        assert name == "bash" or (judge("plan", prepared.access, ()) == ALLOW) == may
+        assert name == "bash" or (judge("plan", prepared.access, Allowed()) == ALLOW) == may
         return await prepared.run(lambda *_: None)
 
 

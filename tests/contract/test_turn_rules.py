@@ -29,6 +29,7 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.messages import StopReason, TokenUsage
+from keen_tui.tools.allowances import Allowances
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
@@ -213,10 +214,32 @@ async def test_allowing_a_kind_for_the_session_asks_no_more(tmp_path: Path, at_w
         bench.session.submit("write both")
         first = await bench.log.wait_for(ApprovalRequested)
         assert first.grant
-        bench.session.answer(first.id, allow=True, for_session=True)
+        bench.session.answer(first.id, allow=True, scope="session")
         await bench.log.wait_for_end()
         assert len(bench.log.of(ApprovalRequested)) == 1
         assert (tmp_path / "b.py").exists()
+
+
+async def test_what_is_allowed_for_good_is_asked_about_once_in_this_folder_and_never_again(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    script = [Reply([bash("touch a")]), DONE]
+
+    async def asked() -> list[ApprovalRequested]:
+        allowances = Allowances(tmp_path / "allowances.json", workspace)
+        async with at_work(script, workspace, mode="ask", allowances=allowances) as bench:
+            bench.session.submit("go")
+            await bench.log.wait_for(ToolFinished if allowances.commands else ApprovalRequested)
+            for event in bench.log.of(ApprovalRequested):
+                bench.session.answer(event.id, allow=True, scope="workspace")
+            await bench.log.wait_for_end()
+            assert all(event.saved == ("touch a",) for event in bench.log.of(ApprovalAnswered))
+            return bench.log.of(ApprovalRequested)
+
+    assert [event.saves for event in await asked()] == [("touch a",)]
+    assert await asked() == []
 
 
 async def test_an_answer_to_a_closed_question_is_refused(tmp_path: Path, at_work: AtWork) -> None:
@@ -238,7 +261,7 @@ async def test_a_denied_call_counts_as_answered_when_the_turn_breaks_later(
 async def test_without_a_person_what_would_ask_is_denied_and_the_flag_is_named(
     tmp_path: Path, at_work: AtWork
 ) -> None:
-    script = [Reply([write("a.py"), bash("true")]), DONE]
+    script = [Reply([write("a.py"), bash("touch b.py")]), DONE]
     async with at_work(script, tmp_path, mode="ask", attended=False) as bench:
         assert isinstance(await bench.ask("hi"), TurnDone)
         denied = bench.log.of(ApprovalAnswered)

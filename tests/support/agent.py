@@ -22,6 +22,7 @@ from keen_tui.events import Compacted, CompactionFailed, EndEvent, Event, TurnDo
 from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
+from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.wire import assert_valid
 
@@ -172,6 +173,7 @@ class AtWork(Protocol):
         policy: PolicyName = "summary",
         info: ModelInfo | None = None,
         compact_at: int = 85,
+        allowances: Allowances | None = None,
     ) -> AbstractAsyncContextManager[Bench]: ...
 
 
@@ -199,6 +201,7 @@ async def at_work(
     policy: PolicyName = "summary",
     info: ModelInfo | None = None,
     compact_at: int = 85,
+    allowances: Allowances | None = None,
     api: Api = "openai-chat",
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
@@ -216,6 +219,7 @@ async def at_work(
             policy=policy,
             info=info,
             compact_at=compact_at,
+            allowances=allowances,
         )
         log = EventLog(session.bus.subscribe())
         try:

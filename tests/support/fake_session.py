@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, PolicyName
+from keen_tui.choices import Mode, PolicyName, Scope
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalAnswered,
@@ -75,11 +75,16 @@ class FakeSession:
     def stop(self) -> None:
         self.calls.append(("stop",))
 
-    def answer(self, call_id: str, *, allow: bool, for_session: bool = False, message: str = "") -> None:
-        self._note("answer", call_id, allow, for_session, message)
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
+        self._note("answer", call_id, allow, scope, message)
         self.publish(
             ApprovalAnswered(
-                turn=1, id=call_id, allowed=allow, for_session=for_session, message=message, by="user"
+                turn=1,
+                id=call_id,
+                allowed=allow,
+                for_session=scope == "session",
+                message=message,
+                by="user",
             )
         )
 

@@ -53,10 +53,10 @@ async def test_keys_pressed_right_after_it_appeared_are_no_answer(tmp_path: Path
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("1",), ("answer", "c", True, False, "")),
-        (("enter",), ("answer", "c", True, False, "")),
-        (("2",), ("answer", "c", True, True, "")),
-        (("down", "enter"), ("answer", "c", True, True, "")),
+        (("1",), ("answer", "c", True, "once", "")),
+        (("enter",), ("answer", "c", True, "once", "")),
+        (("2",), ("answer", "c", True, "session", "")),
+        (("down", "enter"), ("answer", "c", True, "session", "")),
     ],
 )
 async def test_a_yes_is_given_by_number_or_by_choosing(
@@ -76,7 +76,7 @@ async def test_a_no_takes_words_for_the_model(tmp_path: Path) -> None:
         await driver.press("3")
         await driver.type("use Decimal")
         await driver.press("enter")
-        await driver.until(lambda: answers(driver) == [("answer", "c", False, False, "use Decimal")])
+        await driver.until(lambda: answers(driver) == [("answer", "c", False, "once", "use Decimal")])
 
 
 async def test_escape_goes_back_from_the_words_to_the_answers(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ async def test_escape_goes_back_from_the_words_to_the_answers(tmp_path: Path) ->
         await driver.press("3", "x", "escape")
         assert ("stop",) not in driver.session.calls
         await driver.press("1")
-        await driver.until(lambda: answers(driver) == [("answer", "c", True, False, "")])
+        await driver.until(lambda: answers(driver) == [("answer", "c", True, "once", "")])
 
 
 @pytest.mark.parametrize("key", ["4", "escape"])
@@ -156,3 +156,30 @@ async def test_leaving_can_be_taken_back_while_an_approval_is_open(tmp_path: Pat
         await driver.until_shown("Leave Keen TUI?")
         await driver.press("escape")
         await driver.until_shown("? Change src/cart.py?")
+
+
+async def test_what_hides_in_a_command_is_shown_and_nothing_of_it_left_out(tmp_path: Path) -> None:
+    command = "echo \x1b]0;harmless\x07 ok\x1b[2K\rls \u202egpj.exe \u0441at a\u00a0b  \nrm\t-rf x"
+    event = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
+        display=CommandDisplay(command=command, output="", exit_code=None), grant=None,
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), event)
+        page = "".join(row[5:80].strip() for row in driver.rows()).replace(" ", "")
+        assert "$echo^[]0;harmless^Gok^[[2K<U+000D>ls<U+202E>gpj.exe" in page
+        assert "<U+0441>ata<U+00A0>b<2blanks>rm<tab>-rfx" in page
+
+
+async def test_a_command_can_be_allowed_for_good_where_that_is_offered(tmp_path: Path) -> None:
+    event = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target="npm test", question="Run this command?", why="",
+        display=CommandDisplay(command="npm test", output="", exit_code=None), grant="this command",
+        saves=("npm test *", "npm run lint *"),
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "npm test"), event)
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        assert driver.shows("3  yes, always in this folder   npm test *   npm run lint *")
+        await driver.press("3")
+        await driver.until(lambda: answers(driver) == [("answer", "c", True, "workspace", "")])

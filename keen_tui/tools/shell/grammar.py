@@ -73,6 +73,11 @@ class SimpleCommand(Struct, frozen=True):
     name: str
     arguments: tuple[Word, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The name and the arguments, a pattern as it is written."""
+        return (self.name, *(word.text for word in self.arguments))
+
 
 def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
     """All commands that would run, in the order in which they stand there, at least one.
@@ -84,14 +89,18 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
         raise NotUnderstood("it is too long to be looked into")
     if found := _UNSPOKEN.search(command):
         raise NotUnderstood(f"it holds a character that is not seen (U+{ord(found[0]):04X})")
-    source = command.encode()
-    root = _parser().parse(source).root_node
+    root = parsed(command)
     if root.has_error:
         raise NotUnderstood("it is no command that bash's grammar knows")
     found_commands = tuple(_statements(root))
     if not found_commands:
         raise NotUnderstood("there is no command in it")
     return found_commands
+
+
+def parsed(command: str) -> Node:
+    """The root of the command's syntax tree."""
+    return _parser().parse(command.encode("utf-8", "replace")).root_node
 
 
 @cache

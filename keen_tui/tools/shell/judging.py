@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.base import Access, CommandPart
 from keen_tui.tools.environment import find_program
 from keen_tui.tools.sensitive import holds_secrets
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
+from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.readers import paths_of, reads_below
 from keen_tui.tools.workspace import Workspace
 
@@ -23,27 +25,44 @@ _MOST_FILES: Final = 2_000
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
 
 
-def why_it_asks(command: str, workspace: Workspace) -> str:
-    """ "" for a command that is wholly understood and only reads inside the workspace; else why it is not.
+def judged(command: str, workspace: Workspace) -> Access:
+    """Look into a command: its access.
 
     Looks at the file system: call it in a thread.
     """
+    mentions = mentioned_commands(command)
     try:
-        folders = [workspace.root]
-        for each in simple_commands(command):
-            _require_real_program(each.name, workspace)
-            words = list(paths_of(each))
-            for folder in folders:
-                paths = [path for word in words for path in _files(word, folder)]
-                for path in paths:
-                    _require_inside(path, workspace)
-                if reads_below(each):
-                    _require_no_secrets_below(paths or [folder])
+        parts = tuple(_parts(simple_commands(command), workspace))
+    except NotUnderstood as reason:
+        return Access(kind="command", subject=command, concern=str(reason), mentions=mentions)
+    concern = next((part.concern for part in parts if part.concern), "")
+    return Access(kind="command", subject=command, concern=concern, parts=parts, mentions=mentions)
+
+
+def _parts(commands: Sequence[SimpleCommand], workspace: Workspace) -> Iterator[CommandPart]:
+    """Each command with what is to be feared of it. Behind a `cd` that leads who knows where all is."""
+    folders, lost = [workspace.root], ""
+    for each in commands:
+        try:
+            _require_harmless(each, folders, workspace)
             if each.name == "cd":
                 folders += list(_folders_after(each, folders))
-    except NotUnderstood as reason:
-        return str(reason)
-    return ""
+            concern = lost
+        except NotUnderstood as reason:
+            concern = str(reason)
+            lost = lost or (concern if each.name == "cd" else "")
+        yield CommandPart(words=each.words, concern=concern)
+
+
+def _require_harmless(command: SimpleCommand, folders: Sequence[Path], workspace: Workspace) -> None:
+    _require_real_program(command.name, workspace)
+    words = list(paths_of(command))
+    for folder in folders:
+        paths = [path for word in words for path in _files(word, folder)]
+        for path in paths:
+            _require_readable(path, workspace)
+        if reads_below(command):
+            _require_no_secrets_below(paths or [folder], workspace)
 
 
 def _require_real_program(name: str, workspace: Workspace) -> None:
@@ -63,7 +82,7 @@ def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path
         yield folder / command.arguments[0].text
 
 
-def _require_inside(path: Path, workspace: Workspace) -> None:
+def _require_readable(path: Path, workspace: Workspace) -> None:
     if str(path) == os.devnull:
         return
     try:
@@ -74,10 +93,12 @@ def _require_inside(path: Path, workspace: Workspace) -> None:
         raise NotUnderstood(f"{path} leads out of the workspace")
     if holds_secrets(place.name) or holds_secrets(path.name):
         raise NotUnderstood(f"{place.name} may hold keys or passwords")
+    if workspace.withholds(place):
+        raise NotUnderstood(f"a rule of yours is about {place.name}")
 
 
-def _require_no_secrets_below(paths: Sequence[Path]) -> None:
-    seen = 0
+def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> None:
+    seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
     for top in paths:
         for folder, folders, files in os.walk(top):
             if folders.count(".git"):
@@ -85,6 +106,8 @@ def _require_no_secrets_below(paths: Sequence[Path]) -> None:
             for name in files:
                 if holds_secrets(name) or holds_secrets(f"{Path(folder).name}/{name}"):
                     raise NotUnderstood(f"{name}, which is among the files, may hold keys or passwords")
+                if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
+                    raise NotUnderstood(f"a rule of yours is about {name}, which is among the files")
             seen += len(files)
             if seen > _MOST_BELOW:
                 raise NotUnderstood("there are too many files to look for keys and passwords among them")

@@ -20,7 +20,7 @@ from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
-from keen_tui.ui.widgets.approval import APPROVAL
+from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.confirm import (
     DISCARD,
@@ -256,8 +256,8 @@ class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, 
         self._ask_session(
             lambda: self.session.answer(
                 approval.id,
-                allow=choice in ("yes", "grant"),
-                for_session=choice == "grant",
+                allow=choice in SCOPES,
+                scope=SCOPES.get(choice, "once"),
                 message=words,
             )
         )

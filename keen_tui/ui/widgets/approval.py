@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import overload
 
+from msgspec.structs import replace
 from rich.text import Text
 
-from keen_tui.display import DiffDisplay
+from keen_tui.choices import Scope
+from keen_tui.display import CommandDisplay, DiffDisplay
 from keen_tui.events import ApprovalRequested
+from keen_tui.plain import revealed
 from keen_tui.ui import errands
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted
@@ -22,6 +25,9 @@ from keen_tui.ui.widgets.rows import GAP
 
 APPROVAL = "approval"
 
+SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
+"""The answers that allow the call, and how far they go."""
+
 YES = Choice(id="yes", label="yes, this once")
 NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
 NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
@@ -32,12 +38,15 @@ def approval_question(event: ApprovalRequested) -> Question:
     choices = [YES]
     if event.grant:
         choices.append(Choice(id="grant", label="yes, and allow", consequence=clean(event.grant)))
+    if event.saves:
+        saved = GAP.join(revealed(each) for each in event.saves)
+        choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
     return Question(
         id=APPROVAL,
         title=clean(event.question),
         facts=_facts(event),
         body=_Body(event),
-        why=f"It asks because {clean(event.why)}." if event.why else "",
+        why=f"It asks because {revealed(event.why)}." if event.why else "",
         choices=(*choices, NO_BECAUSE, NO_AND_STOP),
     )
 
@@ -73,6 +82,8 @@ class _Body:
         display = self._event.display
         if display is None:
             return [Text(clean(self._event.target), styles("text"))]
+        if isinstance(display, CommandDisplay):
+            display = replace(display, command=revealed(display.command))
         return _Texts(render_display(display, width, styles, glyphs, ground="background"))
 
 

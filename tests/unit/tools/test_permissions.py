@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import pytest
 
 from keen_tui.choices import Mode
-from keen_tui.tools.base import Access
-from keen_tui.tools.permissions import judge
+from keen_tui.tools.base import Access, CommandPart
+from keen_tui.tools.permissions import Allowed, judge
 
 Decision = Literal["allow", "ask", "refuse"]
 
@@ -20,7 +20,7 @@ CREATE = Access(kind="write", subject="notes.md", creates=True)
 WRITE_OUTSIDE = Access(kind="write", subject="/etc/hosts", inside=False)
 WRITE_MAKEFILE = Access(kind="write", subject="Makefile")
 COMMAND = Access(kind="command", subject="make test")
-COMMAND_READS = Access(kind="command", subject="ls", reads_only=True)
+COMMAND_READS = Access(kind="command", subject="ls", parts=(CommandPart(words=("ls",)),))
 
 TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     # access          plan      ask      auto-edit  auto
@@ -46,7 +46,7 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     ids=str,
 )
 def test_what_each_mode_lets_run(mode: Mode, access: Access, decision: Decision) -> None:
-    assert judge(mode, access, ()).decision == decision
+    assert judge(mode, access, Allowed()).decision == decision
 
 
 def test_the_table_knows_all_modes() -> None:
@@ -64,11 +64,11 @@ def test_the_table_knows_all_modes() -> None:
     ],
 )
 def test_the_question_names_what_it_is_about(access: Access, question: str) -> None:
-    assert judge("ask", access, ()).question == question
+    assert judge("ask", access, Allowed()).question == question
 
 
 def test_refusals_tell_the_model_that_plan_mode_is_on() -> None:
-    assert "plan mode is on" in judge("plan", COMMAND, ()).refusal
+    assert "plan mode is on" in judge("plan", COMMAND, Allowed()).refusal
 
 
 @pytest.mark.parametrize(
@@ -83,16 +83,20 @@ def test_refusals_tell_the_model_that_plan_mode_is_on() -> None:
 def test_a_grant_allows_its_kind_and_nothing_else(
     granted: Access, same_kind: list[Access], others: list[Access]
 ) -> None:
-    key = judge("ask", granted, ()).grant_key
+    key = judge("ask", granted, Allowed()).grant_key
     assert key is not None
-    assert [judge("ask", access, {key}).decision for access in same_kind] == ["allow"] * len(same_kind)
-    assert [judge("ask", access, {key}).decision for access in others] == ["ask"] * len(others)
+    assert [judge("ask", access, Allowed(granted={key})).decision for access in same_kind] == ["allow"] * len(
+        same_kind
+    )
+    assert [judge("ask", access, Allowed(granted={key})).decision for access in others] == ["ask"] * len(
+        others
+    )
 
 
 def test_a_grant_does_not_lift_plan_mode() -> None:
-    key = judge("ask", COMMAND, ()).grant_key
+    key = judge("ask", COMMAND, Allowed()).grant_key
     assert key is not None
-    assert judge("plan", COMMAND, {key}).decision == "refuse"
+    assert judge("plan", COMMAND, Allowed(granted={key})).decision == "refuse"
 
 
 @pytest.mark.parametrize(
@@ -113,18 +117,20 @@ def test_a_grant_does_not_lift_plan_mode() -> None:
     ],
 )
 def test_what_can_run_code_later_asks_even_under_auto_edit(path: str) -> None:
-    verdict = judge("auto-edit", Access(kind="write", subject=path), {("write", "workspace")})
+    verdict = judge(
+        "auto-edit", Access(kind="write", subject=path), Allowed(granted={("write", "workspace")})
+    )
     assert verdict.decision == "ask"
     assert "run code later" in verdict.why
-    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "allow"
+    assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "allow"
 
 
 @pytest.mark.parametrize("path", [".env", "conf/.env.local", "deploy.pem", ".ssh/config", "ID_RSA"])
 def test_secrets_are_not_read_unasked(path: str) -> None:
-    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "ask"
+    assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "ask"
 
 
 @pytest.mark.parametrize("path", [".env.example", "src/environment.py", "keys.py", "docs/makefile.md", "."])
 def test_ordinary_files_are_not_asked_about_twice(path: str) -> None:
-    assert judge("auto-edit", Access(kind="read", subject=path), ()).decision == "allow"
-    assert judge("auto-edit", Access(kind="write", subject=path), ()).decision == "allow"
+    assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "allow"
+    assert judge("auto-edit", Access(kind="write", subject=path), Allowed()).decision == "allow"

@@ -224,3 +224,17 @@ async def test_a_pipe_in_the_place_of_rules_does_not_block(project: Path, use_rg
     os.mkfifo(project / "src/deep/.gitignore")
     result = await ToolBench(project, use_rg=use_rg)("grep_files", pattern="needle", path="src/deep")
     assert result.text == "no line matches"
+
+
+async def test_files_that_may_hold_keys_are_not_searched_unless_they_are_named(
+    tmp_path: Path, use_rg: bool
+) -> None:
+    for name in (".env", "deploy/prod.pem", "app.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("token = 1\n")
+    bench = ToolBench(tmp_path, use_rg=use_rg)
+    found = await bench("grep_files", pattern="token")
+    assert found.text.splitlines()[0] == "app.py:1:token = 1"
+    assert found.text.count("token") == 1
+    assert "not searched: .env, deploy/prod.pem" in found.text
+    assert (await bench("grep_files", pattern="token", path=".env")).text == ".env:1:token = 1"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.tools.shell.grammar import NotUnderstood, simple_commands
-from keen_tui.tools.shell.judging import why_it_asks
+from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.workspace import Workspace
 
 READS = r"""
@@ -348,6 +348,12 @@ def workspace(tmp_path: Path) -> Workspace:
     (root / "folder-outside").symlink_to(outside)
     (root / "link-to-key").symlink_to(root / "secrets" / "id_rsa")
     return Workspace(root)
+
+
+def why_it_asks(command: str, workspace: Workspace) -> str:
+    access = judged(command, workspace)
+    assert access.reads_only is not bool(access.concern)
+    return access.concern
 
 
 def lines(text: str) -> list[str]:

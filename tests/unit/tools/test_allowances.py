@@ -1,0 +1,95 @@
+"""Commands that are allowed for good, each in one workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.errors import ConfigError
+from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.permissions import Allowed, judge
+from keen_tui.tools.shell.judging import judged
+from keen_tui.tools.shell.patterns import CommandPattern
+from keen_tui.tools.workspace import Workspace
+
+NPM_TEST = CommandPattern(words=("npm", "test"), more=True)
+
+
+def offered(command: str, folder: Path) -> list[str]:
+    return [str(each) for each in judge("ask", judged(command, Workspace(folder)), Allowed()).saves]
+
+
+@pytest.mark.parametrize(
+    ("command", "saves"),
+    [
+        ("npm test", ["npm test *"]),
+        ("npm test -- --watch", ["npm test *"]),
+        ("npm run lint --fix", ["npm run lint *"]),
+        ("npm run", ["npm run"]),
+        ("npm install left-pad", ["npm install left-pad"]),
+        ("pytest -q tests/unit", ["pytest *"]),
+        ("make test", ["make test *"]),
+        ("make", ["make"]),
+        ("make -f other.mk", ["make -f other.mk"]),
+        ("cargo build --release", ["cargo build *"]),
+        ("python x.py", ["python x.py"]),
+        ("rm -rf build", ["rm -rf build"]),
+        ("git push", ["git push"]),
+        ("curl example.org", ["curl example.org"]),
+        ("echo 'a  b' && touch 'a  b'", ["touch 'a  b'"]),
+        ("npm test && cargo test", ["npm test *", "cargo test *"]),
+        ("npm test | tail -3", ["npm test *"]),
+        ("touch a; touch b; touch c; touch d", []),
+        ("touch a > b", []),
+        ("X=1 npm test", []),
+        ("npm test $(x)", []),
+    ],
+)
+def test_what_can_be_allowed_for_good(tmp_path: Path, command: str, saves: list[str]) -> None:
+    assert offered(command, tmp_path) == saves
+
+
+def test_it_is_kept_for_this_workspace_alone_and_only_for_its_reader(tmp_path: Path) -> None:
+    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "home" / "allowances.json"
+    here.mkdir()
+    there.mkdir()
+    Allowances(file, here).add([NPM_TEST])
+    Allowances(file, there).add([CommandPattern(words=("make",))])
+    assert Allowances(file, here).commands == (NPM_TEST,)
+    assert file.stat().st_mode & 0o777 == 0o600
+    allowances = Allowances(file, there)
+    assert allowances.commands == (CommandPattern(words=("make",)),)
+    allowances.remove(CommandPattern(words=("make",)))
+    assert Allowances(file, there).commands == ()
+    assert Allowances(file, here).commands == (NPM_TEST,)
+
+
+def test_another_folder_in_its_place_has_none_of_it(tmp_path: Path) -> None:
+    here, file = tmp_path / "here", tmp_path / "allowances.json"
+    here.mkdir()
+    Allowances(file, here).add([NPM_TEST])
+    here.rename(tmp_path / "before")
+    here.mkdir()
+    assert Allowances(file, here).commands == ()
+
+
+def test_a_file_that_is_damaged_allows_nothing_and_stays(tmp_path: Path) -> None:
+    file = tmp_path / "allowances.json"
+    file.write_text('{"x": 1}')
+    with pytest.raises(ConfigError, match=r"allowances\.json"):
+        Allowances(file, tmp_path)
+    assert file.read_text() == '{"x": 1}'
+
+
+def test_what_is_saved_is_a_command_word_for_word(tmp_path: Path) -> None:
+    saved = judge("ask", judged("touch '*'", Workspace(tmp_path)), Allowed()).saves
+
+    def again(command: str) -> str:
+        return judge("ask", judged(command, Workspace(tmp_path)), Allowed(saved=saved)).decision
+
+    assert again("touch '*'") == "allow"
+    assert again("touch a") == "ask"
+    assert again("touch '*' b") == "ask"
+    assert again("touch '*' && touch '*'") == "allow"
+    assert again("touch '*' && rm x") == "ask"
