@@ -83,7 +83,8 @@ class OutputItems:
         """Take an `output_item.done` and give its item."""
         body = object_of(event.get("item"))
         item = self._newest(event, text_of(body.get("id")), ending=body) or self._add(event, body)
-        item.done = item.done or body
+        if item.done is None:  # its beginning may have been left out: only here it says what it is
+            item.done, item.type = body, text_of(body.get("type")) or item.type
         return item
 
     def kept(self, *, cut_off: bool) -> list[tuple[NativeMessage, ToolCall | None]]:

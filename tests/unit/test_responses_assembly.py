@@ -151,6 +151,13 @@ def test_items_stand_in_the_trace_as_they_came() -> None:
     assert reply.tool_calls[0].arguments == {"x": 1, "y": "é\0"}
 
 
+def test_items_whose_beginning_was_left_out_are_what_their_end_says() -> None:
+    events = [text("", 0), done(message(""), 0), arguments('{"x":1}', 1), done(A, 1)]
+    reply = reply_of(*events, completed())
+    assert calls_of(reply) == [("a", {"x": 1})]
+    assert types_of(reply) == ["function_call"], "a blank message is left out"
+
+
 @pytest.mark.parametrize("ids", [("", ""), ("old", "old"), ("new", "new"), ("old", ""), (None, "new")])
 def test_missing_and_repeated_call_ids_are_minted_anew_in_call_and_trace(
     ids: tuple[str | None, ...],

@@ -63,21 +63,20 @@ def render_blocks(
     number: int | None = None,
     widths: tuple[int, ...] | None = None,
 ) -> list[Line]:
-    """The rows of top-level blocks, gutter included, with a blank row between two blocks.
+    """The rows of top-level blocks, gutter included, with a blank row between two that have any.
 
     Where the first block goes on with one that is drawn already, `number` is the number of its first
     list item and `widths` are the columns of the table, whose head is then left out.
     """
     lines: list[Line] = []
     for block in children(tokens):
-        if lines:
-            lines.append(BLANK)
         if block[0].type == "blockquote_open":
             gutter = look.gutter(look.glyphs.quote, "edge")
             drawn = _inner(block[1:-1], look, look.prose, role="soft")
         else:
             gutter = look.gutter()
             drawn = _block(block, look, look.prose, number=number, widths=widths)
+        lines += [BLANK] if lines and drawn else []
         lines += [line.behind(gutter) if line.segments or len(gutter) > 1 else line for line in drawn]
         number = widths = None
     return lines
@@ -86,9 +85,9 @@ def render_blocks(
 def _inner(tokens: Sequence[Token], look: Look, cells: int, *, role: str, tight: bool = False) -> list[Line]:
     lines: list[Line] = []
     for block in children(tokens):
-        if lines and not tight:
-            lines.append(BLANK)
-        lines += _block(block, look, cells, role=role)
+        drawn = _block(block, look, cells, role=role)
+        lines += [BLANK] if lines and drawn and not tight else []
+        lines += drawn
     return lines
 
 

@@ -33,8 +33,10 @@ LONGEST_BLOCK: Final = 16_384
 _SLICE: Final = 2_048
 _LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})\s*(\S*)")
-_HALF_ESCAPE = re.compile(r"(?:\r|\x1b[^\x1b]{0,80})\Z")
-_WHOLE_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[^\[\]PX^_])", re.DOTALL)
+_HALF_ESCAPE = re.compile(r"(?:\r|\x1b[^\x1b]{0,80}|\x9b[0-?]{0,80}[ -/]*)\Z")
+_WHOLE_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[ -/]+[^ -/]|[^ -/\[\]PX^_])", re.DOTALL
+)
 
 
 class Piece(Struct, frozen=True):
@@ -119,7 +121,7 @@ class Splitter(Struct):
             if not self._tail and not self._carry.gap:
                 return None
             return self._code_piece(self._fence, lines)
-        return self._block_piece(self._tail) if self._tail.strip() else None
+        return None if _is_blank(self._tail) else self._block_piece(self._tail)
 
     def _advance(self, complete: int) -> bool:
         """Cut one piece off the tail, judging by its first `complete` characters. False: no more."""
@@ -148,7 +150,7 @@ class Splitter(Struct):
         return False
 
     def _advance_blocks(self, text: str) -> bool:
-        if not text.strip():
+        if _is_blank(text):
             return False
         blocks = list(children(parse_structure(self._carry.head + text, self.env)))
         lines = (self._carry.head + text).splitlines(keepends=True)
@@ -225,7 +227,7 @@ class Splitter(Struct):
         self._cut_at(len(text) - len(self._carry.head), _Carry())
 
     def _cut_at(self, position: int, carry: _Carry) -> None:
-        if self._tail[:position].strip():
+        if not _is_blank(self._tail[:position]):
             self.pieces.append(self._block_piece(self._tail[:position]))
         self._tail = self._tail[position:]
         self._carry = carry
@@ -250,6 +252,11 @@ def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
     closed = behind - first >= 2 and fence.is_closed_by(lines[behind - 1])
     plain = closed and lines[first].startswith(token.markup) and "\t" not in token.content
     return len(code) > CODE_LINES or not plain
+
+
+def _is_blank(text: str) -> bool:
+    """Whether Markdown has nothing in it. Blanks of other kinds, such as U+00A0, are text there."""
+    return not text.strip(" \t\n")
 
 
 def _is_too_long(block: Sequence[Token], source: str) -> bool:

@@ -90,6 +90,10 @@ def test_a_text_that_is_parsed_in_one_go_is_drawn_as_one_that_is_cut(text: str) 
         "````\n```\n````\ntext",
         "1. one\n\n   ```py\n   x = 1\n   ```\n\n2. two",
         "red \x1b[31mtext\x1b[0m, bell \x07\r\nnext",
+        "red \x9b31mtext, another set \x1b(0 of letters",
+        "a\n\n\u00a0\n\nb",
+        "\u3000",
+        "text\n>",
     ],
 )
 def test_text_fed_letter_by_letter_is_drawn_as_in_one_piece(text: str) -> None:
