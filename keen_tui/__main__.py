@@ -29,6 +29,12 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.cli import run
 
         return run(given)
+    if _is_work(given) and os.path.lexists(".keen/settings.toml"):
+        from pathlib import Path
+
+        from keen_tui.trusting import settle_trust
+
+        settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     os.environ.setdefault("TEXTUAL_FPS", "120")  # a key waits for the next frame; Textual makes 60 a second
     from keen_tui.ui.skeleton import skeleton
@@ -44,6 +50,11 @@ def _wants_screen(given: Mapping[str, Any]) -> bool:
     if "prompt" in given or given["words"][:1] in (["sessions"], ["export"]):
         return False
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _is_work(given: Mapping[str, Any]) -> bool:
+    """Whether the folder that we are in is to be worked in."""
+    return "demo" not in given and given["words"][:1] != ["replay"]
 
 
 def _theme(given: Mapping[str, Any]) -> str:

@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from keen_tui.config import Settings, load_settings
+from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, KeenError, ModelMissing
-from keen_tui.flags import command_of, settings_of
+from keen_tui.flags import command_of
 from keen_tui.home import home_folder
+from keen_tui.loading import load_all
 from keen_tui.plain import clean
 
 EXIT_USAGE = 2
@@ -55,7 +56,9 @@ def told(error: Exception) -> int:
 
 
 def _run(given: Mapping[str, Any]) -> int:
-    settings = load_settings(settings_of(given), os.environ)
+    settings, problem = load_all(given, os.environ, Path.cwd() if "prompt" in given else None)
+    if problem:
+        print(f"! {clean(problem)}", file=sys.stderr)
     command = command_of(given)
     if command == "sessions":
         from keen_tui import saved

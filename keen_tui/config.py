@@ -1,9 +1,9 @@
-"""Settings: defaults < user file < environment < flags."""
+"""Settings: defaults < user file < project, once trusted < environment < flags."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -55,15 +55,20 @@ class Settings(Struct, frozen=True, kw_only=True):
     mouse: bool = True
 
 
-def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
-    """Put the settings together. `flags` holds only what was given on the command line.
+def load_settings(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    join: Callable[[Settings], Settings] = lambda settings: settings,
+) -> Settings:
+    """Put the settings together. `flags` holds only what was given on the command line; `join` puts those of
+    a project behind the user's.
 
     Raises:
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), _flat(_read(file), str(file)), str(file))
-    settings = _updated(settings, flags, "the command line")
+    settings = _updated(Settings(), flat(_read(file), str(file)), str(file))
+    settings = _updated(join(settings), flags, "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
@@ -136,7 +141,7 @@ _IN_TABLES: Mapping[str, str] = {
 """Settings that stand in a table of the settings file, and their names there."""
 
 
-def _flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
+def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The settings by name, those of tables too; what is unknown in a table keeps its name with a dot."""
     settings = {name: setting for setting, name in _IN_TABLES.items()}
     flat: dict[str, Any] = {}
@@ -154,16 +159,16 @@ def _flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
     known = set(Settings.__struct_fields__)
     for name, value in changes.items():
-        written = _IN_TABLES.get(name, name)
+        written = name_in_file(name)
         if name == "api_key":
             raise ConfigError(
                 f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
                 "in the program (f2), which keeps it apart."
             )
         if name not in known:
-            names = ", ".join(sorted(_IN_TABLES.get(each, each) for each in known))
+            names = ", ".join(sorted(name_in_file(each) for each in known))
             raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
-        if problem := _problem(name, value):
+        if problem := problem_of(name, value):
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
     return replace(settings, **{**changes, **lists})
@@ -177,7 +182,13 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _problem(name: str, value: object) -> str | None:
+def name_in_file(name: str) -> str:
+    """A setting's name as it stands in the file."""
+    return _IN_TABLES.get(name, name)
+
+
+def problem_of(name: str, value: object) -> str | None:
+    """What is wrong with the value of a setting, None: nothing."""
     if name in _CHOICES:
         choices = _CHOICES[name]
         return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"

@@ -6,11 +6,13 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keen_tui.config import Settings, load_settings
-from keen_tui.flags import command_of, settings_of
+from keen_tui.config import Settings
+from keen_tui.flags import command_of
 from keen_tui.home import home_folder
+from keen_tui.loading import load_all
 from keen_tui.ui.app import UiSettings, run_app
 
 if TYPE_CHECKING:
@@ -23,8 +25,9 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
     Raises:
         KeenError: what can't be done, as a sentence for the user.
     """
-    settings = load_settings(settings_of(given), os.environ)
-    if _show(settings, lambda leaving: _workplace(settings, given, leaving)) == "demo":
+    is_work = "demo" not in given and command_of(given) != "replay"
+    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
+    if _show(settings, lambda leaving: _workplace(settings, given, problem, leaving)) == "demo":
         _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
     return 0
 
@@ -41,14 +44,14 @@ def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | N
         return asyncio.run(run_app(lambda: make(leaving), look))
 
 
-def _workplace(settings: Settings, given: Mapping[str, Any], leaving: ExitStack) -> Workplace:
+def _workplace(settings: Settings, given: Mapping[str, Any], problem: str, leaving: ExitStack) -> Workplace:
     if "demo" in given:
         return _tour(settings, given.get("pace", 1.0), leaving)
     from keen_tui import workplaces
 
     if command_of(given) == "replay":
         return workplaces.replay(given["words"][1], given.get("speed", 1.0), os.environ)
-    return workplaces.live(settings, given, os.environ)
+    return workplaces.live(settings, given, os.environ, problem)
 
 
 def _tour(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:

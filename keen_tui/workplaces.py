@@ -14,12 +14,15 @@ from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.saved import asked_for
 from keen_tui.storage.reading import read_session
+from keen_tui.tools.workspace import broad_folder
 from keen_tui.ui.port import Workplace
 from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
 
-def live(settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str]) -> Workplace:
-    """A session in the current folder. Without a model one is chosen on the screen.
+def live(
+    settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str], problem: str = ""
+) -> Workplace:
+    """A session in the current folder. Without a model one is chosen on the screen. `problem` is said there.
 
     Raises:
         KeenError: the session that was asked for can't be had.
@@ -42,6 +45,7 @@ def live(settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str
         history=history,
         opening=opening,
         keeps_pending=settings.pending_durable,
+        problems=tuple(filter(None, (problem, broad_folder(Path.cwd())))),
     )
 
 

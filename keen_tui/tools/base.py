@@ -28,8 +28,8 @@ class Access(Struct, frozen=True, kw_only=True):
 
     `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
-    file. Of a command `parts` are all its simple commands, () where it is not wholly understood; `concern`
-    says why it may do more than read inside the workspace; `mentions` are all commands that its text names.
+    file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
+    commands, () where it is not wholly understood; `mentions` are all commands that its text names.
     """
 
     kind: Literal["read", "write", "command"]

@@ -78,7 +78,7 @@ def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if allowed.rules.allow_path(access):
         return ALLOW
     if not access.inside:
-        return _path(access, "it is outside the workspace")
+        return _path(access, access.concern or "it is outside the workspace")
     return ALLOW if access.kind == "read" or mode == "auto-edit" else _edit(access)
 
 

@@ -46,6 +46,7 @@ class Workspace:
         self.known = KnownFiles()
         self.keeper = keeper
         self.rules = rules
+        self.is_broad = bool(broad_folder(self.root))
 
     def new_output_file(self) -> Path | None:
         """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
@@ -53,12 +54,25 @@ class Workspace:
 
     def reads_freely(self, place: Place) -> bool:
         """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
-        return place.inside or (self.keeper is not None and self.keeper.is_output(place.path))
+        return self.frees(place) or (self.keeper is not None and self.keeper.is_output(place.path))
+
+    @property
+    def concern(self) -> str:
+        """Why all calls ask in this workspace; "" where they don't."""
+        return "all of your home folder is no workspace" if self.is_broad else ""
+
+    def frees(self, place: Place) -> bool:
+        """Whether the place is inside, and that means anything: in a whole home folder it does not."""
+        return place.inside and not self.is_broad
 
     def reading(self, place: Place) -> Access:
         """The access of a call that reads there."""
         return Access(
-            kind="read", subject=place.subject, path=str(place.path), inside=self.reads_freely(place)
+            kind="read",
+            subject=place.subject,
+            path=str(place.path),
+            inside=self.reads_freely(place),
+            concern=self.concern,
         )
 
     def withholds(self, place: Place) -> bool:
@@ -88,6 +102,18 @@ class Workspace:
         inside = real == str(self.root) or real.startswith(f"{str(self.root).rstrip(os.sep)}{os.sep}")
         name = Path(os.path.relpath(real, self.root)).as_posix()
         return Place(Path(real), speakable(name), inside)
+
+
+def broad_folder(folder: Path) -> str:
+    """What is to be said of a folder that is no project's, but a whole home folder or more; "" for others.
+
+    In such a one nothing is inside a workspace, so that everything asks.
+    """
+    real, home = Path(os.path.realpath(folder)), Path(os.path.realpath(Path.home()))
+    if real != home and real not in home.parents:
+        return ""
+    what = "your whole home folder" if real == home else f"{real}, with your home folder in it"
+    return f"This is {what}: nothing runs unasked here. Start in the folder of a project."
 
 
 def speakable(path: str) -> str:

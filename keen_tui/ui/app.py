@@ -173,6 +173,7 @@ class KeenApp(App[str | None]):
         try:
             workplace, themes, problems = await asyncio.to_thread(self._prepared)
             self.workplace = workplace
+            problems.extend(workplace.problems)
             batches = workplace.session.bus.subscribe()
             if workplace.history:
                 await workplace.history.begin()

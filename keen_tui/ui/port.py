@@ -207,7 +207,7 @@ class Workplace(Struct, frozen=True, kw_only=True):
     `models` is the choice among models and `history` the saved sessions, None where there are none, as in
     the tour. `opening` is the session to go on with as soon as the screen is painted; `companion` runs
     beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an
-    incomplete turn outlives the program.
+    incomplete turn outlives the program. `problems` are sentences for the user, said at the start.
     """
 
     session: SessionPort
@@ -216,3 +216,4 @@ class Workplace(Struct, frozen=True, kw_only=True):
     opening: SavedSession | None = None
     companion: Callable[[KeenApp], Awaitable[None]] | None = None
     keeps_pending: bool = False
+    problems: tuple[str, ...] = ()

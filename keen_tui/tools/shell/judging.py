@@ -55,6 +55,8 @@ def _parts(commands: Sequence[SimpleCommand], workspace: Workspace) -> Iterator[
 
 
 def _require_harmless(command: SimpleCommand, folders: Sequence[Path], workspace: Workspace) -> None:
+    if workspace.concern:
+        raise NotUnderstood(workspace.concern)
     _require_real_program(command.name, workspace)
     words = list(paths_of(command))
     for folder in folders:

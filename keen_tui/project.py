@@ -1,0 +1,131 @@
+"""Settings of a project, `.keen/settings.toml`: used once the user has said so, and never for more rights.
+
+Who opens a folder that somebody else wrote must not find the program doing what that folder wants. What is
+said of a folder holds for it, as it is on this disk, and for its settings as they were then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.config import Settings, flat, name_in_file, problem_of
+from keen_tui.disk.by_folder import ByFolder
+from keen_tui.disk.reading import content_of
+from keen_tui.errors import ConfigError
+from keen_tui.home import home_folder
+from keen_tui.tools.rules import RULINGS, parse_rules
+
+FILE: Final = ".keen/settings.toml"
+
+_MAY_SET: Final = (
+    "model",
+    "effort",
+    "mode",
+    "memory_policy",
+    "compact_at",
+    "permissions_ask",
+    "permissions_deny",
+)
+"""What a project may say. `mode` counts where it allows less than the user's own."""
+
+_BY_RIGHTS: Final = ("plan", "ask", "auto-edit", "auto")
+_MOST_BYTES: Final = 100_000
+
+
+class ProjectSettings(Struct, frozen=True, kw_only=True):
+    """What stands in a project's file: `used` are settings by name, `ignored` names that it may not set."""
+
+    used: Mapping[str, Any]
+    ignored: tuple[str, ...]
+    digest: str
+
+
+class _Said(Struct, frozen=True, kw_only=True):
+    """What the user said of the settings with that digest."""
+
+    digest: str
+    trusted: bool
+
+
+def read_project(folder: Path) -> ProjectSettings | None:
+    """The settings of the project in `folder`, None where it has none. Nothing is used by that.
+
+    Raises:
+        ConfigError: they can't be read.
+    """
+    path = folder / FILE
+    try:
+        if not os.path.lexists(path):
+            return None
+        content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
+        written = flat(tomllib.loads(content.decode("utf-8")), str(path))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ConfigError(f"{path} can't be read: {why}") from error
+    used = {name: value for name, value in written.items() if name in _MAY_SET}
+    for name, value in used.items():
+        if problem := problem_of(name, value):
+            raise ConfigError(f"{path}: {name_in_file(name)} {problem}, not {value!r}.")
+    for ruling in RULINGS:
+        parse_rules(ruling, used.get(f"permissions_{ruling}", ()), str(path))
+    ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
+    return ProjectSettings(used=used, ignored=ignored, digest=hashlib.sha256(content).hexdigest())
+
+
+class Trust:
+    """What the user said of folders that have settings. It stands in a file in the settings folder."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._kept = ByFolder(home_folder(environ) / "trust.json", _Said)
+
+    def said(self, folder: Path, project: ProjectSettings) -> bool | None:
+        """Whether these settings may be used in this folder; None: nobody has said.
+
+        Raises:
+            ConfigError: what was said can't be read.
+        """
+        said = self._kept.get(folder)
+        return said.trusted if said and said.digest == project.digest else None
+
+    def say(self, folder: Path, project: ProjectSettings, *, trusted: bool) -> None:
+        """Keep what the user says. Raises ConfigError: it can't be kept."""
+        self._kept.put(folder, _Said(digest=project.digest, trusted=trusted))
+
+
+def with_project(settings: Settings, folder: Path, environ: Mapping[str, str]) -> tuple[Settings, str]:
+    """The user's settings with those of a project that is trusted; else, in a sentence, why they are not
+    used. "" where there is nothing to say.
+
+    Raises:
+        ConfigError: what was said of this folder can't be read.
+    """
+    try:
+        project = read_project(folder)
+    except ConfigError as error:
+        return settings, f"The settings of this project are not used. {error}"
+    if project is None:
+        return settings, ""
+    said = Trust(environ).said(folder, project)
+    if said is None:
+        return settings, f"{FILE} is not used: nobody has said yet that this folder is to be trusted."
+    return (narrowed(settings, project), "") if said else (settings, "")
+
+
+def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
+    """The settings with what the project says; its rules join the user's, its mode may only be a stricter
+    one."""
+    changes = dict(project.used)
+    for name in ("permissions_ask", "permissions_deny"):
+        if name in changes:
+            changes[name] = (*getattr(settings, name), *changes[name])
+    if "mode" in changes and _BY_RIGHTS.index(changes["mode"]) >= _BY_RIGHTS.index(settings.mode):
+        del changes["mode"]
+    return replace(settings, **changes)

@@ -1,0 +1,60 @@
+"""The question whether a project's settings may be used: asked in the plain terminal, before anything of the
+project has a say in what the program does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+from keen_tui.config import name_in_file
+from keen_tui.errors import ConfigError
+from keen_tui.plain import revealed
+from keen_tui.project import FILE, ProjectSettings, Trust, read_project
+
+_LONGEST = 300
+"""Characters of a value that are shown; what is longer is no setting that anybody reads."""
+
+
+def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO) -> None:
+    """Ask about the project's settings, unless there are none or it has been said. An empty answer is a no.
+
+    Raises:
+        ConfigError: what was said can't be read or kept.
+    """
+    try:
+        project = read_project(folder)
+    except ConfigError:
+        return  # said on the screen: they are not used
+    trust = Trust(environ)
+    if project is None or trust.said(folder, project) is not None:
+        return
+    out.write(_question(folder, project))
+    out.flush()
+    answer = keys.readline()
+    if not answer:
+        return  # nobody is there
+    trust.say(folder, project, trusted=answer.strip().casefold() in ("y", "yes"))
+
+
+def _question(folder: Path, project: ProjectSettings) -> str:
+    used = [f"  {name_in_file(name)} = {_value(value)}" for name, value in project.used.items()]
+    ignored = ", ".join(revealed(name)[:_LONGEST] for name in project.ignored)
+    rows = [
+        "",
+        f"{revealed(str(folder))} has settings of its own, in {FILE}:",
+        "",
+        *(used or ["  nothing that a project may set"]),
+        *(["", f"  never used, only your own settings may say it: {ignored}"] if ignored else []),
+        "",
+        "They hold until they change, then you are asked again.",
+        "Use them here? [y/N] ",
+    ]
+    return "\n".join(rows)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(each) for each in value) + "]"
+    text = revealed(str(value)).replace("\n", "<U+000A>")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
