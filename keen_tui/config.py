@@ -29,7 +29,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
     what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
-    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`.
+    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
+    run in one where the system has one.
     """
 
     provider: str = ""
@@ -39,6 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     effort: str = ""
     api_key_env: str = ""
     mode: Mode = "ask"
+    sandbox: bool = True
     max_steps: int = 100
     retry_attempts: int = 4
     stall_seconds: float = 180.0

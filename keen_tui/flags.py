@@ -152,6 +152,13 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("work")
     work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
     work.add_argument(
+        "--no-sandbox",
+        action="store_const",
+        const=False,
+        dest="sandbox",
+        help="run commands as you would, without a sandbox",
+    )
+    work.add_argument(
         "--memory",
         choices=get_args(PolicyName),
         dest="memory_policy",
@@ -173,6 +180,7 @@ _SETTING_FLAGS = (
     "effort",
     "api_key_env",
     "mode",
+    "sandbox",
     "max_steps",
     "memory_policy",
     "theme",

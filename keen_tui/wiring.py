@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from keen_tui.providers.choice import Chooser
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
+from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.tools.toolbox import build_toolbox
 
 
@@ -41,10 +43,11 @@ def build_session(
 ) -> Session:
     """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `keeper`
     keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here."""
+    sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
         provider=provider,
-        toolbox=build_toolbox(workspace, keeper, rules=rules),
+        toolbox=build_toolbox(workspace, keeper, rules=rules, sandbox=sandbox),
         mode=settings.mode,
         attended=attended,
         max_steps=settings.max_steps,

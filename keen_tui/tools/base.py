@@ -29,7 +29,8 @@ class Access(Struct, frozen=True, kw_only=True):
     `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
-    commands, () where it is not wholly understood; `mentions` are all commands that its text names.
+    commands, () where it is not wholly understood; `mentions` are all commands that its text names;
+    `sandboxed` tells whether it runs in a sandbox.
     """
 
     kind: Literal["read", "write", "command"]
@@ -40,6 +41,7 @@ class Access(Struct, frozen=True, kw_only=True):
     concern: str = ""
     parts: tuple[CommandPart, ...] = ()
     mentions: tuple[tuple[str, ...], ...] = ()
+    sandboxed: bool = False
 
     @property
     def reads_only(self) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from keen_tui.display import CommandDisplay
@@ -18,6 +19,8 @@ from keen_tui.tools.environment import child_environment, find_program
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
+from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
+from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.workspace import Workspace
 
@@ -35,8 +38,12 @@ class Bash:
             "Run a shell command (bash -c). It starts in the workspace root each time: cd, variables and "
             "functions do not last from one command to the next, so join what belongs together with &&. "
             "Standard input is empty and there is no terminal: use options that never ask. Processes left "
-            "in the background are killed when the command ends. Output is stdout and stderr in order; of "
-            "long output the beginning and the end come back, with the name of a file that holds all of it. "
+            "in the background are killed when the command ends. Where there is a sandbox, commands run in "
+            "it: they write only to the workspace, except to .git and .keen, and have no network; the home "
+            "folder and /tmp are empty and thrown away after each command. What has to go beyond that is "
+            "offered to the user once more outside the sandbox when it has failed inside. Output is stdout "
+            "and stderr in order; of long output the beginning and the end come back, with the name of a "
+            "file that holds all of it. "
             "To read, search or change files prefer the other tools."
         ),
         parameters={
@@ -52,8 +59,9 @@ class Bash:
         },
     )
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, sandbox: SandboxFinder) -> None:
         self._workspace = workspace
+        self._sandbox = sandbox
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -67,16 +75,20 @@ class Bash:
         if not 1 <= timeout <= LONGEST_TIMEOUT:
             raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
 
+        sandbox = (await self._sandbox.found()).sandbox
+
         async def run(on_output: OutputSink) -> ToolResult:
-            return await self._run(command, timeout, on_output)
+            return await self._run(command, timeout, on_output, sandbox)
 
         return PreparedCall(
-            access=await asyncio.to_thread(judged, command, self._workspace),
+            access=await asyncio.to_thread(judged, command, self._workspace, sandboxed=sandbox is not None),
             display=CommandDisplay(command=command, output="", exit_code=None),
             run=run,
         )
 
-    async def _run(self, command: str, timeout: int, on_output: OutputSink) -> ToolResult:
+    async def _run(
+        self, command: str, timeout: int, on_output: OutputSink, sandbox: Sandbox | None
+    ) -> ToolResult:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
@@ -89,13 +101,8 @@ class Bash:
             live.feed(chunk)
 
         try:
-            ended = await run_command(
-                (self._shell, "-c", command),
-                folder=folder,
-                environ=child_environment(os.environ),
-                timeout=timeout,
-                on_output=take,
-            )
+            async with self._launch(command, sandbox) as launch:
+                ended = await run_command(launch, folder=folder, timeout=timeout, on_output=take)
         except asyncio.CancelledError:
             kept.discard()
             raise
@@ -105,6 +112,12 @@ class Bash:
             live.close()
         where = await asyncio.to_thread(kept.close)
         return _result(command, captured.text(where).strip("\n"), ended, timeout)
+
+    def _launch(self, command: str, sandbox: Sandbox | None) -> AbstractAsyncContextManager[Launch]:
+        argv, environ = (self._shell, "-c", command), child_environment(os.environ)
+        if sandbox is None:
+            return nullcontext(Launch(argv=argv, environ=environ))
+        return in_thread(sandbox.wrap(argv, environ))
 
 
 def _result(command: str, output: str, ended: Ended, timeout: int) -> ToolResult:

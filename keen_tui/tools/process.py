@@ -6,14 +6,15 @@ import asyncio
 import os
 import secrets
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from keen_tui.tools.output_pipe import output_pipe
-from keen_tui.tools.strays import MARK, can_find_strays, end_strays
+from keen_tui.tools.sandbox.base import Launch
+from keen_tui.tools.strays import MARK, can_find_strays, end_strays, signal_others
 
 DRAIN_SECONDS = 0.2
 """How long output is still read after the shell has ended, when something else holds the pipe."""
@@ -25,7 +26,8 @@ TERM_GRACE = 0.5
 class Ended(Struct, frozen=True):
     """How a command ended. `code` is 124 for a time-out and 128+N for death by signal N.
 
-    `left_running` tells that processes of the command were still there and were ended with it.
+    `left_running` tells that processes of the command were still there and were ended with it, as far as
+    that can be told: what wraps a command takes them along when it ends.
     """
 
     code: int
@@ -34,10 +36,9 @@ class Ended(Struct, frozen=True):
 
 
 async def run_command(
-    argv: tuple[str, ...],
+    launch: Launch,
     *,
     folder: Path,
-    environ: Mapping[str, str],
     timeout: float,
     on_output: Callable[[bytes], None],
 ) -> Ended:
@@ -55,9 +56,10 @@ async def run_command(
     async with output_pipe(on_output) as (writable, drained):
         try:
             process = await asyncio.create_subprocess_exec(
-                *argv,
+                *launch.argv,
                 cwd=folder,
-                env={**environ, MARK: mark},
+                env={**launch.environ, MARK: mark},
+                pass_fds=launch.descriptors,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=writable,
                 stderr=writable,
@@ -68,7 +70,7 @@ async def run_command(
         try:
             timed_out = not await _ended_within(process, timeout)
             if timed_out:
-                await _terminate(process)
+                await _terminate(process, wrapped=launch.wrapped)
             left_running = await _end_rest(process.pid, mark)
         except asyncio.CancelledError:
             _signal(process.pid, signal.SIGKILL)
@@ -77,7 +79,8 @@ async def run_command(
             raise
         await asyncio.wait({drained}, timeout=DRAIN_SECONDS)
     code = process.returncode if process.returncode is not None else -signal.SIGKILL
-    return Ended(124 if timed_out else code if code >= 0 else 128 - code, timed_out, left_running)
+    code = 124 if timed_out else code if code >= 0 else 128 - code
+    return Ended(code, timed_out, left_running and not launch.wrapped)
 
 
 async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
@@ -89,8 +92,12 @@ async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> 
     return True
 
 
-async def _terminate(process: asyncio.subprocess.Process) -> None:
-    _signal(process.pid, signal.SIGTERM)
+async def _terminate(process: asyncio.subprocess.Process, *, wrapped: bool) -> None:
+    """End it, with a moment to clean up. What wraps a command would take it along at once if it ended."""
+    if wrapped:
+        await asyncio.to_thread(signal_others, process.pid, signal.SIGTERM)
+    else:
+        _signal(process.pid, signal.SIGTERM)
     if not await _ended_within(process, TERM_GRACE):
         _signal(process.pid, signal.SIGKILL)
         await process.wait()

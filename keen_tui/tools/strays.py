@@ -38,6 +38,15 @@ def end_strays(group: int, mark: str) -> int:
     return len(ended)
 
 
+def signal_others(leader: int, number: signal.Signals) -> None:
+    """Send a signal to the processes of a group, but not to its leader."""
+    for entry in _PROCESSES.iterdir():
+        if entry.name.isdecimal() and entry.name != str(leader):
+            with suppress(OSError):
+                if _is_in(leader, entry):
+                    os.kill(int(entry.name), number)
+
+
 def _living(group: int, variable: bytes) -> Iterator[int]:
     for entry in _PROCESSES.iterdir():
         if entry.name.isdecimal():

@@ -16,6 +16,7 @@ from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
 from keen_tui.tools.read_file import ReadFile
 from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search import Searcher
 from keen_tui.tools.workspace import Workspace
 from keen_tui.tools.write_file import WriteFile
@@ -57,6 +58,7 @@ def build_toolbox(
     keeper: Keeper | None = None,
     *,
     rules: Rules = NO_RULES,
+    sandbox: SandboxFinder | None = None,
     rg: str | None = None,
     use_rg: bool = True,
 ) -> Toolbox:
@@ -65,6 +67,7 @@ def build_toolbox(
     Args:
         keeper: keeps what files held before they were changed.
         rules: what the user allows, wants to be asked about, or denies.
+        sandbox: finds what commands run in; None: they run as the user does.
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
     """
@@ -77,6 +80,6 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace),
+            Bash(workspace, sandbox or no_sandbox()),
         )
     )

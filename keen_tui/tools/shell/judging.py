@@ -25,18 +25,25 @@ _MOST_FILES: Final = 2_000
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
 
 
-def judged(command: str, workspace: Workspace) -> Access:
-    """Look into a command: its access.
+def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Access:
+    """Look into a command: its access. `sandboxed` tells whether it will run in a sandbox.
 
     Looks at the file system: call it in a thread.
     """
-    mentions = mentioned_commands(command)
+    parts: tuple[CommandPart, ...] = ()
     try:
         parts = tuple(_parts(simple_commands(command), workspace))
+        concern = next((part.concern for part in parts if part.concern), "")
     except NotUnderstood as reason:
-        return Access(kind="command", subject=command, concern=str(reason), mentions=mentions)
-    concern = next((part.concern for part in parts if part.concern), "")
-    return Access(kind="command", subject=command, concern=concern, parts=parts, mentions=mentions)
+        concern = str(reason)
+    return Access(
+        kind="command",
+        subject=command,
+        concern=concern,
+        parts=parts,
+        mentions=mentioned_commands(command),
+        sandboxed=sandboxed,
+    )
 
 
 def _parts(commands: Sequence[SimpleCommand], workspace: Workspace) -> Iterator[CommandPart]:

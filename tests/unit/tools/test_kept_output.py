@@ -16,6 +16,7 @@ from keen_tui.tools.files import LARGEST_FILE
 from keen_tui.tools.kept_output import FIRST_BYTES, LAST_BYTES, KeptOutput
 from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.process import run_command
+from keen_tui.tools.sandbox.base import Launch
 from tests.support.agent import LIMIT
 
 
@@ -112,7 +113,7 @@ async def test_a_failing_reader_neither_holds_the_command_up_nor_stays_silent(tm
 
     argv = ("/bin/sh", "-c", "head -c 3000000 /dev/zero; echo done >done")
     with pytest.raises(ZeroDivisionError):
-        await run_command(argv, folder=tmp_path, environ={}, timeout=LIMIT, on_output=fail)
+        await run_command(Launch(argv=argv, environ={}), folder=tmp_path, timeout=LIMIT, on_output=fail)
     assert (tmp_path / "done").exists()
 
 

@@ -21,6 +21,7 @@ WRITE_OUTSIDE = Access(kind="write", subject="/etc/hosts", inside=False)
 WRITE_MAKEFILE = Access(kind="write", subject="Makefile")
 COMMAND = Access(kind="command", subject="make test")
 COMMAND_READS = Access(kind="command", subject="ls", parts=(CommandPart(words=("ls",)),))
+SANDBOXED = Access(kind="command", subject="make test", sandboxed=True)
 
 TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     # access          plan      ask      auto-edit  auto
@@ -33,6 +34,7 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     (WRITE_MAKEFILE, "refuse", "ask", "ask", "allow"),
     (COMMAND, "refuse", "ask", "ask", "allow"),
     (COMMAND_READS, "refuse", "allow", "allow", "allow"),
+    (SANDBOXED, "refuse", "ask", "allow", "allow"),
 ]
 
 

@@ -1,0 +1,65 @@
+"""What runs a command so that it reaches only what the policy says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import Protocol
+
+from msgspec import Struct
+
+Argv = tuple[str, ...]
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How a process is started.
+
+    `descriptors` are those it inherits. `confine` is called in the thread that starts it and binds that
+    thread, for good, and with it the process; None: `argv` sees to everything. `wrapped` tells that the
+    process itself only waits for the command.
+    """
+
+    argv: Argv
+    environ: Mapping[str, str]
+    descriptors: tuple[int, ...] = ()
+    confine: Callable[[], None] | None = None
+    wrapped: bool = False
+
+
+class Sandbox(Protocol):
+    """One way to hold commands to a policy."""
+
+    name: str
+    """In a word, for a person."""
+
+    limits: str
+    """What works differently inside, in sentences for the model."""
+
+    own_network: bool
+    """Whether a command has a network of its own, without a way out."""
+
+    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Launch]:
+        """How this command is started; leave the context once it has ended. Looks at the disk.
+
+        Raises:
+            OSError: what it needs can't be had.
+        """
+        ...
+
+
+def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what leads to folders that are not there inside."""
+    return {name: value for name, value in environ.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")}
+
+
+@asynccontextmanager
+async def in_thread(wrapping: AbstractContextManager[Launch]) -> AsyncIterator[Launch]:
+    """Enter and leave it in a thread. It is left also when whoever enters it is cancelled meanwhile."""
+    entering = asyncio.create_task(asyncio.to_thread(wrapping.__enter__))
+    try:
+        yield await asyncio.shield(entering)
+    finally:
+        await asyncio.wait({entering})
+        if entering.exception() is None:
+            await asyncio.to_thread(wrapping.__exit__, None, None, None)

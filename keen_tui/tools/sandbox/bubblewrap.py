@@ -1,0 +1,120 @@
+"""Commands in namespaces of their own, made by bubblewrap, behind a filter of system calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.placeholders import Placeholders
+from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
+
+
+class Bubblewrap:
+    """Runs commands with `program`, the path of bwrap."""
+
+    name = "bubblewrap"
+    limits = (
+        "the home folder and /tmp are empty and thrown away after each command, other programs are not seen, "
+        "and localhost is the command's own"
+    )
+    own_network = True
+
+    def __init__(self, program: str, policy: Policy) -> None:
+        self._program = program
+        self._policy = policy
+        self._placeholders = Placeholders(policy.protected)
+        # Its own network leads nowhere: what listens on localhost there is the command's own.
+        self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6))
+
+    @contextmanager
+    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+        """How the command is started; leave the context once it has ended.
+
+        Raises:
+            OSError: what it needs can't be had, such as a protected name that is a link.
+        """
+        with self._placeholders.standing() as missing, _in_memory(self._filter) as descriptor:
+            yield Launch(
+                argv=(
+                    self._program,
+                    *arguments(self._policy, missing),
+                    *("--seccomp", str(descriptor), "--"),
+                    *argv,
+                ),
+                environ=confined_environment(environ) | {"HOME": str(self._policy.home)},
+                descriptors=(descriptor,),
+                wrapped=True,
+            )
+
+
+def arguments(policy: Policy, missing: Sequence[Path]) -> list[str]:
+    """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
+    earlier ones. `missing` are protected names with a placeholder.
+
+    Raises:
+        OSError: a protected name is a link: it could be replaced.
+    """
+    workspace = str(policy.workspace)
+    mounts = [*_bases(policy), *_readable(policy), *_hidden(policy, inside=False)]
+    mounts += ["--bind", workspace, workspace]
+    mounts += [*_protected(policy, missing), *_hidden(policy, inside=True), "--remount-ro", "/"]
+    return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
+
+
+def _bases(policy: Policy) -> list[str]:
+    scratch = [("1777", "/tmp"), ("1777", "/var/tmp"), ("0755", "/run"), ("0700", str(policy.home))]
+    folders = [word for mode, path in scratch for word in ("--perms", mode, "--tmpfs", path)]
+    return ["--proc", "/proc", "--dev", "/dev", *folders]
+
+
+def _readable(policy: Policy) -> Iterator[str]:
+    for path in policy.readable:
+        if path.parent == Path("/") and path.is_symlink():  # /bin leads to usr/bin
+            yield from ("--symlink", str(path.readlink()), str(path))
+        elif path.exists():
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _protected(policy: Policy, missing: Sequence[Path]) -> Iterator[str]:
+    for path in policy.protected:
+        if path.is_symlink():
+            raise OSError(None, f"{path.name} is a link, which can't be protected")
+        yield from _covered(path) if path in missing else _read_only(path)
+    for path in policy.protected_if_there:
+        if not path.is_symlink():
+            yield from _read_only(path)
+
+
+def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
+    """What is hidden inside the workspace, or outside of it as far as it could be seen there."""
+    for path in policy.hidden:
+        around = (policy.workspace,) if inside else policy.readable
+        if any(folder in path.parents for folder in around) and os.access(path, os.R_OK):
+            yield from _covered(path)
+
+
+def _read_only(path: Path) -> tuple[str, ...]:
+    return ("--ro-bind", str(path), str(path)) if path.exists() else ()
+
+
+def _covered(path: Path) -> tuple[str, ...]:
+    """Nothing is seen there, and nothing can be made there."""
+    if path.is_dir():
+        return ("--tmpfs", str(path), "--remount-ro", str(path))
+    return ("--ro-bind", os.devnull, str(path))
+
+
+@contextmanager
+def _in_memory(content: bytes) -> Iterator[int]:
+    """A descriptor from which the content can be read once."""
+    descriptor = os.memfd_create("keen-seccomp")
+    try:
+        os.write(descriptor, content)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,109 @@
+"""What a command may reach. One value, from which each sandbox makes its own terms. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+
+def _each(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+SYSTEM = tuple(
+    map(
+        Path,
+        _each(
+            "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /gnu /snap /sys "
+            "/var/lib/gems /var/lib/snapd/snap /run/current-system"
+        ),
+    )
+)
+"""Folders of the system that programs need. What is not here or in PATH is not seen."""
+
+_SECRETS = _each(
+    "shadow shadow- gshadow gshadow- sudoers sudoers.d ssh ssl/private wireguard krb5.keytab "
+    "NetworkManager/system-connections docker kubernetes"
+)
+"""What of /etc no program of a project needs."""
+
+_TOOLCHAINS = _each(
+    ".pyenv .rbenv .nodenv .goenv .rustup .cargo/bin .cargo/registry .cargo/git .nvm .fnm .volta .asdf "
+    ".sdkman .local/bin .local/lib .local/pipx .local/share/mise .local/share/uv .local/share/pnpm "
+    ".local/share/fnm .bun/bin .deno/bin .nix-profile .juliaup .julia .ghcup .opam .m2/repository "
+    ".gradle/wrapper .gradle/caches .npm-global go miniconda3 anaconda3 miniforge3 mambaforge"
+)
+"""Where compilers, interpreters and what they downloaded live in a home; no keys stand there."""
+
+ALWAYS_PROTECTED = (".git", ".keen")
+"""Read-only in the workspace, and not to be made where they are missing: programs are run from there."""
+
+PROTECTED_IF_THERE = _each(
+    ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
+)
+"""Read-only in the workspace where they are there."""
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """What a command may reach: it writes to `workspace` and to a throwaway home and tmp, and has no network.
+
+    `readable` is what it may read besides, read-only, as far as it is there. `hidden` is never seen, even
+    inside of something that is. `protected` is read-only in the workspace even where it is missing, and
+    `protected_if_there` where it is not. All paths are absolute; `workspace` and `home` are resolved.
+    """
+
+    workspace: Path
+    home: Path
+    readable: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+    protected: tuple[Path, ...]
+    protected_if_there: tuple[Path, ...]
+
+    @property
+    def objection(self) -> str:
+        """Why a sandbox in this workspace would hold nothing, as the end of a sentence; "" when it would."""
+        if self.workspace == self.home or self.workspace in self.home.parents:
+            return "the workspace holds your home folder"
+        if any(self.workspace == folder or self.workspace in folder.parents for folder in SYSTEM):
+            return "the workspace holds folders of the system"
+        if any(folder == self.workspace or folder in self.workspace.parents for folder in self.hidden):
+            return "the workspace lies in the folder of Keen's own settings"
+        return ""
+
+
+def policy_for(workspace: Path, home: Path, own: tuple[Path, ...], environ: Mapping[str, str]) -> Policy:
+    """The policy for commands in `workspace`.
+
+    Args:
+        own: folders with our settings, sessions and keys.
+        environ: of the commands; what PATH names is readable.
+    """
+    around = {workspace, home, *workspace.parents, *home.parents}
+    programs = (Path(entry) for entry in environ.get("PATH", "").split(":") if entry.startswith("/"))
+    found = (_whole_installation(folder, around) for folder in programs if not _is_system(folder))
+    return Policy(
+        workspace=workspace,
+        home=home,
+        readable=(
+            *SYSTEM,
+            *(home / name for name in _TOOLCHAINS),
+            *dict.fromkeys(folder for folder in found if folder not in around),
+        ),
+        hidden=(*own, *(Path("/etc", name) for name in _SECRETS)),
+        protected=tuple(workspace / name for name in ALWAYS_PROTECTED),
+        protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
+    )
+
+
+def _whole_installation(programs: Path, around: set[Path]) -> Path:
+    """What must be readable for the programs of a folder of PATH: for x/bin all of x, except that no more
+    than the programs are taken out of a folder such as ~/.local, which holds other things too."""
+    above = programs.parent
+    is_mixed = above in around or (above.parent in around and above.name.startswith("."))
+    return above if programs.name in ("bin", "sbin", "shims") and not is_mixed else programs
+
+
+def _is_system(folder: Path) -> bool:
+    return any(folder == each or each in folder.parents for each in SYSTEM)

@@ -1,0 +1,143 @@
+"""Which sandbox works here: found out once, by running something in it that would like to get out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.home import data_folder, home_folder
+from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.sandbox.base import Launch, Sandbox
+from keen_tui.tools.sandbox.policy import Policy, policy_for
+
+_PATIENCE = 10.0
+"""Seconds that a sandbox has to run next to nothing."""
+
+_INSIDE = 'echo leaked 2>/dev/null >"$1/leaked"; exit 42'
+_INSIDE_CODE = 42
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """The sandbox, or in a sentence why there is none."""
+
+    sandbox: Sandbox | None
+    reason: str = ""
+
+
+OFF = Found(sandbox=None, reason="The sandbox is turned off.")
+
+
+class SandboxFinder:
+    """Looks once, in a thread, when somebody first asks; whoever asks meanwhile waits for the same look."""
+
+    def __init__(self, look: Callable[[], Found]) -> None:
+        self._look = look
+        self._looking: asyncio.Task[Found] | None = None
+
+    async def found(self) -> Found:
+        if self._looking is None:
+            self._looking = asyncio.create_task(asyncio.to_thread(self._look))
+        return await asyncio.shield(self._looking)
+
+
+def no_sandbox() -> SandboxFinder:
+    """Finds none: commands run as the user does."""
+    return SandboxFinder(lambda: OFF)
+
+
+def sandbox_here(workspace: Path, environ: Mapping[str, str]) -> SandboxFinder:
+    """Finds what this system has for commands in `workspace`."""
+    return SandboxFinder(lambda: find_sandbox(_policy(workspace, environ), environ))
+
+
+def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
+    home = os.path.realpath(environ.get("HOME") or Path.home())
+    own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
+    return policy_for(
+        Path(os.path.realpath(workspace)),
+        Path("/home/nobody" if home == "/" else home),
+        tuple(own),
+        child_environment(environ),
+    )
+
+
+def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
+    """The first sandbox that works and holds. Takes some 30 ms, and runs programs."""
+    if policy.objection:
+        return Found(sandbox=None, reason=f"No sandbox: {policy.objection}.")
+    reasons = []
+    for candidate in _candidates(policy, environ):
+        problem = candidate if isinstance(candidate, str) else problem_of(candidate, policy, environ)
+        if not isinstance(candidate, str) and not problem:
+            return Found(sandbox=candidate)
+        reasons.append(problem)
+    return Found(sandbox=None, reason=f"No sandbox: {', and '.join(reasons)}.")
+
+
+def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox | str]:
+    """The sandboxes of this system, best first, or why one of them can't even be tried."""
+    if sys.platform != "linux":
+        yield "there is none for this system"
+        return
+    from keen_tui.tools.sandbox.seccomp import is_supported  # noqa: PLC0415 - Linux only
+
+    if not is_supported(os.uname().machine):
+        yield f"there is no filter of system calls for {os.uname().machine}"
+        return
+    from keen_tui.tools.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415
+
+    program = find_program("bwrap", environ)
+    yield Bubblewrap(program, policy) if program else "bubblewrap is not installed"
+
+
+def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:
+    """Run something in it that tries to write outside; says what is wrong with it, "" when it holds."""
+    with tempfile.TemporaryDirectory(prefix="keen-probe-", dir=_outside(policy)) as folder:
+        argv = ("/bin/sh", "-c", _INSIDE, "sh", folder)
+        try:
+            with sandbox.wrap(argv, child_environment(environ)) as launch:
+                ended = started(launch, policy.workspace)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{sandbox.name} does not work here ({getattr(error, 'strerror', None) or error})"
+        if ended.returncode != _INSIDE_CODE:
+            said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            return f"{sandbox.name} does not work here ({said or f'exit code {ended.returncode}'})"
+        if any(Path(folder).iterdir()):
+            return f"{sandbox.name} does not hold here"
+    return ""
+
+
+def _outside(policy: Policy) -> Path | None:
+    """A folder that commands must not be able to write to."""
+    return next((folder for folder in policy.hidden if os.access(folder, os.W_OK) and folder.is_dir()), None)
+
+
+def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a short command to its end, in a thread that is thrown away: it may be confined for good."""
+
+    def run() -> subprocess.CompletedProcess[bytes]:
+        if launch.confine:
+            launch.confine()
+        return subprocess.run(
+            launch.argv,
+            cwd=folder,
+            env=launch.environ,
+            pass_fds=launch.descriptors,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()

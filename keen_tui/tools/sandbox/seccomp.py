@@ -1,0 +1,158 @@
+"""A filter of system calls, as the bytes that the kernel runs (classic BPF; seccomp(2), bpf(4)).
+
+Everything is allowed but what is named here: ways to other processes, to keys, to the terminal's input, to
+new namespaces, and to sockets. A socket pair stays: nobody else is at its other end.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+_LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
+_IF_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+_IF_AT_LEAST = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+_IF_ANY_BIT = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+_RETURN = 0x06  # BPF_RET | BPF_K
+
+_ALLOW = 0x7FFF_0000
+_KILL = 0x8000_0000  # the whole process
+_ERROR = 0x0005_0000
+
+_NUMBER, _ARCHITECTURE = 0, 4
+_ARGUMENTS = (16, 24)
+"""Where the low halves of the first two arguments stand in struct seccomp_data. The kernel reads only these
+of the arguments that are looked at here, so a filter that read more could be led past."""
+
+_FOREIGN_CALLS = 0x4000_0000
+"""Numbers of system calls from here on are those of x32, which is not for us."""
+
+_NAMESPACES = 0x7E02_0000
+"""CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET."""
+
+_TERMINAL_INPUT = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX put keys into a terminal."""
+
+AF_INET, AF_INET6 = 2, 10
+
+
+class _Machine(Struct, frozen=True, kw_only=True):
+    """A processor architecture: its number in linux/audit.h and the numbers of its system calls."""
+
+    audit: int
+    refused: tuple[int, ...]
+    unknown: tuple[int, ...]
+    clone: int
+    unshare: int
+    ioctl: int
+    socket: int
+
+
+# fmt: off
+_MACHINES: Mapping[str, _Machine] = {
+    "x86_64": _Machine(
+        audit=0xC000_003E,
+        refused=(
+            101, 310, 311, 438, 440, 312,            # ptrace and other ways into processes
+            248, 249, 250,                           # add_key request_key keyctl
+            308, 165, 166, 155, 161,                 # setns mount umount2 pivot_root chroot
+            428, 429, 430, 431, 432, 433, 442,       # mounting with descriptors
+            303, 304, 300,                           # files by handle, fanotify_init
+            321, 298, 323, 212,                      # bpf perf_event_open userfaultfd lookup_dcookie
+            246, 320, 175, 313, 176,                 # kexec and kernel modules
+            167, 168, 169, 163, 179, 443, 103, 180,  # swap, reboot, acct, quotas, syslog
+            164, 227, 159, 305, 170, 171, 153,       # clocks, names, vhangup
+            172, 173, 154,                           # iopl ioperm modify_ldt
+        ),
+        unknown=(425, 426, 427, 435),                # io_uring, clone3
+        clone=56, unshare=272, ioctl=16, socket=41,
+    ),
+    "aarch64": _Machine(
+        audit=0xC000_00B7,
+        refused=(
+            117, 270, 271, 438, 440, 272,
+            217, 218, 219,
+            268, 40, 39, 41, 51,
+            428, 429, 430, 431, 432, 433, 442,
+            264, 265, 262,
+            280, 241, 282, 18,
+            104, 294, 105, 273, 106,
+            224, 225, 142, 89, 60, 443, 116, 42,
+            170, 112, 171, 266, 161, 162, 58,
+        ),
+        unknown=(425, 426, 427, 435),
+        clone=220, unshare=97, ioctl=29, socket=198,
+    ),
+}
+# fmt: on
+"""What is refused is not permitted; what is unknown is not there, so that programs use what they used before:
+the flags of clone3 stand in memory, where no filter can read them."""
+
+
+def is_supported(machine: str) -> bool:
+    """Whether there is a filter for the architecture, named as by uname."""
+    return machine in _MACHINES
+
+
+def filter_for(machine: str, *, families: Iterable[int] = ()) -> bytes:
+    """The filter for an architecture that `is_supported`; sockets of `families` may be made."""
+    at = _MACHINES[machine]
+    not_permitted, not_there = _ERROR | errno.EPERM, _ERROR | errno.ENOSYS
+    return b"".join(
+        (
+            _load(_ARCHITECTURE),
+            _operation(_IF_EQUAL, at.audit, jump=1, otherwise=0),
+            _give(_KILL),
+            _load(_NUMBER),
+            _operation(_IF_AT_LEAST, _FOREIGN_CALLS, jump=0, otherwise=1),
+            _give(_KILL),
+            *(_when(number, _give(not_permitted)) for number in at.refused),
+            *(_when(number, _give(not_there)) for number in at.unknown),
+            *(_when(call, _unless_bits(_NAMESPACES, not_permitted)) for call in (at.clone, at.unshare)),
+            _when(at.ioctl, _unless_one_of(1, _TERMINAL_INPUT, not_permitted)),
+            _when(at.socket, _only_one_of(0, tuple(families), not_permitted)),
+            _give(_ALLOW),
+        )
+    )
+
+
+def _operation(code: int, value: int, *, jump: int = 0, otherwise: int = 0) -> bytes:
+    """One instruction; `jump` and `otherwise` count the instructions that a condition passes over."""
+    return struct.pack("<HBBI", code, jump, otherwise, value)
+
+
+_SIZE = struct.calcsize("<HBBI")
+
+
+def _load(offset: int) -> bytes:
+    return _operation(_LOAD, offset)
+
+
+def _give(verdict: int) -> bytes:
+    return _operation(_RETURN, verdict)
+
+
+def _when(number: int, then: bytes) -> bytes:
+    """`then`, which must end in a verdict, where the number of the system call is loaded and is this one."""
+    return _operation(_IF_EQUAL, number, otherwise=len(then) // _SIZE) + then
+
+
+def _unless_bits(bits: int, refusal: int) -> bytes:
+    """Refuse a first argument with any of the bits."""
+    test = _operation(_IF_ANY_BIT, bits, jump=0, otherwise=1)
+    return _load(_ARGUMENTS[0]) + test + _give(refusal) + _give(_ALLOW)
+
+
+def _unless_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:
+    """Refuse an argument that is one of the values."""
+    tests = (_operation(_IF_EQUAL, value, otherwise=1) + _give(refusal) for value in values)
+    return _load(_ARGUMENTS[argument]) + b"".join(tests) + _give(_ALLOW)
+
+
+def _only_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:
+    """Refuse an argument that is none of the values."""
+    tests = (_operation(_IF_EQUAL, value, otherwise=1) + _give(_ALLOW) for value in values)
+    return _load(_ARGUMENTS[argument]) + b"".join(tests) + _give(refusal)

@@ -1,0 +1,73 @@
+"""bash in a sandbox, in a workspace beside a home that holds things which are none of its business."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.tools.bash import Bash
+from keen_tui.tools.environment import child_environment
+from keen_tui.tools.sandbox.base import Sandbox
+from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
+from keen_tui.tools.sandbox.policy import Policy, policy_for
+from keen_tui.tools.sandbox.probe import Found, SandboxFinder, problem_of
+from keen_tui.tools.workspace import Workspace
+
+PYTHON = os.path.realpath(sys.executable)
+
+
+def _bubblewrap(policy: Policy) -> Sandbox | str:
+    program = shutil.which("bwrap")
+    return Bubblewrap(program, policy) if program else "bubblewrap is not installed"
+
+
+SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {"bubblewrap": _bubblewrap}
+
+
+class Jail:
+    """A workspace, a home and a folder outside of both; `name` says which sandbox commands run in.
+
+    Skips the test, with the reason, where this machine can't have that sandbox.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.workspace, self.home, self.outside = (folder / each for each in ("work", "home", "outside"))
+        self.own = self.home / ".config" / "keen-tui"
+        for each in (self.workspace, self.home / ".ssh", self.own, self.outside):
+            each.mkdir(parents=True)
+        (self.home / ".ssh" / "id_ed25519").write_text("TOP SECRET\n")
+        (self.own / "settings.toml").write_text('mode = "ask"\n')
+        (self.own / "session.jsonl").write_text("TOP SECRET\n")
+        (self.outside / "file").write_text("before\n")
+        environ = child_environment(os.environ)
+        environ["PATH"] = f"{Path(PYTHON).parent}:{environ['PATH']}"
+        self.policy = policy_for(self.workspace, self.home, (self.own,), environ)
+        made = SANDBOXES[name](self.policy)
+        if isinstance(made, str):
+            pytest.skip(made)
+        if problem := problem_of(made, self.policy, os.environ):
+            pytest.skip(problem)
+        self.sandbox = made
+
+    async def __call__(self, command: str, timeout: int = 60) -> ToolResult:
+        """Run a command in the sandbox."""
+        bash = Bash(Workspace(self.workspace), SandboxFinder(lambda: Found(sandbox=self.sandbox)))
+        prepared = await bash.prepare({"command": command, "timeout": timeout})
+        assert prepared.access.sandboxed
+        return await prepared.run(lambda *_: None)
+
+    async def python(self, program: str, *arguments: str) -> ToolResult:
+        """Run a Python program in the sandbox."""
+        script = self.workspace / "probe_program.py"
+        script.write_text(program)
+        return await self(" ".join((PYTHON, "-S", script.name, *arguments)))
+
+
+def call(command: str) -> ToolCall:
+    return ToolCall(id="1", name="bash", arguments={"command": command})

@@ -1,0 +1,245 @@
+"""Ways out of the sandbox, each tried for real in every sandbox that this machine can have."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.jail import SANDBOXES, Jail
+
+SYSTEM_CALLS = """
+import ctypes, errno, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(name, *call):
+    ended = libc.syscall(*call)
+    print(name, "done" if ended >= 0 else errno.errorcode[ctypes.get_errno()])
+"""
+
+
+@pytest.fixture(params=SANDBOXES)
+def jail(request: pytest.FixtureRequest, tmp_path: Path) -> Jail:
+    return Jail(request.param, tmp_path)
+
+
+@pytest.fixture
+def listening() -> Iterator[tuple[int, socket.socket]]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server.getsockname()[1], server
+
+
+def git_repository(folder: Path) -> None:
+    (folder / ".git" / "hooks").mkdir(parents=True)
+    (folder / ".git" / "config").write_text("[core]\n")
+
+
+async def test_work_in_the_workspace_is_possible(jail: Jail) -> None:
+    (jail.workspace / "src").mkdir()
+    result = await jail("echo a > src/a && mkdir src/b && mv src/a src/b/ && cat src/b/a; echo $HOME; pwd")
+    assert result.exit_code == 0
+    assert result.text.splitlines()[0::2] == ["a", str(jail.workspace)]
+    assert (jail.workspace / "src/b/a").read_text() == "a\n"
+
+
+async def test_the_home_and_tmp_are_there_to_be_used_and_thrown_away(jail: Jail) -> None:
+    result = await jail('echo a > ~/a && f=$(mktemp) && echo b > "$f" && cat ~/a "$f"')
+    assert result.text == "a\nb"
+    assert not (jail.home / "a").exists()
+    assert (await jail("ls ~")).text == "(no output)"
+
+
+@pytest.mark.parametrize("name", ["outside/file", "outside/new", "home/.bashrc", "home/.ssh/id_ed25519"])
+async def test_nothing_outside_is_written(jail: Jail, name: str) -> None:
+    target = jail.workspace.parent / name
+    before = target.read_text() if target.exists() else None
+    await jail(f"echo evil > {target}; rm -f {target}; ln -s {target} link; echo evil > link")
+    assert (target.read_text() if target.exists() else None) == before
+
+
+async def test_no_hard_link_leads_out(jail: Jail) -> None:
+    (jail.workspace / "src").mkdir()
+    await jail(f"ln {jail.outside}/file src/link; echo evil > src/link")
+    assert (jail.outside / "file").read_text() == "before\n"
+
+
+@pytest.mark.parametrize(
+    "name", [".git/hooks/pre-commit", ".git/config", ".git/commondir", ".keen/settings.toml"]
+)
+@pytest.mark.parametrize("there", [True, False], ids=["there", "missing"])
+async def test_what_runs_programs_later_is_not_written(jail: Jail, name: str, there: bool) -> None:
+    if there:
+        git_repository(jail.workspace)
+        (jail.workspace / ".keen").mkdir()
+    before = sorted(jail.workspace.rglob("*"))
+    folder = name.partition("/")[0]
+    write = f"mkdir -p $(dirname {name}); echo evil > {name}"
+    await jail(f"{write}; mv {folder} aside; rm -rf {folder}; {write}; ln -s /etc {folder}/link")
+    assert sorted(jail.workspace.rglob("*")) == before
+    assert "evil" not in "".join(each.read_text() for each in before if each.is_file())
+
+
+async def test_secrets_and_our_own_files_are_not_seen(jail: Jail) -> None:
+    result = await jail(f"cat {jail.home}/.ssh/id_ed25519; grep -rs SECRET {jail.home}; ls {jail.own}")
+    assert "TOP SECRET" not in result.text
+    assert "session.jsonl" not in result.text
+
+
+async def test_our_own_files_are_not_changed(jail: Jail) -> None:
+    await jail(f"mkdir -p {jail.own}; echo evil > {jail.own}/settings.toml; rm -rf {jail.own}")
+    assert (jail.own / "settings.toml").read_text() == 'mode = "ask"\n'
+
+
+async def test_no_server_outside_is_reached(jail: Jail, listening: tuple[int, socket.socket]) -> None:
+    port, server = listening
+    await jail(f"echo leak > /dev/tcp/127.0.0.1/{port}; echo leak > /dev/udp/127.0.0.1/53")
+    with pytest.raises(BlockingIOError):
+        server.accept()
+
+
+async def test_no_name_is_resolved_and_no_datagram_sent(jail: Jail) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.setblocking(False)
+        result = await jail.python(
+            "import socket, sys\n"
+            "for deed in (\n"
+            "    lambda: socket.getaddrinfo('example.com', 80),\n"
+            "    lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'leak', ('8.8.8.8', 53)),\n"
+            "    lambda: socket.create_connection(('1.1.1.1', 80), 2),\n"
+            "):\n"
+            "    try:\n        deed(); print('LEAK')\n    except OSError as error:\n        print('held')\n"
+            "try:\n"
+            "    datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+            "    datagram.sendto(b'x', ('127.0.0.1', int(sys.argv[1])))\n"
+            "except OSError:\n    pass\n",
+            str(receiver.getsockname()[1]),
+        )
+        assert result.text == "held\nheld\nheld"
+        with pytest.raises(BlockingIOError):
+            receiver.recv(1)
+
+
+async def test_no_unix_socket_is_reached_named_or_abstract(jail: Jail) -> None:
+    with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as abstract:
+        named.bind(str(jail.workspace / "docker.sock"))
+        abstract.bind(f"\0keen-{os.getpid()}")
+        for each in (named, abstract):
+            each.listen()
+            each.setblocking(False)
+        result = await jail.python(
+            "import socket, sys\n"
+            "for name in ('docker.sock', '\\0' + sys.argv[1]):\n"
+            "    try:\n        socket.socket(socket.AF_UNIX).connect(name); print('LEAK')\n"
+            "    except OSError:\n        print('held')\n"
+            "a, b = socket.socketpair(); a.send(b'x'); print('pair', b.recv(1))\n",
+            f"keen-{os.getpid()}",
+        )
+    assert result.text == "held\nheld\npair b'x'"
+
+
+async def test_the_agent_is_out_of_reach(jail: Jail) -> None:
+    pid = os.getpid()
+    result = await jail(
+        f"for each in environ mem maps root/etc/hostname cwd/x; do "
+        f"head -c1 /proc/{pid}/$each && echo LEAK; done; "
+        f"for each in {pid} -{os.getpgid(0)} {os.getppid()}; do kill -0 -- $each && echo LEAK; done; "
+        f"ls /proc/{pid}/fd && echo LEAK; true"
+    )
+    assert "LEAK" not in result.text
+
+
+async def test_no_key_of_ours_is_in_the_environment(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-TOP-SECRET")
+    result = await jail("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'")
+    assert "sk-TOP" not in result.text
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86_64")
+async def test_system_calls_that_lead_out_are_refused(jail: Jail) -> None:
+    result = await jail.python(
+        SYSTEM_CALLS + "tried('ptrace', 101, 16, 1, 0, 0)\n"
+        "tried('read of a process', 310, 1, 0, 0, 0, 0, 0)\n"
+        "tried('keyctl', 250, 0, -3, 0)\n"
+        "tried('add_key', 248, b'user', b'x', b'y', 1, -3)\n"
+        "tried('unshare user', 272, 0x10000000)\n"
+        "tried('clone user', 56, 0x10000000 | 17, 0, 0, 0, 0)\n"
+        "tried('clone3', 435, 0, 0)\n"
+        "tried('setns', 308, 0, 0)\n"
+        "tried('mount', 165, b'none', b'/tmp', b'tmpfs', 0, 0)\n"
+        "tried('io_uring', 425, 1, 0)\n"
+        "tried('bpf', 321, 0, 0, 0)\n"
+        "tried('TIOCSTI', 16, 0, 0x5412, b'x')\n"
+        "tried('TIOCSTI, high bits', 16, 0, 0x1_0000_5412, b'x')\n"
+        "tried('TIOCLINUX', 16, 0, 0x541C, b'x')\n"
+        "tried('socket', 41, 1, 1, 0)\n"
+        "tried('socket, high bits', 41, 0x1_0000_0001, 1, 0)\n"
+        "tried('netlink', 41, 16, 3, 0)\n"
+        "tried('packet', 41, 17, 3, 0)\n"
+        "tried('by handle', 304, 0, 0, 0)\n"
+    )
+    missing = ("clone3 ENOSYS", "io_uring ENOSYS")
+    for line in result.text.splitlines():
+        assert line in missing or line.endswith("EPERM"), result.text
+    assert len(result.text.splitlines()) == 19
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="x32 is of x86_64")
+async def test_a_call_of_another_architecture_ends_the_process(jail: Jail) -> None:
+    result = await jail.python(SYSTEM_CALLS + "tried('x32 getpid', 0x40000000 + 39)\nprint('LEAK')\n")
+    assert "LEAK" not in result.text
+    assert "SIGSYS" in result.text
+
+
+async def test_no_device_is_read_or_made(jail: Jail) -> None:
+    (jail.workspace / "src").mkdir()
+    result = await jail(
+        "for each in /dev/mem /dev/kmem /dev/sda /dev/vda /dev/kmsg /dev/tty; do "
+        "head -c1 $each && echo LEAK; done; "
+        "mknod src/disk b 254 0 && echo LEAK; mknod src/mem c 1 1 && echo LEAK; true"
+    )
+    assert "LEAK" not in result.text
+
+
+async def test_what_makes_a_session_of_its_own_ends_with_the_command(jail: Jail) -> None:
+    (jail.workspace / "src").mkdir()
+    result = await jail("(setsid sh -c 'sleep 1; echo late > src/late' &) ; echo now")
+    assert result.text.splitlines()[0] == "now"
+    listed = [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"src/late" in _content(path)]
+    assert listed == []
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+async def test_a_timeout_lets_a_command_clean_up_inside_too(jail: Jail) -> None:
+    result = await jail("trap 'echo bye; exit' TERM; sleep 600 & wait", timeout=1)
+    assert result.exit_code == 124
+    assert "bye" in result.text
+
+
+async def test_exit_codes_and_signals_come_through(jail: Jail) -> None:
+    assert (await jail("exit 3")).exit_code == 3
+    assert "SIGSEGV" in (await jail("kill -SEGV $$")).text
+
+
+async def test_an_unprivileged_test_suite_runs(jail: Jail) -> None:
+    result = await jail.python(
+        "import asyncio, subprocess, sys, tempfile, threading, unittest\n"
+        "class Case(unittest.TestCase):\n"
+        "    def test_loop(self): asyncio.run(asyncio.sleep(0))\n"
+        "    def test_child(self): subprocess.run([sys.executable, '-S', '-c', 'pass'], check=True)\n"
+        "    def test_temporary(self):\n"
+        "        with tempfile.TemporaryDirectory() as folder: open(folder + '/x', 'w').close()\n"
+        "    def test_thread(self):\n"
+        "        thread = threading.Thread(target=print); thread.start(); thread.join()\n"
+        "unittest.main()\n"
+    )
+    assert result.exit_code == 0, result.text
