@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
+from tests.support.processes import called_with
 from tests.support.program import Program
 
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
@@ -154,21 +156,21 @@ async def test_a_server_that_is_not_there_is_named(program: Program) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_stops_the_turn_and_its_command(program: Program, number: signal.Signals) -> None:
-    script = [Reply([Call("bash", {"command": "echo $$ > pid; sleep 600"})])]
+    asleep = f"sleep 600.{os.getpid()}{number}"
+    script = [Reply([Call("bash", {"command": asleep})])]
     async with ModelServer(script) as server:
         process = await program.start(
             "--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi"
         )
-        pid = program.workspace / "pid"
         async with asyncio.timeout(LIMIT):
-            while not (pid.exists() and pid.read_text().strip()):
+            while not called_with(asleep):
                 await asyncio.sleep(0.05)
         process.send_signal(number)
         async with asyncio.timeout(LIMIT):
             _, err = await process.communicate()
         assert process.returncode == 3
         assert b"You stopped it" in err
-        assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+        assert not called_with(asleep)
 
 
 USAGE: list[tuple[list[str], str, str]] = [

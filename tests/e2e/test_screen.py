@@ -105,7 +105,7 @@ def answer(terminal: TerminalProgram, question: str, key: str) -> None:
 
 
 def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> None:
-    script = [Reply([Call("bash", {"command": "echo begun; sleep 600"})]), Reply([Say("Fine.")])]
+    script = [Reply([Call("bash", {"command": "echo be''gun; sleep 600"})]), Reply([Say("Fine.")])]
     with program(tmp_path, script, "--mode", "auto") as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN)
         terminal.type("go\r")
