@@ -17,6 +17,7 @@ from keen_tui.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.flags import command_of
 from keen_tui.home import home_folder
 from keen_tui.loading import load_all
+from keen_tui.masking import masked
 from keen_tui.plain import clean
 
 EXIT_USAGE = 2
@@ -49,8 +50,10 @@ def told(error: Exception) -> int:
     crash = home_folder(os.environ) / "crash.txt"
     with suppress(OSError):
         crash.parent.mkdir(parents=True, exist_ok=True)
-        crash.write_text("".join(traceback.format_exception(error)), "utf-8")
-    what = clean(f"{type(error).__name__}: {error}")
+        crash.unlink(missing_ok=True)
+        crash.touch(0o600)
+        crash.write_text(masked("".join(traceback.format_exception(error))), "utf-8")
+    what = clean(masked(f"{type(error).__name__}: {error}"))
     print(f"keen-tui: it failed by a mistake of its own ({what}). Details are in {crash}.", file=sys.stderr)
     return 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -20,13 +19,11 @@ from keen_tui.errors import (
     StreamCut,
     StreamStalled,
 )
+from keen_tui.masking import MASK, masked
 from keen_tui.providers.reported import status_error
 
 MESSAGE_LIMIT = 400
 """Characters of a message that are shown."""
-
-_KEY_SHAPES = re.compile(r"\b(sk|pk|gsk|xai|key)-[\w*-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+", re.IGNORECASE)
-_MASK = "[key]"
 
 
 class ErrorTranslator(Struct, frozen=True, kw_only=True):
@@ -62,9 +59,7 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
 
     def masked(self, text: str) -> str:
         """The text without this server's key and without anything that looks like a key."""
-        if self.key:
-            text = text.replace(self.key, _MASK)
-        return _KEY_SHAPES.sub(_MASK, text)
+        return masked(text.replace(self.key, MASK) if self.key else text)
 
     def _ours(self, error: Exception, in_body: bool) -> ProviderError:
         status = getattr(error, "status_code", None)

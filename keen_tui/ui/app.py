@@ -150,6 +150,12 @@ class KeenApp(App[str | None]):
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
         self.call_after_refresh(self._move_in)
 
+    def _fatal_error(self) -> None:
+        """Leave after an exception that nobody took. Textual would print it with all that was known then,
+        keys too; it is told as every other mistake of ours."""
+        self.failure = self.failure or self._exception
+        self._close_messages_no_wait()
+
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if self.screen is self._entrance:

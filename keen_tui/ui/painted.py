@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Self
 
+from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
+
+_FAILED = "This can't be drawn. Why is in keen.log."
+
+_log = logging.getLogger(__name__)
 
 
 class PaintedRows(Widget):
@@ -64,12 +70,22 @@ class PaintedRows(Widget):
         """Whether the rows are those for the size that the widget has now."""
         return self._painted_size == self.size and len(self._painted) == self.size.height
 
+    def _drawn_or_words(self) -> list[Strip]:
+        """What the subclass says; where it fails there is a word in its place, and the rest goes on."""
+        try:
+            return list(self.strips())
+        except Exception:
+            _log.exception("%s can't be drawn", type(self).__name__)
+            width, height = self.size
+            words = Strip([Segment(_FAILED, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+            return [words, *[Strip.blank(width, self.rich_style)] * (height - 1)][:height]
+
     def _repainted(self) -> list[Strip]:
         """The rows as they are now; one that looks as before at the same place is the one from before."""
         self._painted_size = self.size
         filters = self.get_line_filters()
         ground = self.background_colors[1]
-        rows = list(self.strips())
+        rows = self._drawn_or_words()
         for each in filters:
             rows = [row.apply_filter(each, ground) for row in rows]
         before = self._painted

@@ -1,0 +1,41 @@
+"""Keys taken out of texts that are kept or shown: logs, reports of crashes, messages of servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+MASK: Final = "[key]"
+
+_SHAPES: Final = re.compile(
+    r"\b(?:(?:sk|pk|rk|gsk|xai|key|glpat|xox[abprs])-|(?:gh[oprsu]|github_pat|hf)_)[\w*-]{8,}"
+    r"|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}|(?<=Bearer )\S+"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SECRET_NAMES: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_SHORTEST: Final = 8
+"""Characters that a secret has at least: shorter ones would be found in words."""
+
+_known: set[str] = set()
+
+
+def keep_secret(secret: str) -> None:
+    """From now on `masked` takes this out of all texts."""
+    if len(secret) >= _SHORTEST:
+        _known.add(secret)
+
+
+def keep_secrets_of(environ: Mapping[str, str]) -> None:
+    """The values of variables whose names say that they hold secrets."""
+    for name, value in environ.items():
+        if _SECRET_NAMES.search(name):
+            keep_secret(value)
+
+
+def masked(text: str) -> str:
+    """The text without the secrets that are known, and without anything that looks like a key."""
+    for secret in sorted(_known, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return _SHAPES.sub(MASK, text)

@@ -1,0 +1,63 @@
+"""A part of the screen that fails: the rest goes on, and nothing of what was known then is printed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.strip import Strip
+
+from keen_tui.ui.app import KeenApp, UiSettings
+from keen_tui.ui.painted import PaintedRows
+
+
+class Broken(PaintedRows):
+    """Fails when it is drawn."""
+
+    def strips(self) -> Iterator[Strip]:
+        raise RuntimeError("a mistake of ours")
+
+
+class Whole(PaintedRows):
+    """Does not."""
+
+    def strips(self) -> Iterator[Strip]:
+        yield Strip.blank(self.size.width)
+
+
+class Both(App[None]):
+    """One of each."""
+
+    def compose(self) -> ComposeResult:
+        yield Broken(id="broken")
+        yield Whole(id="whole")
+
+
+async def test_a_part_that_can_not_be_drawn_says_so_and_the_rest_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    app = Both()
+    async with app.run_test(size=(60, 6)) as pilot:
+        broken = app.query_one("#broken", Broken)
+        broken.refresh_changed()
+        await pilot.pause()
+        assert "can't be drawn" in "".join(segment.text for segment in broken.render_line(0))
+        assert "a mistake of ours" in caplog.text
+        assert app.is_running
+
+
+async def test_a_mistake_that_nobody_takes_ends_the_program_in_one_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+
+    def prepare() -> object:
+        raise RuntimeError("never reached")
+
+    app = KeenApp(prepare, UiSettings())  # type: ignore[arg-type]
+    app._exception = RuntimeError("a mistake of ours")
+    app._fatal_error()
+    assert app.failure is app._exception
+    assert not app._exit_renderables

@@ -1,0 +1,86 @@
+"""Keys stay out of what is kept: the log, and what is told of a crash."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keen_tui import log
+from keen_tui.cli import told
+from keen_tui.masking import keep_secret, keep_secrets_of, masked
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("KEEN_HOME", str(tmp_path / "home"))
+    before = list(logging.getLogger().handlers), logging.raiseExceptions
+    log.begin_log({"KEEN_HOME": str(tmp_path / "home"), "MY_API_KEY": "made-up-value"})
+    yield tmp_path / "home"
+    logging.getLogger().handlers[:], logging.raiseExceptions = before
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-abcdefgh12345678",
+        "sk-ant-api03-AAAABBBBCCCC",
+        "AIzaSyA1234567890123456789012345",
+        "ghp_0123456789abcdefghij",
+        "AKIAIOSFODNN7EXAMPLE",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_what_looks_like_a_key_is_taken_out(key: str) -> None:
+    assert masked(f"before {key} after") == "before [key] after"
+    assert "Bearer [key]" in masked("Authorization: Bearer abc.def")
+
+
+def test_words_stay() -> None:
+    text = "the key of task-list and mask_token, sk-1, a risk-averse pk-x, key_columns_of_it"
+    assert masked(text) == text
+
+
+def test_secrets_that_are_known_are_taken_out() -> None:
+    keep_secret("a-value-nobody-guesses")
+    keep_secrets_of({"DEPLOY_TOKEN": "token-value-1", "PASSWORD": "short", "EDITOR": "nothing-secret"})
+    assert (
+        masked("a-value-nobody-guesses token-value-1 nothing-secret short")
+        == "[key] [key] nothing-secret short"
+    )
+
+
+def test_the_log_is_for_the_user_alone_and_holds_no_key(home: Path) -> None:
+    try:
+        raise RuntimeError("refused: made-up-value")
+    except RuntimeError:
+        logging.getLogger("keen_tui.x").exception("it failed with %s", "sk-proj-abcdefgh12345678")
+    logging.getLogger("keen_tui.x").info("nothing to say")
+    text = (home / "keen.log").read_text()
+    assert "it failed with [key]" in text
+    assert "RuntimeError: refused: [key]" in text
+    assert "nothing to say" not in text
+    assert (home / "keen.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_log_does_not_grow_for_ever(home: Path) -> None:
+    home.mkdir()
+    (home / "keen.log").write_text("x" * (log.MOST_BYTES + 1))
+    logging.getLogger("keen_tui.x").warning("once more")
+    assert (home / "keen.log").stat().st_size < 1_000
+    assert (home / "keen.log.1").stat().st_size > log.MOST_BYTES
+
+
+def test_a_log_that_can_not_be_written_is_silent(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home.write_text("a file in its place")
+    logging.getLogger("keen_tui.x").warning("lost")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_crash_is_told_without_keys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(RuntimeError("made-up-value is wrong")) == 1
+    assert "[key] is wrong" in capsys.readouterr().err
+    assert "made-up-value" not in (home / "crash.txt").read_text()
+    assert (home / "crash.txt").stat().st_mode & 0o777 == 0o600
