@@ -6,12 +6,13 @@ import asyncio
 import os
 import secrets
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from keen_tui.tools.confined_process import ConfinedProcess, start_confined
 from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.sandbox.base import Launch
 from keen_tui.tools.strays import MARK, can_find_strays, end_strays, signal_others
@@ -21,6 +22,9 @@ DRAIN_SECONDS = 0.2
 
 TERM_GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
+
+
+_Process = asyncio.subprocess.Process | ConfinedProcess
 
 
 class Ended(Struct, frozen=True):
@@ -55,16 +59,7 @@ async def run_command(
     mark = secrets.token_hex(8)
     async with output_pipe(on_output) as (writable, drained):
         try:
-            process = await asyncio.create_subprocess_exec(
-                *launch.argv,
-                cwd=folder,
-                env={**launch.environ, MARK: mark},
-                pass_fds=launch.descriptors,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=writable,
-                stderr=writable,
-                start_new_session=True,
-            )
+            process = await _started(launch, folder, {**launch.environ, MARK: mark}, writable)
         finally:
             os.close(writable)
         try:
@@ -83,7 +78,22 @@ async def run_command(
     return Ended(code, timed_out, left_running and not launch.wrapped)
 
 
-async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
+async def _started(launch: Launch, folder: Path, environ: Mapping[str, str], output: int) -> _Process:
+    if launch.confine:
+        return await start_confined(launch, folder=folder, environ=environ, output=output)
+    return await asyncio.create_subprocess_exec(
+        *launch.argv,
+        cwd=folder,
+        env=environ,
+        pass_fds=launch.descriptors,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+
+
+async def _ended_within(process: _Process, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
             await process.wait()
@@ -92,7 +102,7 @@ async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> 
     return True
 
 
-async def _terminate(process: asyncio.subprocess.Process, *, wrapped: bool) -> None:
+async def _terminate(process: _Process, *, wrapped: bool) -> None:
     """End it, with a moment to clean up. What wraps a command would take it along at once if it ended."""
     if wrapped:
         await asyncio.to_thread(signal_others, process.pid, signal.SIGTERM)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.messages import ToolResult
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
+from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder, problem_of
 from keen_tui.tools.workspace import Workspace
@@ -27,7 +28,14 @@ def _bubblewrap(policy: Policy) -> Sandbox | str:
     return Bubblewrap(program, policy) if program else "bubblewrap is not installed"
 
 
-SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {"bubblewrap": _bubblewrap}
+def _landlock(policy: Policy) -> Sandbox | str:
+    return Landlock(policy) if landlock_version() else "this kernel has no Landlock"
+
+
+SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
+    "bubblewrap": _bubblewrap,
+    "landlock": _landlock,
+}
 
 
 class Jail:
@@ -67,7 +75,3 @@ class Jail:
         script = self.workspace / "probe_program.py"
         script.write_text(program)
         return await self(" ".join((PYTHON, "-S", script.name, *arguments)))
-
-
-def call(command: str) -> ToolCall:
-    return ToolCall(id="1", name="bash", arguments={"command": command})

@@ -33,12 +33,6 @@ class Sandbox(Protocol):
     name: str
     """In a word, for a person."""
 
-    limits: str
-    """What works differently inside, in sentences for the model."""
-
-    own_network: bool
-    """Whether a command has a network of its own, without a way out."""
-
     def wrap(self, argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Launch]:
         """How this command is started; leave the context once it has ended. Looks at the disk.
 

@@ -17,11 +17,6 @@ class Bubblewrap:
     """Runs commands with `program`, the path of bwrap."""
 
     name = "bubblewrap"
-    limits = (
-        "the home folder and /tmp are empty and thrown away after each command, other programs are not seen, "
-        "and localhost is the command's own"
-    )
-    own_network = True
 
     def __init__(self, program: str, policy: Policy) -> None:
         self._program = program
@@ -75,7 +70,7 @@ def _readable(policy: Policy) -> Iterator[str]:
     for path in policy.readable:
         if path.parent == Path("/") and path.is_symlink():  # /bin leads to usr/bin
             yield from ("--symlink", str(path.readlink()), str(path))
-        elif path.exists():
+        elif os.access(path, os.R_OK):
             yield from ("--ro-bind", str(path), str(path))
 
 

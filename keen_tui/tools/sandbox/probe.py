@@ -93,9 +93,11 @@ def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox 
         yield f"there is no filter of system calls for {os.uname().machine}"
         return
     from keen_tui.tools.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415
+    from keen_tui.tools.sandbox.landlock import Landlock, landlock_version  # noqa: PLC0415
 
     program = find_program("bwrap", environ)
     yield Bubblewrap(program, policy) if program else "bubblewrap is not installed"
+    yield Landlock(policy) if landlock_version() else "this kernel has no Landlock"
 
 
 def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:

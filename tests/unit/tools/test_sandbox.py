@@ -61,6 +61,15 @@ async def test_nothing_outside_is_written(jail: Jail, name: str) -> None:
     assert (target.read_text() if target.exists() else None) == before
 
 
+async def test_a_link_in_the_workspace_leads_to_nothing_that_is_hidden(jail: Jail) -> None:
+    (jail.workspace / "keys").symlink_to(jail.home / ".ssh")
+    (jail.workspace / "notes").symlink_to(jail.outside)
+    result = await jail("cat keys/id_ed25519; echo evil > keys/id_ed25519; echo evil > notes/file; ls notes/")
+    assert "TOP SECRET" not in result.text
+    assert (jail.home / ".ssh/id_ed25519").read_text() == "TOP SECRET\n"
+    assert (jail.outside / "file").read_text() == "before\n"
+
+
 async def test_no_hard_link_leads_out(jail: Jail) -> None:
     (jail.workspace / "src").mkdir()
     await jail(f"ln {jail.outside}/file src/link; echo evil > src/link")
@@ -148,7 +157,7 @@ async def test_the_agent_is_out_of_reach(jail: Jail) -> None:
         f"for each in environ mem maps root/etc/hostname cwd/x; do "
         f"head -c1 /proc/{pid}/$each && echo LEAK; done; "
         f"for each in {pid} -{os.getpgid(0)} {os.getppid()}; do kill -0 -- $each && echo LEAK; done; "
-        f"ls /proc/{pid}/fd && echo LEAK; true"
+        f"readlink /proc/{pid}/fd/0 && echo LEAK; true"
     )
     assert "LEAK" not in result.text
 

@@ -1,0 +1,205 @@
+"""Commands held by Landlock and a filter of system calls, for systems without bubblewrap.
+
+Both bind one thread for good, and every process that it starts. So a command is started by a thread of its
+own, which is bound first: that costs no program in between. Landlock knows no exceptions inside of what it
+grants, and nothing that is not there yet. So each entry of the workspace is granted by itself, the protected
+ones are not, and in the workspace's own folder nothing new can be made.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import stat
+import struct
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.seccomp import filter_for
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+"""System calls, the same on every architecture."""
+
+_VERSION_ASKED = 1
+_PATH_BENEATH = 1
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _DEVICE_CONTROL = 1 << 14, 1 << 15
+_MAKE_DEVICES = 1 << 6 | 1 << 11  # MAKE_CHAR and MAKE_BLOCK
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+
+_NETWORK = 0b11  # binding and connecting with TCP
+_SCOPES = 0b11  # abstract sockets and signals
+
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 22, 38, 24
+_SECCOMP_FILTER = 2
+_LAST_CAPABILITY = 40
+
+_DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
+
+_TOOL_HOMES: Mapping[str, str] = {
+    "CARGO_HOME": ".cargo",
+    "RUSTUP_HOME": ".rustup",
+    "PYENV_ROOT": ".pyenv",
+    "NVM_DIR": ".nvm",
+    "GOPATH": "go",
+}
+"""Where programs look in the real home although HOME is another one."""
+
+
+class Landlock:
+    """Runs commands that the kernel itself holds to the policy."""
+
+    name = "landlock"
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._filter = filter_for(os.uname().machine)
+
+    @contextmanager
+    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+        """How the command is started; leave the context once it has ended.
+
+        Raises:
+            OSError: no folder for a throwaway home.
+        """
+        scratch = Path(tempfile.mkdtemp(prefix="keen-sandbox-"))
+        try:
+            yield Launch(
+                argv=argv,
+                environ=self._environ(environ, scratch),
+                confine=partial(confine, self._policy, scratch, self._filter),
+            )
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _environ(self, environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
+        home = self._policy.home
+        tools = {name: str(home / folder) for name, folder in _TOOL_HOMES.items() if (home / folder).exists()}
+        own = {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        return tools | confined_environment(environ) | own
+
+
+@cache
+def landlock_version() -> int:
+    """The version of the kernel's Landlock, 0 for none."""
+    return max(_call(_CREATE_RULESET, None, 0, _VERSION_ASKED), 0)
+
+
+def confine(policy: Policy, scratch: Path, filter_program: bytes) -> None:
+    """Bind the calling thread to the policy, for good. `scratch` is the throwaway home.
+
+    Raises:
+        OSError: the kernel refuses: nothing must be run then.
+    """
+    rules = _ruleset()
+    try:
+        for path, rights in _grants(policy, scratch):
+            _grant(rules, path, rights)
+        _drop_capabilities()
+        _control(_PR_SET_NO_NEW_PRIVS, 1)
+        _checked(_call(_RESTRICT_SELF, rules, 0))
+    finally:
+        os.close(rules)
+    program = ctypes.create_string_buffer(filter_program, len(filter_program))
+    instructions = struct.pack("@HP", len(filter_program) // 8, ctypes.addressof(program))
+    _control(_PR_SET_SECCOMP, _SECCOMP_FILTER, instructions)
+
+
+def _grants(policy: Policy, scratch: Path) -> Iterator[tuple[Path, int]]:
+    """What may be done where. A grant is for a folder with everything in it."""
+    yield scratch, _everything() & ~_MAKE_DEVICES
+    for device in _DEVICES:
+        yield device, _READ_FILE | _WRITE_FILE
+    yield Path("/proc"), _READ_FILE | _READ_DIR
+    hidden = set(policy.hidden)
+    for path in (*policy.readable, policy.workspace):
+        yield from _readable(Path(os.path.realpath(path)), hidden)
+    closed = {*policy.protected, *policy.protected_if_there, *hidden}
+    for entry in policy.workspace.iterdir():
+        if entry not in closed and not any(entry in path.parents for path in hidden):
+            yield entry, _everything() & ~_MAKE_DEVICES
+
+
+def _readable(path: Path, hidden: set[Path]) -> Iterator[tuple[Path, int]]:
+    """Grants to read all of a path but what is hidden in it; of that only the names can be seen."""
+    inside = {each for each in hidden if path in each.parents and os.access(each, os.R_OK)}
+    if path in hidden:
+        return
+    if not inside:
+        yield path, _READ
+        return
+    yield path, _READ_DIR
+    for entry in path.iterdir():
+        yield from _readable(entry, inside)
+
+
+def _everything() -> int:
+    """All rights on files that this kernel's Landlock knows."""
+    return (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(landlock_version(), 16)) - 1
+
+
+def _ruleset() -> int:
+    """A set of rules that forbids everything this kernel can forbid; gives its descriptor."""
+    version = landlock_version()
+    attributes = struct.pack(
+        "QQQ", _everything(), _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0
+    )
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    return _checked(_call(_CREATE_RULESET, attributes, size, 0))
+
+
+def _grant(rules: int, path: Path, rights: int) -> None:
+    """Allow it beneath the path itself: a link is passed over, and so is what is not there."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISLNK(mode):
+            return
+        rights &= _everything() if stat.S_ISDIR(mode) else _everything() & _OF_FILES
+        attributes = struct.pack("=Qi", rights, descriptor)
+        _checked(_call(_ADD_RULE, rules, _PATH_BENEATH, attributes, 0))
+    finally:
+        os.close(descriptor)
+
+
+def _drop_capabilities() -> None:
+    """For root, who could otherwise mount and trace: what it starts has no capabilities."""
+    if os.geteuid() == 0:
+        for capability in range(_LAST_CAPABILITY + 1):
+            _control(_PR_CAPBSET_DROP, capability)
+
+
+def _control(*arguments: object) -> None:
+    _checked(_libc().prctl(*map(_wide, (*arguments, *(0,) * (5 - len(arguments))))))
+
+
+def _call(*arguments: object) -> int:
+    return int(_libc().syscall(*map(_wide, arguments)))
+
+
+def _wide(argument: object) -> object:
+    """Numbers as wide as the kernel reads them."""
+    return ctypes.c_long(argument) if isinstance(argument, int) else argument
+
+
+def _checked(ended: int) -> int:
+    if ended < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return ended
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
