@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import time
 from codecs import getincrementaldecoder
@@ -25,6 +26,10 @@ _PATIENCE: Final = 0.1
 """Seconds after which a lone escape is a key."""
 _SILENCE: Final = 0.03
 """Seconds without input after which a paste is over that had its end mark: nobody types as fast."""
+_MORE_BEHIND_A_LINE: Final = re.compile(r"[\r\n][^\x00-\x1f\x7f]")
+_MUCH: Final = 1_000
+"""Characters that nobody types within one read."""
+_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST: Final = 2.0
 """Seconds without input after which one is over whose end mark does not come."""
 
@@ -35,7 +40,8 @@ class PasteParser(XTermParser):
     Textual's own reads a paste character by character, a second for 150 kB, and gives keys for some of what
     stands behind an escape character in it: one of them may be enter. Here a paste is over with the last end
     mark before a silence. What was slipped in behind a mark is text; so are keys typed in that very moment
-    between two pastes.
+    between two pastes. A terminal that marks no pastes sends them as keys: text that goes on behind a line
+    end within one read is one, as nobody types that fast.
     """
 
     def __init__(self, debug: bool = False) -> None:
@@ -49,8 +55,8 @@ class PasteParser(XTermParser):
         """Whether `silence` has to be called when nothing comes for a while."""
         return self._pasted is not None
 
-    def feed(self, data: str) -> Iterable[Message]:
-        """The messages for what was read; "" ends the input."""
+    def feed(self, data: str, *, is_typed: bool = False) -> Iterable[Message]:
+        """The messages for what was read; "" ends the input. Of what `is_typed` lines are no paste."""
         if not data:
             if self._held:
                 yield from super().feed(self._held)
@@ -60,6 +66,9 @@ class PasteParser(XTermParser):
         if self._pasted is None:
             keys, begin, data = data.partition(_BEGIN)
             keys = keys if begin else self._hold_back(keys)
+            if not begin and not is_typed and _are_lines(keys):
+                self._pasted, self._has_end = [keys], True
+                return
             if keys:
                 yield from super().feed(keys)
             if not begin:
@@ -88,6 +97,12 @@ class PasteParser(XTermParser):
         return text
 
 
+def _are_lines(text: str) -> bool:
+    """Whether it is text with more of it behind a line end, or a long one, and no other key."""
+    is_much = len(text) >= _MUCH or _MORE_BEHIND_A_LINE.search(text) is not None
+    return is_much and _NO_TEXT.search(text) is None
+
+
 class KeenDriver(LinuxDriver):
     """Textual's driver with that parser."""
 
@@ -106,10 +121,11 @@ class KeenDriver(LinuxDriver):
                     self._loop.call_soon_threadsafe(self._app.exit)
                     break
                 if read:
+                    is_typed = cooked > 0
                     read, cooked = _uncooked(read, cooked)
                     courtesy.key_came()
                     last = time.monotonic()
-                    messages = [*parser.feed(decode(read))]
+                    messages = [*parser.feed(decode(read), is_typed=is_typed)]
                 else:
                     courtesy.rest()
                     messages = [*parser.silence(time.monotonic() - last)]

@@ -32,7 +32,7 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
     return [text[first:last] for first, last in pairwise(edges) if first < last]
 
 
-SENT = ["a", "\r", "\x1b[A", "日", f"{BEGIN}one\rtwo{END}", f"{BEGIN}{END}", "\x1b[2~"]
+SENT = ["a", "\t", "\x1b[A", "日", f"{BEGIN}one\rtwo{END}", f"{BEGIN}{END}", "\x1b[2~"]
 
 
 @given(st.lists(st.sampled_from(SENT), max_size=6), st.lists(st.integers(0, 80), max_size=5))
@@ -69,6 +69,24 @@ def test_a_paste_whose_end_never_comes_does_not_swallow_what_follows() -> None:
     parser = PasteParser()
     assert read(parser, f"{BEGIN}text") == ["'text'"]
     assert read(parser, "\x03") == ["ctrl+c"]
+
+
+@pytest.mark.parametrize("text", ["ls\rrm -rf /\r", "one\ntwo", "one\r\ntwo\r\n", "x" * 2_000 + "\r"])
+def test_lines_that_come_at_once_are_a_paste_where_the_terminal_marks_none(text: str) -> None:
+    parser = PasteParser()
+    assert read(parser, *cut(text, range(0, len(text), 65_536))) == [repr(text)]
+    assert read(parser, "\r") == ["enter"]
+
+
+@pytest.mark.parametrize("text", ["go on\r", "\r\r", "a\r\x1b[A", "\x1b[A\rb", "\rb\x03"])
+def test_what_a_person_may_have_typed_is_no_paste(text: str) -> None:
+    assert read(PasteParser(), text) == read(XTermParser(), text)
+
+
+def test_lines_that_were_typed_before_the_screen_was_there_are_keys() -> None:
+    parser = PasteParser()
+    keys = [getattr(each, "key", "?") for each in parser.feed("a\rb", is_typed=True)]
+    assert keys == ["a", "enter", "b"]
 
 
 def test_a_paste_of_megabytes_comes_in_one_piece() -> None:
