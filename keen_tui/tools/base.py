@@ -30,7 +30,7 @@ class Access(Struct, frozen=True, kw_only=True):
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
-    `sandboxed` tells whether it runs in a sandbox.
+    `sandboxed` tells whether it runs in a sandbox, `losses` what it would throw away even there.
     """
 
     kind: Literal["read", "write", "command"]
@@ -42,6 +42,7 @@ class Access(Struct, frozen=True, kw_only=True):
     parts: tuple[CommandPart, ...] = ()
     mentions: tuple[tuple[str, ...], ...] = ()
     sandboxed: bool = False
+    losses: str = ""
 
     @property
     def reads_only(self) -> bool:

@@ -16,6 +16,7 @@ from keen_tui.tools.sensitive import holds_secrets
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
 from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.readers import paths_of, reads_below
+from keen_tui.tools.shell.removals import thrown_away
 from keen_tui.tools.workspace import Workspace
 
 _MOST_BELOW: Final = 50_000
@@ -36,13 +37,15 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
         concern = next((part.concern for part in parts if part.concern), "")
     except NotUnderstood as reason:
         concern = str(reason)
+    mentions = mentioned_commands(command)
     return Access(
         kind="command",
         subject=command,
         concern=concern,
         parts=parts,
-        mentions=mentioned_commands(command),
-        sandboxed=sandboxed,
+        mentions=mentions,
+        losses=thrown_away(mentions),
+        sandboxed=sandboxed and not workspace.concern,
     )
 
 

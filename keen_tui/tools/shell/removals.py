@@ -1,0 +1,52 @@
+"""Commands that throw much away at once: they ask also where they can do no harm outside the workspace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+_WHOLE: Final = re.compile(r"(?:\./)*(?:\.|\.\.|\*|\.\*|\.\[.*|\{.*)?/*|[/~$].*|(?:.*/)?\.\.(?:/.*)?")
+"""A path that is the folder we are in, all that is in it, or leads out of it."""
+_HISTORY: Final = re.compile(r"(?:.*/)?\.git(?:/.*)?")
+
+_OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
+    ("clean", re.compile(r"-\w*f\w*|--force")),
+    ("reset", re.compile(r"--hard")),
+    ("checkout", re.compile(r"\.|--|-f|--force|:/")),
+    ("restore", re.compile(r"\.|:/")),
+    ("stash", re.compile(r"drop|clear")),
+    ("branch", re.compile(r"-\w*D\w*")),
+    ("push", re.compile(r"-\w*f\w*|--force.*|--mirror|--delete|\+.*")),
+    ("reflog", re.compile(r"expire|delete")),
+    ("filter-branch", re.compile(r".*")),
+    ("worktree", re.compile(r"remove")),
+    ("update-ref", re.compile(r"-d")),
+)
+"""What of git loses work: a verb, and the word that makes it so."""
+
+
+def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
+    """What would be lost with these commands, as far as their words tell; "" for nothing."""
+    for name, *words in mentions:
+        if name in ("rm", "shred", "unlink", "mv", "rmdir") and any(_is_much(word) for word in words):
+            return "it removes the history, all of a folder, or what is outside of it"
+        if name == "find" and any(word in ("-delete", "rm", "shred", "unlink") for word in words):
+            return "it removes all files that it finds"
+        if name == "git" and _loses_work(words):
+            return "git may throw away work that is nowhere else"
+        if name in ("dd", "mkfs", "wipefs", "truncate") or name.startswith("mkfs."):
+            return f"{name} overwrites what it is given"
+        if name in ("rsync", "robocopy") and any(word.startswith("--delete") for word in words):
+            return "it removes all that is not in its source"
+    return ""
+
+
+def _is_much(word: str) -> bool:
+    return not word.startswith("-") and bool(_WHOLE.fullmatch(word) or _HISTORY.fullmatch(word))
+
+
+def _loses_work(words: Sequence[str]) -> bool:
+    return any(
+        verb in words and any(how.fullmatch(word) for word in words if word != verb) for verb, how in _OF_GIT
+    )
