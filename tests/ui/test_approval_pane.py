@@ -183,3 +183,14 @@ async def test_a_command_can_be_allowed_for_good_where_that_is_offered(tmp_path:
         assert driver.shows("3  yes, always in this folder   npm test *   npm run lint *")
         await driver.press("3")
         await driver.until(lambda: answers(driver) == [("answer", "c", True, "workspace", "")])
+
+
+async def test_a_command_that_would_be_allowed_as_it_is_is_not_repeated(tmp_path: Path) -> None:
+    event = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target="python x.py", question="Run this command?", why="",
+        display=CommandDisplay(command="python x.py", output="", exit_code=None), grant=None,
+        saves=("python x.py",),
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "python x.py"), event)
+        assert driver.shows("2  yes, always in this folder   exactly this command")
