@@ -225,6 +225,13 @@ class ModeChanged(Struct, frozen=True, kw_only=True):
     mode: Mode
 
 
+class SandboxFound(Struct, frozen=True, kw_only=True):
+    """What commands run in, by its name; "" for none, and then in a sentence why."""
+
+    name: str
+    reason: str = ""
+
+
 class ModelChanged(Struct, frozen=True, kw_only=True):
     """Later turns go to this model. `effort` "" is the model's own default; `context_window` is in tokens."""
 
@@ -337,6 +344,7 @@ SessionEvent = (
     | MemoryEdited
     | QueueChanged
     | ModeChanged
+    | SandboxFound
     | ModelChanged
     | PolicyChanged
     | SessionOpened

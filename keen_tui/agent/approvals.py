@@ -72,6 +72,18 @@ class Approvals:
             return Answer(allowed=True)
         return Answer(allowed=False, refusal=_refusal(reply))
 
+    async def decide_outside(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, reason: str
+    ) -> Answer:
+        """Whether a call that failed in its sandbox may run once more outside of it. That is always for a
+        person to say, in every mode and whatever was allowed."""
+        if not self._attended or self.mode == "plan":
+            return Answer(allowed=False, refusal="nobody was asked to run it outside")
+        verdict = Verdict(decision="ask", question="Run it again, outside the sandbox?", why=reason)
+        reply = await self._ask(turn, call, target, prepared, verdict)
+        said = f" and says: {reply.message}" if reply.message else ""
+        return Answer(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
+
     @property
     def _allowed(self) -> Allowed:
         saved = self._allowances.commands if self._allowances else ()

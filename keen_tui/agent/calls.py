@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+
+from msgspec.structs import replace
 
 from keen_tui.agent.parts import Agent
 from keen_tui.errors import ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
-from keen_tui.tools.base import PreparedCall
+from keen_tui.tools.base import OutputSink, Outside, PreparedCall
 
 log = logging.getLogger(__name__)
 
 OnResult = Callable[[ToolCall, ToolResult], None]
+Run = Callable[[OutputSink], Awaitable[ToolResult]]
 
 END_GRACE = 5.0
 """Seconds that an interrupted tool has for its end; bash needs up to two to kill a stubborn group."""
@@ -100,12 +103,29 @@ class _RunningCall:
                 text=answer.refusal, summary="denied", is_error=True, denied=True, ran=False
             )
             return
-        self._started_at = self._agent.clock()
-        await self._execute(prepared)
+        await self._execute(prepared.run)
+        if prepared.outside and (reason := prepared.outside.reason(self.result)):
+            await self._offer_outside(prepared, prepared.outside, reason)
 
-    async def _execute(self, prepared: PreparedCall) -> None:
+    async def _offer_outside(self, prepared: PreparedCall, outside: Outside, reason: str) -> None:
+        """Run it once more outside its sandbox, if the user says so. The last run is what became of the call;
+        the model is told of both."""
+        inside = self.result
+        approvals = self._agent.approvals
+        answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
+        if not answer.allowed:
+            self.result = replace(inside, text=f"{inside.text}\n[{reason}; {answer.refusal}]")
+            return
+        try:
+            await self._execute(outside.run)
+        finally:
+            note = f"[in the sandbox: exit code {inside.exit_code}; with the user's leave run again outside]"
+            self.result = replace(self.result, text=f"{note}\n{self.result.text}")
+
+    async def _execute(self, run: Run) -> None:
         """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
-        task = asyncio.create_task(_outcome(prepared, self._on_output))
+        self._started_at, self._tail = self._agent.clock(), ""
+        task = asyncio.create_task(_outcome(run, self._on_output))
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
@@ -126,9 +146,9 @@ class _RunningCall:
         return ToolResult(text=text, summary="stopped", is_error=True, interrupted=True)
 
 
-async def _outcome(prepared: PreparedCall, on_output: Callable[[str, int, int], None]) -> ToolResult:
+async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:
     try:
-        return await prepared.run(on_output)
+        return await run(on_output)
     except Exception as error:
         return _failed(error, ran=True)
 

@@ -26,6 +26,7 @@ from keen_tui.events import (
     ModelChanged,
     PolicyChanged,
     QueueChanged,
+    SandboxFound,
     TurnAbandoned,
     TurnError,
     TurnStarted,
@@ -45,7 +46,8 @@ class Session(SessionPast):
     """A conversation with an agent in one workspace."""
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
-        """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there."""
+        """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
+        Meanwhile find out what commands will run in, and tell."""
 
         def load() -> None:
             try:
@@ -54,6 +56,12 @@ class Session(SessionPast):
                 then()
 
         threading.Thread(target=load, name="load-sdk", daemon=True).start()
+        self._beside(self._tell_of_sandbox())
+
+    async def _tell_of_sandbox(self) -> None:
+        found = await self._agent.toolbox.sandbox.found()
+        name = found.sandbox.name if found.sandbox else ""
+        self._publish(SandboxFound(name=name, reason=found.reason))
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""
@@ -190,7 +198,7 @@ class Session(SessionPast):
                 self._agent.keeper.keep(provider.identity, provider.pending)
         self._agent = replace(self._agent, provider=provider, price=info.price)
         self.info = info
-        self._close_soon(old)
+        self._beside(old.close())
         self._publish(
             ModelChanged(
                 model=provider.model,
@@ -243,13 +251,14 @@ class Session(SessionPast):
         await self.halt()
         self._queue.clear()
         await self._agent.provider.close()
-        await asyncio.gather(*self._closing)
+        await asyncio.gather(*self._errands)
         self.bus.close()
 
-    def _close_soon(self, provider: Provider) -> None:
-        closing = asyncio.create_task(provider.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+    def _beside(self, deed: Coroutine[None, None, None]) -> None:
+        """Do it beside everything else; `close` waits for it."""
+        task = asyncio.create_task(deed)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
 
     def _begin(self, text: str) -> None:
         self._attempt = 0

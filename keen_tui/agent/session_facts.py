@@ -82,7 +82,7 @@ class SessionFacts:
         self._stopping = False
         self._halting = False
         self._compacting = False
-        self._closing: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
 
     @property
     def turn(self) -> int:

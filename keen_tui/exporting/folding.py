@@ -24,6 +24,7 @@ from keen_tui.events import (
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
+    SandboxFound,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -118,7 +119,7 @@ class _Folding:
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass
-            case QueueChanged() | ModeChanged() | SessionOpened() | SessionRestored():
+            case QueueChanged() | ModeChanged() | SandboxFound() | SessionOpened() | SessionRestored():
                 pass
             case _:
                 assert_never(event)

@@ -50,8 +50,20 @@ class Access(Struct, frozen=True, kw_only=True):
         return bool(self.parts) and not self.concern
 
 
+class Outside(Struct, frozen=True, kw_only=True):
+    """How a call that failed in its sandbox can be run once more outside of it.
+
+    `reason` says, from the result of the first run, what the sandbox most likely stopped; "" for nothing.
+    `run` is as that of the call.
+    """
+
+    reason: Callable[[ToolResult], str]
+    run: Callable[[OutputSink], Awaitable[ToolResult]]
+
+
 class PreparedCall(Struct, frozen=True, kw_only=True):
-    """A checked call that has touched nothing yet. `display` is what the person is asked about.
+    """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
+    there for a call that runs in a sandbox.
 
     `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
     a write which is already replacing its file finishes and returns its result.
@@ -60,6 +72,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     access: Access
     display: Display | None
     run: Callable[[OutputSink], Awaitable[ToolResult]]
+    outside: Outside | None = None
 
 
 class Keeper(Protocol):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import OutputSink, PreparedCall
+from keen_tui.tools.base import OutputSink, Outside, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment, find_program
 from keen_tui.tools.kept_output import KeptOutput
@@ -21,6 +22,7 @@ from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
 from keen_tui.tools.sandbox.probe import SandboxFinder
+from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.workspace import Workspace
 
@@ -77,13 +79,14 @@ class Bash:
 
         sandbox = (await self._sandbox.found()).sandbox
 
-        async def run(on_output: OutputSink) -> ToolResult:
-            return await self._run(command, timeout, on_output, sandbox)
+        def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
+            return lambda on_output: self._run(command, timeout, on_output, held_by)
 
         return PreparedCall(
             access=await asyncio.to_thread(judged, command, self._workspace, sandboxed=sandbox is not None),
             display=CommandDisplay(command=command, output="", exit_code=None),
-            run=run,
+            run=running(sandbox),
+            outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
         )
 
     async def _run(
@@ -111,7 +114,9 @@ class Bash:
         finally:
             live.close()
         where = await asyncio.to_thread(kept.close)
-        return _result(command, captured.text(where).strip("\n"), ended, timeout)
+        return _result(
+            command, captured.text(where).strip("\n"), ended, timeout, sandboxed=sandbox is not None
+        )
 
     def _launch(self, command: str, sandbox: Sandbox | None) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
@@ -120,13 +125,18 @@ class Bash:
         return in_thread(sandbox.wrap(argv, environ))
 
 
-def _result(command: str, output: str, ended: Ended, timeout: int) -> ToolResult:
+def _stopped_by(sandbox: Sandbox, result: ToolResult) -> str:
+    return stopped_by_sandbox(sandbox.name, result.exit_code, result.text)
+
+
+def _result(command: str, output: str, ended: Ended, timeout: int, *, sandboxed: bool) -> ToolResult:
     return ToolResult(
         text="\n".join((output or "(no output)", *_notes(ended, timeout))),
         summary=_summary(output, ended),
         display=CommandDisplay(command=command, output=output, exit_code=ended.code),
         facts=(CommandFailed(command=command, exit_code=ended.code),) if ended.code else (),
         exit_code=ended.code,
+        sandboxed=sandboxed,
     )
 
 

@@ -23,9 +23,10 @@ from keen_tui.tools.write_file import WriteFile
 
 
 class Toolbox:
-    """Finds the tool of a call."""
+    """Finds the tool of a call. `sandbox` finds what its commands run in."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def __init__(self, tools: Sequence[Tool], sandbox: SandboxFinder | None = None) -> None:
+        self.sandbox = sandbox or no_sandbox()
         self._tools = {tool.spec.name: tool for tool in tools}
 
     @property
@@ -71,6 +72,7 @@ def build_toolbox(
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
     """
+    sandbox = sandbox or no_sandbox()
     workspace = Workspace(root, keeper, rules)
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
@@ -80,6 +82,7 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox or no_sandbox()),
-        )
+            Bash(workspace, sandbox),
+        ),
+        sandbox,
     )

@@ -25,6 +25,7 @@ from keen_tui.events import (
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
+    SandboxFound,
     SessionEvent,
     SessionOpened,
     SessionRenamed,
@@ -126,6 +127,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, queue=event.texts)
         case ModeChanged():
             return replace(state, mode=event.mode)
+        case SandboxFound():
+            return replace(state, sandbox=event)
         case ModelChanged():
             return replace(state, model=event)
         case PolicyChanged():

@@ -36,6 +36,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
         case SessionOpened():
             return UiState(
                 mode=state.mode,
+                sandbox=state.sandbox,
                 policy=state.policy,
                 model=state.model,
                 session_id=event.id,

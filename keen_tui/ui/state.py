@@ -21,6 +21,7 @@ from keen_tui.events import (
     EndEvent,
     ModelChanged,
     RetryScheduled,
+    SandboxFound,
     TurnError,
     TurnIncomplete,
 )
@@ -142,12 +143,13 @@ class TurnRow(Struct, frozen=True, kw_only=True):
 
 class UiState(Struct, frozen=True, kw_only=True):
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
-    `model` is the one that answers, None while that is not known. `title` is the user's own title of the
-    session; `summary_bytes` is what the summary of the oldest turns takes. While `restoring`, the past of a
-    session is being read, and nothing of it is drawn yet. `unsent` waited in the queue of the session before
-    this one."""
+    `sandbox` is what commands run in, and `model` the one that answers, None while that is not known.
+    `title` is the user's own title of the session; `summary_bytes` is what the summary of the oldest turns
+    takes. While `restoring`, the past of a session is being read, and nothing of it is drawn yet. `unsent`
+    waited in the queue of the session before this one."""
 
     mode: Mode = "ask"
+    sandbox: SandboxFound | None = None
     policy: PolicyName = "summary"
     model: ModelChanged | None = None
     session_id: str = ""

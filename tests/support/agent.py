@@ -23,6 +23,7 @@ from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
 from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.wire import assert_valid
 
@@ -203,6 +204,7 @@ async def at_work(
     compact_at: int = 85,
     allowances: Allowances | None = None,
     api: Api = "openai-chat",
+    sandbox: SandboxFinder | None = None,
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -210,7 +212,7 @@ async def at_work(
         session = Session(
             workspace=workspace,
             provider=provider,
-            toolbox=build_toolbox(workspace),
+            toolbox=build_toolbox(workspace, sandbox=sandbox),
             mode=mode,
             attended=attended,
             max_steps=max_steps,

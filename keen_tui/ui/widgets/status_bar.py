@@ -68,17 +68,25 @@ class StatusBar(Rows):
         return Text()
 
     def _lefts(self) -> list[Text]:
-        """The left half, fullest first: what goes is tokens, then cost, then words of the meter."""
+        """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, words of
+        the meter."""
         look = self.look
         mode = Text(self._state.mode, look("text", bold=True))
-        fill, cost = self._fill(_METER, words=True), self._cost()
+        fill, cost, sandbox = self._fill(_METER, words=True), self._cost(), self._sandbox()
         return [
-            self.fact(mode, fill, self._totals(), cost),
-            self.fact(mode, fill, cost),
+            self.fact(mode, sandbox, fill, self._totals(), cost),
+            self.fact(mode, sandbox, fill, cost),
+            self.fact(mode, sandbox, fill),
             self.fact(mode, fill),
             self.fact(mode, self._fill(_SHORT_METER, words=False)),
             mode,
         ]
+
+    def _sandbox(self) -> Text:
+        found = self._state.sandbox
+        if found is None:
+            return Text()
+        return Text("sandbox", self.look("dim")) if found.name else Text("no sandbox", self.look("wait"))
 
     def _fill(self, cells: int, *, words: bool) -> Text:
         look, used = self.look, self._state.context_tokens

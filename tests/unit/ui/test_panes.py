@@ -13,7 +13,7 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
-from keen_tui.events import ModelChanged, ReasoningDelta, TextDelta, Usage
+from keen_tui.events import ModelChanged, ReasoningDelta, SandboxFound, TextDelta, Usage
 from keen_tui.messages import TokenUsage
 from keen_tui.ui.actions import ACTIONS, action_by_key, bindings
 from keen_tui.ui.glyphs import UNICODE
@@ -122,6 +122,14 @@ def test_the_status_bar_gives_up_totals_first_and_keeps_mode_meter_and_badge() -
     assert "↑" not in narrow
     for part in ("ask", "5 %", "▲ pending: 4 calls", "ctrl+r retry"):
         assert part in narrow
+
+
+def test_the_status_bar_says_in_a_word_what_commands_run_in() -> None:
+    assert "sandbox" not in status(UiState(), 120), "before it is known nothing is said"
+    assert "ask   sandbox" in status(UiState(sandbox=SandboxFound(name="bubblewrap")), 120)
+    none = UiState(sandbox=SandboxFound(name="", reason="No sandbox: why."), context_tokens=10_000)
+    assert "ask   no sandbox   context" in status(none, 120)
+    assert "sandbox" not in status(none, 70) and "5 %" in status(none, 70)
 
 
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
