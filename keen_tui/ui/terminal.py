@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import selectors
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -19,6 +20,11 @@ from textual.message import Message
 
 from keen_tui.ui import courtesy, skeleton
 
+_log = logging.getLogger(__name__)
+
+_SEQUENCE: Final = re.compile(r"\x1b?[^\x1b]+|\x1b")
+_LARGEST: Final = 10_000
+"""Columns or rows that a terminal has at most."""
 _BEGIN: Final = "\x1b[200~"
 _END: Final = "\x1b[201~"
 _CHUNK: Final = 65_536
@@ -34,8 +40,8 @@ _LOST: Final = 2.0
 """Seconds without input after which one is over whose end mark does not come."""
 
 
-class PasteParser(XTermParser):
-    """Textual's parser, but for pastes.
+class PasteParser:
+    """Textual's parser, but for pastes, and for what it stumbles over: that is passed over.
 
     Textual's own reads a paste character by character, a second for 150 kB, and gives keys for some of what
     stands behind an escape character in it: one of them may be enter. Here a paste is over with the last end
@@ -45,7 +51,8 @@ class PasteParser(XTermParser):
     """
 
     def __init__(self, debug: bool = False) -> None:
-        super().__init__(debug)
+        self._debug = debug
+        self._parser = XTermParser(debug)
         self._pasted: list[str] | None = None
         self._has_end = False
         self._held = ""
@@ -58,9 +65,9 @@ class PasteParser(XTermParser):
     def feed(self, data: str, *, is_typed: bool = False) -> Iterable[Message]:
         """The messages for what was read; "" ends the input. Of what `is_typed` lines are no paste."""
         if not data:
-            if self._held:
-                yield from super().feed(self._held)
-            yield from super().feed("")
+            yield from self._keys(self._held)
+            with suppress(EOFError, ParseError):
+                yield from self._parser.feed("")
             return
         data, self._held = self._held + data, ""
         if self._pasted is None:
@@ -69,8 +76,7 @@ class PasteParser(XTermParser):
             if not begin and not is_typed and _are_lines(keys):
                 self._pasted, self._has_end = [keys], True
                 return
-            if keys:
-                yield from super().feed(keys)
+            yield from self._keys(keys)
             if not begin:
                 return
             self._pasted, self._has_end = [""], False
@@ -88,6 +94,22 @@ class PasteParser(XTermParser):
         if end and rest:
             yield from self.feed(rest)
 
+    def tick(self) -> Iterable[Message]:
+        """The messages for what is complete as nothing has come behind it, such as a lone escape."""
+        yield from self._parsed(self._parser.tick())
+
+    def _keys(self, text: str) -> Iterator[Message]:
+        """The messages for text, sequence by sequence: one that can't be understood is lost alone."""
+        for sequence in _SEQUENCE.findall(text):
+            yield from self._parsed(self._parser.feed(sequence))
+
+    def _parsed(self, messages: Iterable[Message]) -> Iterator[Message]:
+        try:
+            yield from (message for message in messages if _can_be(message))
+        except Exception:
+            _log.warning("the terminal sent what is no key", exc_info=True)
+            self._parser = XTermParser(self._debug)
+
     def _hold_back(self, text: str) -> str:
         """The text without the beginning of a begin mark at its end, which waits for the rest."""
         for length in range(len(_BEGIN) - 1, 2, -1):
@@ -95,6 +117,11 @@ class PasteParser(XTermParser):
                 self._held = text[-length:]
                 return text[:-length]
         return text
+
+
+def _can_be(message: Message) -> bool:
+    """Whether it is no size that no terminal has."""
+    return not isinstance(message, events.Resize) or max(message.size) <= _LARGEST
 
 
 def _are_lines(text: str) -> bool:
@@ -131,9 +158,8 @@ class KeenDriver(LinuxDriver):
                     messages = [*parser.silence(time.monotonic() - last)]
                 for message in (*messages, *parser.tick()):
                     self.process_message(message)
-        with suppress(EOFError, ParseError):
-            for _ in parser.feed(""):
-                pass
+        for _ in parser.feed(""):
+            pass
 
 
 def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:

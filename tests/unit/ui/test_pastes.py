@@ -19,7 +19,7 @@ LONG = "line\n" * 200
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
-def read(parser: XTermParser, *pieces: str) -> list[str]:
+def read(parser: XTermParser | PasteParser, *pieces: str) -> list[str]:
     """What a terminal's bytes come to, with a silence behind them: keys by name, pastes in quotes."""
     messages = [message for piece in pieces for message in parser.feed(piece)]
     while isinstance(parser, PasteParser) and parser.wants_silence:
@@ -87,6 +87,28 @@ def test_lines_that_were_typed_before_the_screen_was_there_are_keys() -> None:
     parser = PasteParser()
     keys = [getattr(each, "key", "?") for each in parser.feed("a\rb", is_typed=True)]
     assert keys == ["a", "enter", "b"]
+
+
+NO_KEYS = [
+    "\x1b", "[", "<", "M", "m", ";", "?", "u", "~", "200~", "201~", "\ufffd", "\0", "a", "\r", "1", "9" * 20,
+    "\x1b[M\xff\xff\xff", "\x1b[<0;1;1M", "\x1b[<9999999999999999999;1;1M", "\x1b[<-1;-1;-1m", "\x1b[I",
+    "\x1b[?1;2c", "\x1b[97;5u", "\x1b[1114112u", "\x1b[55296u", "\x1b[4294967296;1u", "\x1b[1:2:3;4:5u",
+    "\x1bP", "\x1b[O",
+    "\x1b]11;rgb:00/00/00\x07", "\x1b\\", "\x1b[?2026;2$y", "\x1b[?2048;1$y", "\x1b[48;0;0;0;0t",
+    "\x1b[48;999999;-1;0;0t", "\x1bO", "\x1b[27;5;13~",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(NO_KEYS), max_size=12), st.lists(st.integers(0, 80), max_size=5))
+def test_what_no_terminal_should_send_is_passed_over(pieces: list[str], places: list[int]) -> None:
+    parser = PasteParser()
+    read(parser, *cut("".join(pieces), places))
+    [*parser.tick(), *parser.feed("")]
+
+
+def test_behind_what_can_not_be_understood_keys_are_keys() -> None:
+    garbage = "\x1b[1114112u\x1b[1:2:3;4:5u\x1b[48;999999;999999;0;0t"
+    assert read(PasteParser(), f"a{garbage}\x1b[Ab")[-2:] == ["up", "b"]
 
 
 def test_a_paste_of_megabytes_comes_in_one_piece() -> None:
