@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 LONGEST: Final = 10_000
 """Characters of a command that are looked at."""
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./:=,@%+^*?-]+")
+_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9_./:=,@%+^*?-]|(?<=[A-Za-z0-9^])~)+")
+"""A `~` behind a letter, as in HEAD~1, is no home to bash."""
 _GLOB: Final = re.compile(r"[*?]")
 _MORE_IN_QUOTES: Final = re.compile(r"[$`]|\\(?![A-Za-z0-9.()|+*?\[\]{}^/-])")
 _UNSPOKEN: Final = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]")

@@ -13,6 +13,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.tools.base import Access, CommandPart
 from keen_tui.tools.environment import find_program
 from keen_tui.tools.sensitive import holds_secrets
+from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
 from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.readers import paths_of, reads_below
@@ -33,7 +34,7 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
     """
     parts: tuple[CommandPart, ...] = ()
     try:
-        parts = tuple(_parts(simple_commands(command), workspace))
+        parts = tuple(_parts(simple_commands(command), workspace, sandboxed))
         concern = next((part.concern for part in parts if part.concern), "")
     except NotUnderstood as reason:
         concern = str(reason)
@@ -49,12 +50,12 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
     )
 
 
-def _parts(commands: Sequence[SimpleCommand], workspace: Workspace) -> Iterator[CommandPart]:
+def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: bool) -> Iterator[CommandPart]:
     """Each command with what is to be feared of it. Behind a `cd` that leads who knows where all is."""
     folders, lost = [workspace.root], ""
     for each in commands:
         try:
-            _require_harmless(each, folders, workspace)
+            _require_harmless(each, folders, workspace, sandboxed)
             if each.name == "cd":
                 folders += list(_folders_after(each, folders))
             concern = lost
@@ -64,17 +65,27 @@ def _parts(commands: Sequence[SimpleCommand], workspace: Workspace) -> Iterator[
         yield CommandPart(words=each.words, concern=concern)
 
 
-def _require_harmless(command: SimpleCommand, folders: Sequence[Path], workspace: Workspace) -> None:
+def _require_harmless(
+    command: SimpleCommand, folders: Sequence[Path], workspace: Workspace, sandboxed: bool
+) -> None:
     if workspace.concern:
         raise NotUnderstood(workspace.concern)
     _require_real_program(command.name, workspace)
-    words = list(paths_of(command))
+    words = list(_paths_of_git(command, sandboxed) if command.name == "git" else paths_of(command))
     for folder in folders:
         paths = [path for word in words for path in _files(word, folder)]
         for path in paths:
             _require_readable(path, workspace)
-        if reads_below(command):
+        if command.name == "git" and git_shows_content(command.arguments):
+            _require_no_secrets_below([folder], workspace)
+        elif reads_below(command):
             _require_no_secrets_below(paths or [folder], workspace)
+
+
+def _paths_of_git(command: SimpleCommand, sandboxed: bool) -> Iterator[Word]:
+    if not sandboxed:
+        raise NotUnderstood("git runs programs that a repository names, and this runs in no sandbox")
+    return git_paths(command.arguments)
 
 
 def _require_real_program(name: str, workspace: Workspace) -> None:

@@ -35,7 +35,7 @@ _HARMLESS: Final = Reader()
 _TEXT_ONLY: Final = Reader(texts=1_000)
 
 
-def _known(
+def known(
     letters: str, with_value: str = "", names: str = "", texts: int = 0, most: int | None = None
 ) -> Reader:
     return Reader(
@@ -43,7 +43,7 @@ def _known(
     )
 
 
-_GREP: Final = _known(
+_GREP: Final = known(
     "abcEFGHhiLlnoPqrsTUvwxyZz0123456789",
     "ABCdDm",
     "count color colour ignore-case invert-match line-number with-filename no-filename files-with-matches "
@@ -62,19 +62,17 @@ READERS: Final[Mapping[str, Reader]] = {
         _HARMLESS,
     ),
     **dict.fromkeys(("basename", "dirname", "sleep"), _TEXT_ONLY),
-    "cut": _known(
-        "s", "bcdf", "bytes characters delimiter fields only-delimited output-delimiter complement"
-    ),
+    "cut": known("s", "bcdf", "bytes characters delimiter fields only-delimited output-delimiter complement"),
     "echo": _TEXT_ONLY,
     "seq": _TEXT_ONLY,
     "tr": _TEXT_ONLY,
     "type": _TEXT_ONLY,
-    "printf": _known("", texts=1_000),  # -v sets an element of an array, whose number is computed
-    "cd": _known("", most=1),
+    "printf": known("", texts=1_000),  # -v sets an element of an array, whose number is computed
+    "cd": known("", most=1),
     "grep": _GREP,
     "egrep": _GREP,
     "fgrep": _GREP,
-    "rg": _known(
+    "rg": known(
         "cFHilnNopPqsSuUvVwx0123456789",
         "ABCgMmtTj",
         "count files-with-matches files-without-match fixed-strings glob iglob heading no-heading hidden "
@@ -84,23 +82,23 @@ READERS: Final[Mapping[str, Reader]] = {
         "context color json no-config trim max-columns max-filesize count-matches invert-match",
         texts=1,
     ),
-    "sort": _known(
+    "sort": known(
         "bdfghiMnRrVcCmsuz",
         "kt",
         "reverse numeric-sort unique key field-separator human-numeric-sort version-sort ignore-case check "
         "general-numeric-sort month-sort stable zero-terminated ignore-leading-blanks dictionary-order",
     ),
-    "uniq": _known("cdDiuz", "fsw", "count repeated unique ignore-case", most=1),
-    "diff": _known(
+    "uniq": known("cdDiuz", "fsw", "count repeated unique ignore-case", most=1),
+    "diff": known(
         "abBEiNqstuwyZ", "UCW", "unified context brief ignore-all-space side-by-side color", most=2
     ),
-    "file": _known("bikNr", "", "brief mime mime-type mime-encoding"),
-    "tree": _known("adfpshugDFQrtin", "LIP", "noreport dirsfirst prune gitignore"),
-    "md5sum": _known("bt", "", "binary text tag"),
-    "sha1sum": _known("bt", "", "binary text tag"),
-    "sha256sum": _known("bt", "", "binary text tag"),
-    "sha512sum": _known("bt", "", "binary text tag"),
-    "xxd": _known("abCeipu", "cglos", most=1),
+    "file": known("bikNr", "", "brief mime mime-type mime-encoding"),
+    "tree": known("adfpshugDFQrtin", "LIP", "noreport dirsfirst prune gitignore"),
+    "md5sum": known("bt", "", "binary text tag"),
+    "sha1sum": known("bt", "", "binary text tag"),
+    "sha256sum": known("bt", "", "binary text tag"),
+    "sha512sum": known("bt", "", "binary text tag"),
+    "xxd": known("abCeipu", "cglos", most=1),
 }
 
 _FIND_TESTS: Final = frozenset(
@@ -131,10 +129,10 @@ def paths_of(command: SimpleCommand) -> Iterator[Word]:
     reader = READERS.get(command.name)
     if reader is None:
         raise NotUnderstood(f"{command.name} is not known as a program that only reads")
-    return _paths(command.name, reader, command.arguments)
+    return paths_given(command.name, reader, command.arguments)
 
 
-def _paths(name: str, reader: Reader, arguments: Arguments) -> Iterator[Word]:
+def paths_given(name: str, reader: Reader, arguments: Arguments) -> Iterator[Word]:
     texts, paths = reader.texts, 0
     options, value_follows = True, False
     for word in arguments:
