@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,:;!?)\]}]")
+_HOST = re.compile(
+    r"(?:https?://)?(?:[^\s/@]*@)?((?:[\w-]+\.)+[a-z]{2,}|\d+(?:\.\d+){3})(?![\w.])", re.IGNORECASE
+)
 _OPENABLE = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
@@ -35,6 +38,7 @@ def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: boo
     """The runs of an inline token's children; a hard break is a `\\n`. HTML is shown as text."""
     runs: list[Segment] = []
     faces = [_Face(role, bold=bold)]
+    link_start = 0
     for token in tokens:
         face = faces[-1]
         match token.type:
@@ -51,8 +55,11 @@ def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: boo
                 face = replace(face, href=str(token.attrs.get("src", "")))
                 runs.append(Segment(clean(token.content) or "image", _style(face, styles)))
             case _ if token.nesting == 1:
+                link_start = len(runs) if token.type == "link_open" else link_start
                 faces.append(_inside(face, token))
             case _ if token.nesting == -1 and len(faces) > 1:
+                if token.type == "link_close":
+                    runs += _truth("".join(run.text for run in runs[link_start:]), face.href, styles)
                 faces.pop()
             case _:
                 runs += _text(clean(token.content), face, styles)
@@ -70,6 +77,15 @@ def _inside(face: _Face, token: Token) -> _Face:
         case "link_open":
             return replace(face, href=str(token.attrs.get("href", "")))
     return face
+
+
+def _truth(said: str, href: str, styles: Styles) -> Iterator[Segment]:
+    """Where a link leads whose text names another address."""
+    named = _HOST.search(said)
+    host = _HOST.match(href)
+    where = host[1].lower() if host and host[1] else clean(href)
+    if named and (named[1] or "").lower() != where:
+        yield Segment(f" ({where})", styles("dim"))
 
 
 def _text(text: str, face: _Face, styles: Styles) -> Iterator[Segment]:

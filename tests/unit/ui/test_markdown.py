@@ -65,6 +65,23 @@ def test_links_can_be_opened_by_terminal_and_click() -> None:
     assert bare.link == "https://a.b/c"
 
 
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("[https://good.org](https://evil.org/x)", "https://good.org (evil.org)"),
+        ("[good.org](https://good.org.evil.org)", "good.org (good.org.evil.org)"),
+        ("[good.org](https://good.org@evil.org/)", "good.org (evil.org)"),
+        ("[www.good.org/a](javascript:alert)", "[www.good.org/a](javascript:alert)"),
+        ("[good.org/a](mailto:a@evil.org)", "good.org/a (evil.org)"),
+        ("[https://good.org/a](https://good.org/b)", "https://good.org/a"),
+        ("[the docs](https://x.y/z)", "the docs"),
+        ("[app.py](https://x.org/app.py)", "app.py (x.org)"),
+    ],
+)
+def test_a_link_whose_text_names_another_address_says_where_it_leads(link: str, shown: str) -> None:
+    assert "".join(segment.text for segment in render_markdown(link, LOOK)[0].segments).strip() == shown
+
+
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", "src/cart.py"])
 def test_other_addresses_are_no_links(address: str) -> None:
     style = segment(render_markdown(f"[a]({address})", LOOK), "a").style
