@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test crash check format bench pictures catalog clean
+.PHONY: run demo test crash faults check format bench pictures catalog clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -17,6 +17,9 @@ test: $(READY)  ## all tests
 
 crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes
 	$(BIN)/python -m tests.crash
+
+faults: $(READY)  ## a fault at every point of a session, random bytes by the thousand (FAULTS=--quick: a few)
+	$(BIN)/python -m tests.faults $(FAULTS)
 
 check: $(READY)  ## lint, format, strict types, import contracts
 	$(BIN)/ruff check .

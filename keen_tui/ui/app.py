@@ -25,6 +25,7 @@ from keen_tui.ui import garbage
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
+from keen_tui.ui.signals import ending
 from keen_tui.ui.themes import DEFAULT_THEME, KeenTheme, Styles, load_theme, load_themes
 
 if TYPE_CHECKING:
@@ -262,23 +263,30 @@ class KeenApp(App[str | None]):
 
 
 async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:
-    """Run the app until the user leaves; then stop the session's turn and close it. Returns the app's result.
+    """Run the app until the user leaves or a signal ends it; then stop the session's turn and close it.
+    Returns the app's result.
 
     Raises:
         Exception: what `prepare` raised.
     """
     app = KeenApp(prepare, settings)
-    try:
-        result = await app.run_async(mouse=settings.mouse)
-    finally:
-        if app.workplace:
-            await app.workplace.session.close()
-            history = app.workplace.history
-            if history and (problem := await history.close()):
-                sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+    with ending(app.exit):
+        try:
+            result = await app.run_async(mouse=settings.mouse)
+        finally:
+            if app.workplace:
+                await _close(app.workplace)
     if app.failure:
         raise app.failure
     return result
+
+
+async def _close(workplace: Workplace) -> None:
+    await workplace.session.close()
+    history = workplace.history
+    if history and (problem := await history.close()):
+        with suppress(OSError):  # the terminal itself may be gone
+            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
 
 
 def _load_markdown() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import struct
 import termios
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Final, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Final, NamedTuple, NoReturn
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
 _LEAVE: Final = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -57,8 +58,11 @@ _INKS: Mapping[str, _Inks] = {
 def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: int = 1) -> Iterator[None]:
     """Paint at once, and give the terminal back at the end, its modes in any case.
 
-    The other screen is left here only when an error comes through: the app leaves it itself.
+    The other screen is left here only when an error comes through: the app leaves it itself. Signals that
+    end the program are such errors, until the app takes care of them.
     """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     before = termios.tcgetattr(stdin)
     _silence(stdin)
     global typed_before
@@ -67,10 +71,16 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     try:
         yield
     except BaseException:
-        _write(stdout, _LEAVE)
+        with suppress(OSError):
+            _write(stdout, _LEAVE)
         raise
     finally:
-        termios.tcsetattr(stdin, termios.TCSANOW, before)
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _silence(stdin: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -142,6 +144,43 @@ def test_leaving_gives_the_terminal_back(tmp_path: Path, keys: str) -> None:
         assert terminal.modes == terminal.modes_before
         last_modes = {mode: terminal.output.rfind(mode) for mode in (b"\x1b[?1049h", b"\x1b[?1049l")}
         assert last_modes[b"\x1b[?1049l"] > last_modes[b"\x1b[?1049h"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_and_gives_the_terminal_back(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    script = [Reply([Call("bash", {"command": "echo $$ > pid; sleep 600"})])]
+    with program(tmp_path, script, "--mode", "auto") as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("go\r")
+        terminal.wait_for_screen("sleep 600")
+        pid = tmp_path / "work" / "pid"
+        terminal.wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"), 60, "the command")
+        terminal.read(0.1)
+        os.kill(terminal.pid, number)
+        terminal.wait_for_exit()
+        assert terminal.modes == terminal.modes_before
+        assert terminal.output.rfind(b"\x1b[?1049l") > terminal.output.rfind(b"\x1b[?1049h")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid.read_text()), 0)
+
+
+def test_a_signal_before_the_screen_is_there_gives_the_terminal_back(tmp_path: Path) -> None:
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for("\x1b[?2004h")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait_for_exit()
+        assert terminal.modes == terminal.modes_before
+        assert terminal.output.rfind(b"\x1b[?1049l") > terminal.output.rfind(b"\x1b[?1049h")
+
+
+def test_a_terminal_that_is_gone_ends_the_program_and_is_no_mistake_of_its_own(tmp_path: Path) -> None:
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.hang_up()
+        assert terminal.wait_for_exit() == 0
+        assert not (tmp_path / "home" / "crash.txt").exists()
 
 
 def test_a_wrong_flag_is_told_before_anything_is_painted(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class TerminalProgram:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._drawn = 0
+        self._is_gone = False
         self.modes_before = termios.tcgetattr(self._slave)
         variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         # The size is the terminal's own, whatever a runner of tests says of another one.
@@ -73,8 +74,14 @@ class TerminalProgram:
     ) -> None:
         self._process.kill()
         self._process.wait()
-        os.close(self._master)
-        os.close(self._slave)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Take the terminal away, as when its window is closed; no more than once does anything."""
+        if not self._is_gone:
+            self._is_gone = True
+            os.close(self._master)
+            os.close(self._slave)
 
     def type(self, keys: str) -> None:
         """Press keys."""
@@ -90,6 +97,9 @@ class TerminalProgram:
 
     def read(self, seconds: float) -> bytes:
         """What is drawn within `seconds`; returns as soon as there is something."""
+        if self._is_gone:
+            time.sleep(seconds)
+            return b""
         ready, _, _ = select.select([self._master], [], [], seconds)
         if not ready:
             return b""

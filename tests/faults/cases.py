@@ -1,0 +1,74 @@
+"""All cases of the campaign: which fault, where in the standard session, on which API."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.choices import Api
+from keen_tui.providers.registry import APIS
+from tests.faults.story import BEFORE_A_BYTE, IN_THE_STREAM, STEPS, events_of
+
+Family = Literal["answer", "stream", "refused", "user", "death", "disk"]
+
+
+class Case(Struct, frozen=True):
+    """One fault. `step` is the request that it hits, from 0; `place` the event of the stream that it stands
+    behind, or a point in the session; `fault` what happens there."""
+
+    family: Family
+    api: Api
+    fault: str
+    step: int = 0
+    place: int | str = ""
+
+    @property
+    def name(self) -> str:
+        """What `--only` takes."""
+        return f"{self.family}/{self.api}/{self.fault}/{self.step + 1}/{self.place}".rstrip("/")
+
+
+POINTS: Final = ("connecting", "text", "arguments", "command", "approval", "idle")
+"""Where a user or a signal strikes: before the first byte, in text, in a call's arguments, while a command
+runs, while a question is open, between two turns."""
+STOPS: Final = ("esc", "ctrl+c")
+DEATHS: Final = ("kill", "term", "hup", "closed")
+"""SIGKILL, SIGTERM, SIGHUP, and a terminal that is gone."""
+DISKS: Final = ("full at 1 KB", "full at 4 KB", "full at 8 KB", "no home")
+
+
+def all_cases() -> list[Case]:
+    """Every case, in a fixed order."""
+    return [case for api in APIS for case in _cases(api)]
+
+
+def _cases(api: Api) -> Iterator[Case]:
+    for step in range(len(STEPS)):
+        for fault in BEFORE_A_BYTE:
+            yield Case("answer", api, fault, step)
+        for place in range(len(events_of(api, step))):
+            for fault in IN_THE_STREAM:
+                yield Case("stream", api, fault, step, place)
+    yield Case("refused", api, "connection refused")
+    for point in POINTS:
+        if point != "idle":
+            for stop in STOPS:
+                yield Case("user", api, stop, place=point)
+        for death in DEATHS:
+            yield Case("death", api, death, place=point)
+    for disk in DISKS:
+        yield Case("disk", api, disk)
+
+
+def sample(cases: Sequence[Case], *, seed: int = 1) -> list[Case]:
+    """A few of each kind: every fault in the stream on every API, every point of a stop and of a death."""
+    choose = random.Random(seed)
+    groups: dict[tuple[object, ...], list[Case]] = {}
+    for case in cases:
+        by_point = case.family in ("user", "death", "disk", "answer")
+        key = (case.family, case.fault, "" if by_point else case.api, case.place if by_point else "")
+        groups.setdefault(key, []).append(case)
+    return [choose.choice(group) for group in groups.values()]

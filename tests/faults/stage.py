@@ -1,0 +1,159 @@
+"""Where a case is played: a folder, a home, the program in a terminal, a scripted server in a thread."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete, TurnStarted
+from keen_tui.storage.reading import SessionFile, read_session
+from keen_tui.storage.records import Record
+from tests.faults.cases import Case
+from tests.faults.story import KEY, Story
+from tests.support.terminal import TerminalProgram
+
+CTRL_C, CTRL_D, CTRL_R, ESC = "\x03", "\x04", "\x12", "\x1b"
+PATIENCE = 40.0
+"""Seconds until a state counts as one that never comes."""
+QUESTIONS = ("Run this command?", "Change a.py?")
+_ENDS = (TurnDone, TurnIncomplete, TurnError)
+
+
+class Stage:
+    """One case's place. `outputs` is all that any of its programs has drawn."""
+
+    def __init__(self, folder: Path, case: Case, story: Story) -> None:
+        self.case = case
+        self.story = story
+        self.work, self.home = folder / "work", folder / "home"
+        self.work.mkdir(parents=True)
+        self.home.mkdir()
+        (self.work / "a.py").write_text("one\n")
+        self.server = ModelServer(story)
+        self.outputs = b""
+        self.keeps_sessions = True
+
+    def settings(self, **values: int | float) -> None:
+        """Write the settings of the programs to come."""
+        lines = [f"{name} = {value}\n" for name, value in values.items()]
+        (self.home / "settings.toml").write_text("".join(lines))
+
+    @contextmanager
+    def program(self, *flags: str, limit: int = 0, home: str = "") -> Iterator[TerminalProgram]:
+        """The program, until the block is left. No file of it grows beyond `limit` KB, 0: any size."""
+        command = [
+            sys.executable, "-m", "keen_tui", "--base-url", self.server.base_url, "--model", "scripted",
+            "--api", self.case.api, "--api-key-env", "FAULT_KEY", *flags,
+        ]  # fmt: skip
+        if limit:
+            command = ["bash", "-c", f"ulimit -f {limit}; exec {shlex.join(command)}"]
+        environ = {"KEEN_HOME": home or str(self.home), "FAULT_KEY": KEY, "PYTHONDONTWRITEBYTECODE": "1"}
+        with TerminalProgram(command, columns=100, rows=60, folder=self.work, environ=environ) as terminal:
+            try:
+                yield terminal
+            finally:
+                self.outputs += bytes(terminal.output)
+
+    def session(self) -> SessionFile | None:
+        """The newest session file as it is now, None when there is none yet."""
+        files = sorted(self.home.rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        return read_session(files[-1]) if files else None
+
+    def records(self) -> Sequence[Record]:
+        session = self.session()
+        return session.records if session else ()
+
+    def events(self) -> list[Event]:
+        """What is in the newest session file."""
+        return [record.event for record in self.records()]
+
+    def starts(self) -> int:
+        """Turns that have begun."""
+        return sum(isinstance(event, TurnStarted) for event in self.events())
+
+    def ends(self) -> list[EndEvent]:
+        """How turns ended so far."""
+        return [event for event in self.events() if isinstance(event, _ENDS)]
+
+    def wait_for_end(self, terminal: TerminalProgram, count: int) -> EndEvent:
+        """The `count`-th end, whatever has to be allowed until then."""
+        self.wait(terminal, lambda: len(self.ends()) >= count, f"end {count} of a turn")
+        return self.ends()[count - 1]
+
+    def wait(self, terminal: TerminalProgram, reached: Callable[[], bool], what: str) -> None:
+        """Until it is reached; questions are answered with yes. Raises TimeoutError."""
+        end = time.monotonic() + PATIENCE
+        while not reached():
+            if time.monotonic() > end:
+                raise TimeoutError(f"{what} never came; on the screen:\n{terminal.screen()}")
+            if asks(terminal):
+                terminal.type("1")
+                terminal.read(0.3)
+            terminal.read(0.05)
+
+    def begin(self, terminal: TerminalProgram, text: str) -> None:
+        """Send a message."""
+        terminal.wait_for("›", seconds=PATIENCE)
+        before = self.starts()
+        terminal.type(f"{text}\r")
+        if self.keeps_sessions:
+            self.wait(terminal, lambda: self.starts() > before, f"the beginning of {text!r}")
+
+    def retry(self, terminal: TerminalProgram) -> EndEvent:
+        """Press the retry key until a turn begins, and wait for its end."""
+        before, pressed = self.starts(), 0.0
+
+        def begun() -> bool:
+            nonlocal pressed
+            if time.monotonic() - pressed > 3:
+                terminal.type(CTRL_R)
+                pressed = time.monotonic()
+            return self.starts() > before
+
+        self.wait(terminal, begun, "the retry")
+        return self.wait_for_end(terminal, before + 1)
+
+    def leave(self, terminal: TerminalProgram) -> None:
+        """Leave by the key, whatever is still asked."""
+        for _ in range(4):
+            terminal.type(CTRL_D)
+            try:
+                terminal.wait_for_exit(seconds=8)
+            except TimeoutError:
+                continue
+            return
+        raise TimeoutError(f"the program could not be left; on the screen:\n{terminal.screen()}")
+
+    def children(self) -> list[str]:
+        """The commands of processes at work in the workspace, other than the program."""
+        return list(self._processes().values())
+
+    def pids(self) -> list[int]:
+        """Their ids."""
+        return list(self._processes())
+
+    def _processes(self) -> dict[int, str]:
+        found = {}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                folder, command = (process / "cwd").readlink(), (process / "cmdline").read_bytes()
+            except OSError:
+                continue  # it has ended, or is none of ours
+            if folder.is_relative_to(self.work) and b"keen_tui" not in command:
+                found[int(process.name)] = command.replace(b"\0", b" ").decode(errors="replace")
+        return found
+
+
+def asks(terminal: TerminalProgram) -> bool:
+    """Whether a question is open."""
+    screen = terminal.screen()
+    return any(question in screen for question in QUESTIONS)
+
+
+SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "hup": signal.SIGHUP}
