@@ -61,14 +61,14 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     The other screen is left here only when an error comes through: the app leaves it itself. Signals that
     end the program are such errors, until the app takes care of them.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
-    before = termios.tcgetattr(stdin)
-    _silence(stdin)
     global typed_before
-    typed_before = _waiting(stdin)
-    _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
+    before = termios.tcgetattr(stdin)
     try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _end)
+        _silence(stdin)
+        typed_before = _waiting(stdin)
+        _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
         yield
     except BaseException:
         with suppress(OSError):
