@@ -19,8 +19,8 @@ _DIFF_NAMES: Final = (
     "word-diff color-words color no-color color-moved no-color-moved ignore-all-space ignore-space-change "
     "ignore-space-at-eol ignore-blank-lines minimal patience histogram diff-algorithm find-renames "
     "no-renames find-copies diff-filter relative no-relative exit-code quiet function-context check "
-    "full-index abbrev text merge-base cached staged no-ext-diff no-textconv submodule ignore-submodules no-prefix "
-    "inter-hunk-context pickaxe-all pickaxe-regex "
+    "full-index abbrev text merge-base cached staged no-ext-diff no-textconv submodule ignore-submodules "
+    "no-prefix inter-hunk-context pickaxe-all pickaxe-regex "
 )
 _LOG_NAMES: Final = (
     "oneline graph all branches tags remotes decorate no-decorate format pretty abbrev-commit "
