@@ -25,9 +25,6 @@ def _start(arguments: Sequence[str]) -> int:
     from keen_tui.flags import parsed
 
     given = parsed(arguments)
-    from keen_tui.log import begin_log
-
-    begin_log(os.environ)
     if not _wants_screen(given):
         from keen_tui.cli import run
 

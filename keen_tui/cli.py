@@ -17,7 +17,8 @@ from keen_tui.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.flags import command_of
 from keen_tui.home import home_folder
 from keen_tui.loading import load_all
-from keen_tui.masking import masked
+from keen_tui.log import begin_log
+from keen_tui.masking import keep_secrets_of, masked
 from keen_tui.plain import clean
 
 EXIT_USAGE = 2
@@ -30,6 +31,7 @@ def run(given: Mapping[str, Any]) -> int:
     Raises:
         KeenError: what can't be done, as a sentence for the user.
     """
+    begin_log(os.environ)
     try:
         code = _run(given)
         sys.stdout.flush()
@@ -47,6 +49,7 @@ def told(error: Exception) -> int:
     if isinstance(error, KeenError):
         print(f"keen-tui: {clean(str(error))}", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError | ModelMissing) else 1
+    keep_secrets_of(os.environ)
     crash = home_folder(os.environ) / "crash.txt"
     with suppress(OSError):
         crash.parent.mkdir(parents=True, exist_ok=True)

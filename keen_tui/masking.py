@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 MASK: Final = "[key]"
 
-_SHAPES: Final = re.compile(
-    r"\b(?:(?:sk|pk|rk|gsk|xai|key|glpat|xox[abprs])-|(?:gh[oprsu]|github_pat|hf)_)[\w*-]{8,}"
-    r"|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}|(?<=Bearer )\S+"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
-_SECRET_NAMES: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
 _SHORTEST: Final = 8
 """Characters that a secret has at least: shorter ones would be found in words."""
 
@@ -23,19 +18,31 @@ _known: set[str] = set()
 
 def keep_secret(secret: str) -> None:
     """From now on `masked` takes this out of all texts."""
-    if len(secret) >= _SHORTEST:
+    if len(secret) >= _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_SHORTEST:
         _known.add(secret)
 
 
 def keep_secrets_of(environ: Mapping[str, str]) -> None:
     """The values of variables whose names say that they hold secrets."""
     for name, value in environ.items():
-        if _SECRET_NAMES.search(name):
+        if any(word in name.upper() for word in _SECRET_WORDS):
             keep_secret(value)
+
+
+@cache
+def _shapes() -> re.Pattern[str]:
+    """What keys look like. Not compiled before a text has to be masked: the first paint comes first."""
+    return re.compile(
+        r"\b(?:(?:sk|pk|rk|gsk|xai|key|glpat|xox[abprs])-|(?:gh[oprsu]|github_pat|hf)_)[\w*-]{8,}"
+        r"|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}|(?<=Bearer )\S+"
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+        re.IGNORECASE | re.DOTALL,
+    )
 
 
 def masked(text: str) -> str:
     """The text without the secrets that are known, and without anything that looks like a key."""
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, MASK)
-    return _SHAPES.sub(MASK, text)
+    return _shapes().sub(MASK, text)

@@ -13,6 +13,7 @@ from keen_tui.config import Settings
 from keen_tui.flags import command_of
 from keen_tui.home import home_folder
 from keen_tui.loading import load_all
+from keen_tui.log import begin_log
 from keen_tui.ui.app import UiSettings, run_app
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
     Raises:
         KeenError: what can't be done, as a sentence for the user.
     """
+    begin_log(os.environ)
     is_work = "demo" not in given and command_of(given) != "replay"
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
     if _show(settings, lambda leaving: _workplace(settings, given, problem, leaving)) == "demo":
