@@ -10,6 +10,7 @@ from typing import Final
 MASK: Final = "[key]"
 
 _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
 _SHORTEST: Final = 8
 """Characters that a secret has at least: shorter ones would be found in words."""
 
@@ -18,8 +19,7 @@ _known: set[str] = set()
 
 def keep_secret(secret: str) -> None:
     """From now on `masked` takes this out of all texts."""
-    if len(secret) >= _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
-_SHORTEST:
+    if len(secret) >= _SHORTEST:
         _known.add(secret)
 
 
