@@ -10,7 +10,6 @@ from typing import Final
 MASK: Final = "[key]"
 
 _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
-_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
 _SHORTEST: Final = 8
 """Characters that a secret has at least: shorter ones would be found in words."""
 
