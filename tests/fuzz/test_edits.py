@@ -46,7 +46,7 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-@examples(150, 10_000)
+@examples(150, 5_000)
 @given(st.booleans(), contents, olds, contents, news)
 def test_the_bytes_before_and_behind_an_edit_stay(
     has_bom: bool, head: str, old: str, tail: str, new: str
@@ -62,7 +62,7 @@ def test_the_bytes_before_and_behind_an_edit_stay(
     assert plain(middle) == plain(new), "in the middle stands the new text, its line ends those of the file"
 
 
-@examples(100, 10_000)
+@examples(100, 5_000)
 @given(contents, olds, news)
 def test_replacing_everywhere_changes_nothing_between_the_places(content: str, old: str, new: str) -> None:
     after = edited(content.encode(), old, new, everywhere=True)

@@ -76,7 +76,7 @@ def events_of(session: SessionFile) -> list[Event]:
     return [record.event for record in session.records]
 
 
-@examples(150, 20_000)
+@examples(150, 5_000)
 @given(journals, st.data())
 def test_a_spoilt_file_opens_says_so_is_mended_and_written_on(
     events: Sequence[Event], data: st.DataObject
@@ -103,7 +103,7 @@ def test_a_spoilt_file_opens_says_so_is_mended_and_written_on(
         assert events_of(read_session(path)) == [*events_of(session), added]
 
 
-@examples(100, 10_000)
+@examples(100, 3_000)
 @given(st.lists(any_event, min_size=1, max_size=8), st.data())
 def test_lines_that_were_not_touched_are_all_kept_in_order(events: list[Event], data: st.DataObject) -> None:
     header, *records = lines(events)

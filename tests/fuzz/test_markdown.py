@@ -37,7 +37,7 @@ def assert_drawn(lines: list[Line], width: int) -> None:
         assert width < 80 or cell_len(line.text) <= width, repr(line.text)
 
 
-@examples(100, 20_000)
+@examples(100, 10_000)
 @given(texts, st.lists(st.integers(0, 40), max_size=8), st.sampled_from([80, 24, 14]))
 def test_any_text_is_drawn_within_the_screen_while_it_arrives(text: str, cuts: list[int], width: int) -> None:
     chosen = LOOKS[width]

@@ -89,7 +89,7 @@ def sent_arguments(reply: Reply) -> list[Mapping[str, Any]]:
     return found
 
 
-@examples(150, 20_000)
+@examples(150, 5_000)
 @given(apis, st.data())
 def test_however_the_bytes_arrive_the_reply_is_the_same(api: Api, data: st.DataObject) -> None:
     body = data.draw(replies.map(lambda reply: body_of(api, reply)) | mistreated(api))
@@ -97,7 +97,7 @@ def test_however_the_bytes_arrive_the_reply_is_the_same(api: Api, data: st.DataO
     assert told(found) == told(outcome(api, [body]))
 
 
-@examples(150, 20_000)
+@examples(150, 5_000)
 @given(apis, replies, st.data())
 def test_a_stream_that_is_cut_anywhere_holds_no_call_that_was_not_sent_whole(
     api: Api, reply: Reply, data: st.DataObject
@@ -119,7 +119,7 @@ def _mended(arguments: object) -> object:
     return json.loads(json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-@examples(250, 40_000)
+@examples(250, 10_000)
 @given(apis, st.data())
 def test_whatever_a_server_sends_there_is_one_outcome_and_it_can_be_answered(
     api: Api, data: st.DataObject
@@ -129,7 +129,7 @@ def test_whatever_a_server_sends_there_is_one_outcome_and_it_can_be_answered(
         assert_can_be_answered(api, found)
 
 
-@examples(100, 20_000)
+@examples(100, 5_000)
 @given(
     apis, st.lists(st.binary(max_size=40), max_size=4), st.sampled_from(["data: ", "data: {", "{", "<", ""])
 )
