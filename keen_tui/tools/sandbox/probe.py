@@ -84,6 +84,11 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
 
 def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox | str]:
     """The sandboxes of this system, best first, or why one of them can't even be tried."""
+    if sys.platform == "darwin":
+        from keen_tui.tools.sandbox.seatbelt import Seatbelt  # noqa: PLC0415 - macOS only
+
+        yield Seatbelt(policy)
+        return
     if sys.platform != "linux":
         yield "there is none for this system"
         return

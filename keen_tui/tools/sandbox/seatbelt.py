@@ -1,0 +1,88 @@
+"""The policy as a profile for macOS, which `sandbox-exec` holds a command to.
+
+The profile is tested as text only. Later rules beat earlier ones.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.policy import Policy
+
+PROGRAM = "/usr/bin/sandbox-exec"
+
+_SYSTEM = (
+    "/System /Library /private/etc /private/var/db/timezone /private/var/db/dyld /private/var/select "
+    "/Applications/Xcode.app /dev /AppleInternal /cores"
+)
+"""What programs of this system need besides the folders of the policy."""
+
+_BEGINNING = """\
+(version 1)
+(deny default)
+(allow process-fork)
+(allow process-exec)
+(allow process-info* (target same-sandbox))
+(allow signal (target same-sandbox))
+(allow sysctl-read)
+(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))
+(allow ipc-posix-sem)
+(allow pseudo-tty)
+(allow file-read-metadata)
+(allow file-read* (literal "/"))
+(allow file-ioctl (literal "/dev/null") (literal "/dev/zero"))
+(allow file-write* (literal "/dev/null") (literal "/dev/zero"))
+"""
+
+
+class Seatbelt:
+    """Runs commands with sandbox-exec."""
+
+    name = "seatbelt"
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    @contextmanager
+    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+        """How the command is started; leave the context once it has ended.
+
+        Raises:
+            OSError: no folder for a throwaway home.
+        """
+        scratch = Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-sandbox-")))
+        try:
+            yield Launch(
+                argv=(PROGRAM, "-p", profile(self._policy, scratch), *argv),
+                environ=confined_environment(environ) | {"HOME": str(scratch), "TMPDIR": str(scratch)},
+            )
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def profile(policy: Policy, scratch: Path) -> str:
+    """The profile: `scratch` is the throwaway home. No network, and no socket of another program."""
+    readable = (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace, scratch)
+    rules = (
+        ("allow file-read* file-test-existence file-map-executable", readable),
+        ("allow file-write*", (policy.workspace, scratch)),
+        ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
+        ("deny file-read* file-write*", policy.hidden),
+    )
+    return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)
+
+
+def _rule(what: str, paths: Iterable[Path]) -> str:
+    places = " ".join(f"(subpath {_quoted(path)})" for path in paths)
+    return f"({what} {places})\n"
+
+
+def _quoted(path: Path) -> str:
+    """A path as a text of the profile: nothing in it can end the text."""
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

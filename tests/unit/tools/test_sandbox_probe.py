@@ -1,0 +1,131 @@
+"""Which sandbox is found, and what is said when there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keen_tui.tools.sandbox.base import Argv, Launch
+from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
+from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, find_sandbox, no_sandbox, problem_of
+from keen_tui.tools.sandbox.signs import stopped_by_sandbox
+
+
+class HoldsNothing:
+    """A sandbox that runs commands as they are, or not at all."""
+
+    name = "sieve"
+
+    def __init__(self, argv: Argv | None = None) -> None:
+        self._argv = argv
+
+    @contextmanager
+    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+        yield Launch(argv=self._argv or argv, environ=environ)
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Policy:
+    for name in ("work", "home"):
+        (tmp_path / name).mkdir()
+    return policy_for(tmp_path / "work", tmp_path / "home", (), os.environ)
+
+
+def test_a_sandbox_that_does_not_hold_is_not_used(policy: Policy) -> None:
+    assert problem_of(HoldsNothing(), policy, os.environ) == "sieve does not hold here"
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("/bin/sh", "-c", "echo no namespaces >&2; exit 1"), "no namespaces"),
+        (("/bin/sh", "-c", "exit 7"), "exit code 7"),
+        (("/no/such/program",), "No such file or directory"),
+    ],
+)
+def test_a_sandbox_that_does_not_work_says_why(policy: Policy, argv: Argv, said: str) -> None:
+    assert problem_of(HoldsNothing(argv), policy, os.environ) == f"sieve does not work here ({said})"
+
+
+@pytest.mark.parametrize(
+    ("workspace", "said"),
+    [
+        ("/home/u", "the workspace holds your home folder"),
+        ("/home", "the workspace holds your home folder"),
+        ("/", "the workspace holds your home folder"),
+        ("/usr", "the workspace holds folders of the system"),
+        ("/home/u/.config/keen-tui/x", "the workspace lies in the folder of Keen's own settings"),
+    ],
+)
+def test_there_is_none_where_it_would_hold_nothing(workspace: str, said: str) -> None:
+    policy = policy_for(Path(workspace), Path("/home/u"), (Path("/home/u/.config/keen-tui"),), {})
+    found = find_sandbox(policy, os.environ)
+    assert found == Found(sandbox=None, reason=f"No sandbox: {said}.")
+
+
+async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> None:
+    looks: list[int] = []
+
+    def look() -> Found:
+        looks.append(1)
+        return Found(sandbox=HoldsNothing())
+
+    finder = SandboxFinder(look)
+    first, second = await asyncio.gather(finder.found(), finder.found())
+    assert first is second
+    assert len(looks) == 1
+
+
+async def test_turned_off_there_is_none_and_it_says_so() -> None:
+    assert await no_sandbox().found() is OFF
+
+
+@pytest.mark.parametrize(
+    ("path", "seen"),
+    [
+        ("/opt/tools/bin", None),  # is read already, with all of the system's
+        ("/home/linuxbrew/.linuxbrew/bin", "/home/linuxbrew/.linuxbrew"),
+        ("/home/u/.local/bin", "/home/u/.local/bin"),
+        ("/home/u/bin", "/home/u/bin"),
+        ("/home/u/tools/python/bin", "/home/u/tools/python"),
+        ("/home/u/scripts", "/home/u/scripts"),
+        ("/home/u", None),
+        ("/home/u/work", None),
+        ("bin", None),
+    ],
+)
+def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: str | None) -> None:
+    policy = policy_for(Path("/home/u/work"), Path("/home/u"), (), {"PATH": path})
+    plain = policy_for(Path("/home/u/work"), Path("/home/u"), (), {"PATH": ""})
+    assert set(policy.readable) - set(plain.readable) <= ({Path(seen)} if seen else set())
+    assert seen is None or Path(seen) in policy.readable
+    assert set(SYSTEM) <= set(policy.readable)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "code", "output", "reason"),
+    [
+        ("bubblewrap", 6, "curl: (6) Could not resolve host: x", "network"),
+        ("bubblewrap", 1, "npm error code EAI_AGAIN", "network"),
+        ("bubblewrap", 1, "psycopg: connection refused", "network"),
+        ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
+        ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "not permit"),
+        ("landlock", 1, "touch: cannot touch 'x': Permission denied", "read-only"),
+        ("bubblewrap", 1, "cat: x: Permission denied", ""),
+        ("bubblewrap", 0, "Read-only file system", ""),
+        ("bubblewrap", 124, "Network is unreachable", ""),
+        ("bubblewrap", None, "Network is unreachable", ""),
+        ("bubblewrap", 1, "Network is unreachable" + " " * 5_000, ""),
+        ("bubblewrap", 1, "AssertionError: 1 != 2", ""),
+    ],
+)
+def test_what_the_sandbox_stopped_is_told_from_the_last_words(
+    sandbox: str, code: int | None, output: str, reason: str
+) -> None:
+    said = stopped_by_sandbox(sandbox, code, output)
+    assert reason in said and bool(reason) == bool(said)
