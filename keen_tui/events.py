@@ -226,7 +226,7 @@ class ModeChanged(Struct, frozen=True, kw_only=True):
 
 
 class SandboxFound(Struct, frozen=True, kw_only=True):
-    """What commands run in, by its name; "" for none, and then in a sentence why."""
+    """What commands run in, by its name; "" for none, and then in a sentence why, unless none is wanted."""
 
     name: str
     reason: str = ""

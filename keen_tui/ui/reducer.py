@@ -128,7 +128,7 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case ModeChanged():
             return replace(state, mode=event.mode)
         case SandboxFound():
-            return replace(state, sandbox=event)
+            return replace(state, sandbox=event, notice=event.reason or state.notice)
         case ModelChanged():
             return replace(state, model=event)
         case PolicyChanged():

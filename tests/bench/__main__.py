@@ -27,6 +27,7 @@ PARTS: Mapping[str, str] = {
     "context": "context",
     "journal": "journal",
     "resize": "resize",
+    "sandbox": "sandbox",
     "soak": "soak",
 }
 """The modules of the parts, each with a function `rows`."""

@@ -14,9 +14,9 @@ import shutil
 import stat
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
@@ -33,7 +33,12 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _DEVICE_CONTROL = 1 << 14, 1 << 15
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # MAKE_CHAR and MAKE_BLOCK
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
+_MAKES = (1 << 16) - 1 & ~_MAKE_DEVICES
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+
+Grant = tuple[Path, int]
+"""What may be done at a path: if it is a folder, with everything in it. Rights that the kernel does not know
+are left out."""
 
 _NETWORK = 0b11  # binding and connecting with TCP
 _SCOPES = 0b11  # abstract sockets and signals
@@ -75,10 +80,18 @@ class Landlock:
             yield Launch(
                 argv=argv,
                 environ=self._environ(environ, scratch),
-                confine=partial(confine, self._policy, scratch, self._filter),
+                confine=partial(confine, self._grants(scratch), self._filter),
             )
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _grants(self, scratch: Path) -> list[Grant]:
+        return [(scratch, _MAKES), *self._outside, *_in_workspace(self._policy)]
+
+    @cached_property
+    def _outside(self) -> tuple[Grant, ...]:
+        """What may be done outside the workspace. Looked up once: it takes longer than a command may."""
+        return tuple(_outside_workspace(self._policy))
 
     def _environ(self, environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
         home = self._policy.home
@@ -93,15 +106,15 @@ def landlock_version() -> int:
     return max(_call(_CREATE_RULESET, None, 0, _VERSION_ASKED), 0)
 
 
-def confine(policy: Policy, scratch: Path, filter_program: bytes) -> None:
-    """Bind the calling thread to the policy, for good. `scratch` is the throwaway home.
+def confine(grants: Iterable[Grant], filter_program: bytes) -> None:
+    """Allow the calling thread what is granted, and nothing else, for good.
 
     Raises:
         OSError: the kernel refuses: nothing must be run then.
     """
     rules = _ruleset()
     try:
-        for path, rights in _grants(policy, scratch):
+        for path, rights in grants:
             _grant(rules, path, rights)
         _drop_capabilities()
         _control(_PR_SET_NO_NEW_PRIVS, 1)
@@ -113,22 +126,25 @@ def confine(policy: Policy, scratch: Path, filter_program: bytes) -> None:
     _control(_PR_SET_SECCOMP, _SECCOMP_FILTER, instructions)
 
 
-def _grants(policy: Policy, scratch: Path) -> Iterator[tuple[Path, int]]:
-    """What may be done where. A grant is for a folder with everything in it."""
-    yield scratch, _everything() & ~_MAKE_DEVICES
+def _outside_workspace(policy: Policy) -> Iterator[Grant]:
     for device in _DEVICES:
         yield device, _READ_FILE | _WRITE_FILE
     yield Path("/proc"), _READ_FILE | _READ_DIR
-    hidden = set(policy.hidden)
-    for path in (*policy.readable, policy.workspace):
-        yield from _readable(Path(os.path.realpath(path)), hidden)
-    closed = {*policy.protected, *policy.protected_if_there, *hidden}
+    for path in policy.readable:
+        yield from _readable(Path(os.path.realpath(path)), set(policy.hidden))
+
+
+def _in_workspace(policy: Policy) -> Iterator[Grant]:
+    """All of it may be read, but what is hidden; each entry that is not protected may be written."""
+    inside = [path for path in policy.hidden if path.is_relative_to(policy.workspace)]
+    yield from _readable(policy.workspace, set(inside))
+    closed = {*policy.protected, *policy.protected_if_there}
     for entry in policy.workspace.iterdir():
-        if entry not in closed and not any(entry in path.parents for path in hidden):
-            yield entry, _everything() & ~_MAKE_DEVICES
+        if entry not in closed and not any(path.is_relative_to(entry) for path in inside):
+            yield entry, _MAKES
 
 
-def _readable(path: Path, hidden: set[Path]) -> Iterator[tuple[Path, int]]:
+def _readable(path: Path, hidden: set[Path]) -> Iterator[Grant]:
     """Grants to read all of a path but what is hidden in it; of that only the names can be seen."""
     inside = {each for each in hidden if path in each.parents and os.access(each, os.R_OK)}
     if path in hidden:

@@ -24,8 +24,9 @@ SYSTEM = tuple(
 """Folders of the system that programs need. What is not here or in PATH is not seen."""
 
 _SECRETS = _each(
-    "shadow shadow- gshadow gshadow- sudoers sudoers.d ssh ssl/private wireguard krb5.keytab "
-    "NetworkManager/system-connections docker kubernetes"
+    "shadow shadow- gshadow gshadow- sudoers sudoers.d ssl/private wireguard krb5.keytab "
+    "ssh/ssh_host_rsa_key ssh/ssh_host_ecdsa_key ssh/ssh_host_ed25519_key "
+    "NetworkManager/system-connections docker/key.json kubernetes"
 )
 """What of /etc no program of a project needs."""
 

@@ -26,13 +26,13 @@ _INSIDE_CODE = 42
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The sandbox, or in a sentence why there is none."""
+    """The sandbox, or in a sentence why there is none; "" where none is wanted."""
 
     sandbox: Sandbox | None
     reason: str = ""
 
 
-OFF = Found(sandbox=None, reason="The sandbox is turned off.")
+OFF = Found(sandbox=None)
 
 
 class SandboxFinder:

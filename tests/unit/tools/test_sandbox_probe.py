@@ -81,8 +81,9 @@ async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> 
     assert len(looks) == 1
 
 
-async def test_turned_off_there_is_none_and_it_says_so() -> None:
+async def test_turned_off_there_is_none_and_nobody_is_told_why() -> None:
     assert await no_sandbox().found() is OFF
+    assert OFF == Found(sandbox=None, reason="")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from keen_tui.events import (
     ModeChanged,
     Notice,
     QueueChanged,
+    SandboxFound,
+    SessionOpened,
     ReasoningDelta,
     RetryScheduled,
     StepRestarted,
@@ -261,6 +263,14 @@ def test_an_end_closes_an_open_approval() -> None:
 def test_queue_and_mode_are_what_the_session_says() -> None:
     state = after(QueueChanged(texts=("a", "b")), ModeChanged(mode="plan"))
     assert (state.queue, state.mode) == (("a", "b"), "plan")
+
+
+def test_why_there_is_no_sandbox_is_said_once_and_what_there_is_outlasts_the_session() -> None:
+    none = SandboxFound(name="", reason="No sandbox: bubblewrap is not installed.")
+    state = after(none, SessionOpened(id="b"))
+    assert after(none).notice == none.reason
+    assert (state.sandbox, state.notice) == (none, "")
+    assert after(Notice(turn=0, text="x"), SandboxFound(name="landlock")).notice == "x"
 
 
 def test_a_notice_of_a_turn_stands_in_the_transcript_and_others_above_the_composer() -> None:

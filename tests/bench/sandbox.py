@@ -1,0 +1,86 @@
+"""What a sandbox adds to a command: time of the processors, and time that passes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.sandbox.base import Launch, Sandbox
+from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
+from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
+from keen_tui.tools.sandbox.policy import Policy, policy_for
+from keen_tui.tools.sandbox.probe import problem_of, started
+from tests.bench.table import Row
+
+ROUNDS = 60
+WARM = 5
+ARGV = ("/bin/sh", "-c", ":")
+
+
+def rows() -> Iterator[Row]:
+    """Commands that do nothing, with and without each sandbox that works here, in turn."""
+    with tempfile.TemporaryDirectory(dir=Path.home()) as folder:
+        work = Path(folder, "work")
+        work.mkdir()
+        environ = child_environment(os.environ)
+        policy = policy_for(work, Path(folder), (), environ)
+        plain: Callable[[], AbstractContextManager[Launch]] = lambda: nullcontext(  # noqa: E731
+            Launch(argv=ARGV, environ=environ)
+        )
+        for sandbox in _working(policy):
+            inside = partial(sandbox.wrap, ARGV, environ)
+            yield from _compared(sandbox.name, plain, inside, work)
+
+
+def _working(policy: Policy) -> Iterator[Sandbox]:
+    program = find_program("bwrap")
+    found: list[Sandbox] = [Bubblewrap(program, policy)] if program else []
+    found += [Landlock(policy)] if landlock_version() else []
+    return (sandbox for sandbox in found if not problem_of(sandbox, policy, os.environ))
+
+
+def _compared(
+    name: str,
+    plain: Callable[[], AbstractContextManager[Launch]],
+    inside: Callable[[], AbstractContextManager[Launch]],
+    folder: Path,
+) -> Iterator[Row]:
+    costs: dict[str, list[tuple[float, float]]] = {"plain": [], "inside": []}
+    for turn in range(ROUNDS + WARM):
+        for kind, launch in (("plain", plain), ("inside", inside)):
+            cost = _cost(launch, folder)
+            if turn >= WARM:
+                costs[kind].append(cost)
+    for place, what, budget in ((0, "processor time", 10.0), (1, "time that passes", None)):
+        value, reference = (
+            statistics.median(each[place] for each in costs[kind]) * 1000 for kind in ("inside", "plain")
+        )
+        yield Row(
+            what=f"sandbox: {name}, {what} added to a command",
+            value=value - reference,
+            unit="ms",
+            budget=budget,
+        )
+
+
+def _cost(launch: Callable[[], AbstractContextManager[Launch]], folder: Path) -> tuple[float, float]:
+    """Seconds of the processors, ours and those of every process that ended meanwhile, and seconds passed."""
+    before, begin = _spent(), time.perf_counter()
+    with launch() as each:
+        ended: subprocess.CompletedProcess[bytes] = started(each, folder)
+    assert ended.returncode == 0, ended.stderr
+    return _spent() - before, time.perf_counter() - begin
+
+
+def _spent() -> float:
+    spent = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in spent)

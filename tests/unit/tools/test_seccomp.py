@@ -1,0 +1,104 @@
+"""The filter of system calls, run by a small machine as the kernel would, for both architectures."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+
+from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for, is_supported
+
+ALLOW, KILL, ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
+NOT_PERMITTED, NOT_THERE = ERROR | errno.EPERM, ERROR | errno.ENOSYS
+AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
+_NAMES = ("read", "ptrace", "clone", "clone3", "unshare", "ioctl", "socket", "socketpair")
+CALLS = {
+    "x86_64": dict(zip(_NAMES, (0, 101, 56, 435, 272, 16, 41, 53), strict=True)),
+    "aarch64": dict(zip(_NAMES, (63, 117, 220, 435, 97, 29, 198, 199), strict=True)),
+}
+AF_UNIX, AF_NETLINK = 1, 16
+
+
+def verdict(program: bytes, audit: int, number: int, *arguments: int) -> int:
+    """What the filter says to a call, by the rules of bpf(4)."""
+    given = [*arguments, *(0,) * (6 - len(arguments))]
+    data = struct.pack("<IIQ6Q", number, audit, 0, *given)
+    code = list(struct.iter_unpack("<HBBI", program))
+    at = accumulator = 0
+    while True:
+        operation, if_so, if_not, value = code[at]
+        at += 1
+        match operation:
+            case 0x20:
+                [accumulator] = struct.unpack_from("<I", data, value)
+            case 0x15:
+                at += if_so if accumulator == value else if_not
+            case 0x35:
+                at += if_so if accumulator >= value else if_not
+            case 0x45:
+                at += if_so if accumulator & value else if_not
+            case 0x06:
+                return int(value)
+            case _:
+                raise AssertionError(f"no operation of the filter: {operation:#x}")
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+@pytest.mark.parametrize(
+    ("call", "arguments", "expected"),
+    [
+        ("read", (), ALLOW),
+        ("socketpair", (AF_UNIX,), ALLOW),
+        ("ptrace", (), NOT_PERMITTED),
+        ("clone3", (), NOT_THERE),
+        ("clone", (0x3D0F00,), ALLOW),  # a thread
+        ("clone", (0x1000_0011,), NOT_PERMITTED),  # with CLONE_NEWUSER
+        ("clone", (0x0002_0011,), NOT_PERMITTED),  # with CLONE_NEWNS
+        ("unshare", (0x400,), ALLOW),  # CLONE_FILES
+        ("unshare", (0x1000_0000,), NOT_PERMITTED),
+        ("ioctl", (0, 0x5401), ALLOW),
+        ("ioctl", (0, 0x5412), NOT_PERMITTED),
+        ("ioctl", (0, 0xFFFF_FFFF_0000_5412), NOT_PERMITTED),
+        ("ioctl", (0, 0x541C), NOT_PERMITTED),
+        ("socket", (AF_INET,), ALLOW),
+        ("socket", (AF_INET6,), ALLOW),
+        ("socket", (AF_UNIX,), NOT_PERMITTED),
+        ("socket", (AF_NETLINK,), NOT_PERMITTED),
+        ("socket", (0x1_0000_0000 | AF_UNIX,), NOT_PERMITTED),
+    ],
+)
+def test_each_call_gets_its_verdict(
+    machine: str, call: str, arguments: tuple[int, ...], expected: int
+) -> None:
+    program = filter_for(machine, families=(AF_INET, AF_INET6))
+    assert verdict(program, AUDIT[machine], CALLS[machine][call], *arguments) == expected
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+def test_without_a_network_of_its_own_no_socket_is_made(machine: str) -> None:
+    program = filter_for(machine)
+    for family in range(64):
+        assert verdict(program, AUDIT[machine], CALLS[machine]["socket"], family) == NOT_PERMITTED
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+def test_calls_of_another_architecture_end_the_process(machine: str) -> None:
+    program = filter_for(machine)
+    for audit in {0x4000_0003, *AUDIT.values()} - {AUDIT[machine]}:
+        assert verdict(program, audit, 0) == KILL
+    assert verdict(program, AUDIT[machine], 0x4000_0000 | 39) == KILL
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+def test_the_filter_is_one_that_the_kernel_takes(machine: str) -> None:
+    program = filter_for(machine)
+    assert len(program) % 8 == 0
+    assert len(program) // 8 <= 4_096, "BPF_MAXINSNS"
+    for number in range(600):
+        assert verdict(program, AUDIT[machine], number) in (ALLOW, NOT_PERMITTED, NOT_THERE)
+
+
+def test_other_architectures_have_none() -> None:
+    assert is_supported("x86_64") and is_supported("aarch64")
+    assert not is_supported("riscv64")
