@@ -83,7 +83,7 @@ async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> 
 
 async def test_turned_off_there_is_none_and_nobody_is_told_why() -> None:
     assert await no_sandbox().found() is OFF
-    assert OFF == Found(sandbox=None, reason="")
+    assert Found(sandbox=None, reason="") == OFF
 
 
 @pytest.mark.parametrize(
