@@ -136,6 +136,7 @@ async def test_shift_tab_walks_through_the_modes(tmp_path: Path) -> None:
             await driver.press("shift+tab")
             await driver.until(lambda mode=mode: driver.screen.state.mode == mode)  # type: ignore[misc]
             assert driver.rows()[-1].strip().startswith(mode)
+            await driver.until_shown(f"Mode {mode}: ")
 
 
 async def test_ctrl_p_finds_an_action_by_a_few_letters(tmp_path: Path) -> None:

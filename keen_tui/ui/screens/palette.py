@@ -10,6 +10,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from keen_tui.choices import Mode
 from keen_tui.ui.actions import listed, shown_key
+from keen_tui.ui.wording import MODES
 
 
 class Workspace(Protocol):
@@ -61,14 +62,6 @@ class KeenCommands(Provider):
             keys = f"{shown_key(action.key)}   " if action.key else ""
             yield _Command(action.label, f"{keys}{action.help}", partial(workspace.run, action.id))
         for mode in get_args(Mode):
-            yield _Command(f"Mode: {mode}", _MODES[mode], partial(workspace.set_mode, mode))
+            yield _Command(f"Mode: {mode}", MODES[mode], partial(workspace.set_mode, mode))
         for name in app.theme_names:
             yield _Command(f"Theme: {name}", "changes the colours", partial(setattr, self.app, "theme", name))
-
-
-_MODES: dict[Mode, str] = {
-    "ask": "reads run; every change and every command asks",
-    "auto-edit": "changes inside the workspace run; commands ask",
-    "plan": "reads only; nothing is changed",
-    "auto": "everything runs without asking",
-}

@@ -34,6 +34,7 @@ from keen_tui.ui.widgets.confirm import (
 )
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.question import QuestionPane
+from keen_tui.ui.wording import MODES
 
 AGAIN_WITHIN_SECONDS = 2.0
 """How soon the second ctrl+c or esc must follow the first."""
@@ -70,6 +71,8 @@ class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
         self._ask_session(lambda: self.session.set_mode(mode))
+        if self.session.mode == mode:
+            self.say(f"Mode {mode}: {MODES[mode]}.")
 
     # The turn
 

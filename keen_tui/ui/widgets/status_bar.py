@@ -71,7 +71,7 @@ class StatusBar(Rows):
         """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, words of
         the meter."""
         look = self.look
-        mode = Text(self._state.mode, look("text", bold=True))
+        mode = Text(self._state.mode, look("wait" if self._state.mode == "auto" else "text", bold=True))
         fill, cost, sandbox = self._fill(_METER, words=True), self._cost(), self._sandbox()
         return [
             self.fact(mode, sandbox, fill, self._totals(), cost),
