@@ -93,7 +93,10 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
     root = parsed(command)
     if root.has_error:
         raise NotUnderstood("it is no command that bash's grammar knows")
-    found_commands = tuple(_statements(root))
+    try:
+        found_commands = tuple(_statements(root))
+    except RecursionError:
+        raise NotUnderstood("too much stands inside of one another in it") from None
     if not found_commands:
         raise NotUnderstood("there is no command in it")
     return found_commands

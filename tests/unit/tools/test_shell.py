@@ -399,6 +399,8 @@ def test_words_are_what_a_program_gets() -> None:
     assert (second.name, [word.text for word in second.arguments]) == ("head", ["-3"])
 
 
-def test_a_command_of_any_length_is_judged_at_once() -> None:
+@pytest.mark.parametrize("command", ["echo " + "a" * 20_000, "ls&&" * 2_400 + "ls", "$(" * 3_000])
+def test_a_command_of_any_length_and_depth_is_judged_at_once(workspace: Workspace, command: str) -> None:
     with pytest.raises(NotUnderstood):
-        simple_commands("echo " + "a" * 20_000)
+        simple_commands(command)
+    assert not judged(command, workspace).reads_only
