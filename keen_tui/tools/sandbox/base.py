@@ -9,6 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from keen_tui.tools.sandbox.policy import Policy
+
 Argv = tuple[str, ...]
 
 
@@ -40,6 +42,13 @@ class Sandbox(Protocol):
             OSError: what it needs can't be had.
         """
         ...
+
+
+def require_no_links(policy: Policy) -> None:
+    """Raises OSError where a protected name is a link: a link can't be kept from being replaced."""
+    for path in policy.protected:
+        if path.is_symlink():
+            raise OSError(None, f"{path.name} is a link, which no sandbox can protect")
 
 
 def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:

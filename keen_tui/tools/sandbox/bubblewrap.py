@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
@@ -30,8 +30,9 @@ class Bubblewrap:
         """How the command is started; leave the context once it has ended.
 
         Raises:
-            OSError: what it needs can't be had, such as a protected name that is a link.
+            OSError: what it needs can't be had, or a protected name is a link.
         """
+        require_no_links(self._policy)
         with self._placeholders.standing() as missing, _in_memory(self._filter) as descriptor:
             yield Launch(
                 argv=(
@@ -48,11 +49,7 @@ class Bubblewrap:
 
 def arguments(policy: Policy, missing: Sequence[Path]) -> list[str]:
     """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
-    earlier ones. `missing` are protected names with a placeholder.
-
-    Raises:
-        OSError: a protected name is a link: it could be replaced.
-    """
+    earlier ones. `missing` are protected names with a placeholder."""
     workspace = str(policy.workspace)
     mounts = [*_bases(policy), *_readable(policy), *_hidden(policy, inside=False)]
     mounts += ["--bind", workspace, workspace]
@@ -76,8 +73,6 @@ def _readable(policy: Policy) -> Iterator[str]:
 
 def _protected(policy: Policy, missing: Sequence[Path]) -> Iterator[str]:
     for path in policy.protected:
-        if path.is_symlink():
-            raise OSError(None, f"{path.name} is a link, which can't be protected")
         yield from _covered(path) if path in missing else _read_only(path)
     for path in policy.protected_if_there:
         if not path.is_symlink():

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.seccomp import filter_for
 
@@ -73,8 +73,9 @@ class Landlock:
         """How the command is started; leave the context once it has ended.
 
         Raises:
-            OSError: no folder for a throwaway home.
+            OSError: no folder for a throwaway home, or a protected name is a link.
         """
+        require_no_links(self._policy)
         scratch = Path(tempfile.mkdtemp(prefix="keen-sandbox-"))
         try:
             yield Launch(

@@ -122,9 +122,10 @@ def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> 
     return ""
 
 
-def _outside(policy: Policy) -> Path | None:
+def _outside(policy: Policy) -> Path:
     """A folder that commands must not be able to write to."""
-    return next((folder for folder in policy.hidden if os.access(folder, os.W_OK) and folder.is_dir()), None)
+    temporary = Path(os.path.realpath(tempfile.gettempdir()))
+    return policy.home if temporary.is_relative_to(policy.workspace) else temporary
 
 
 def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment
+from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -54,8 +54,9 @@ class Seatbelt:
         """How the command is started; leave the context once it has ended.
 
         Raises:
-            OSError: no folder for a throwaway home.
+            OSError: no folder for a throwaway home, or a protected name is a link.
         """
+        require_no_links(self._policy)
         scratch = Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-sandbox-")))
         try:
             yield Launch(

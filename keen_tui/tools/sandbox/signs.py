@@ -21,6 +21,8 @@ _NETWORK: Final = re.compile(
     re.IGNORECASE,
 )
 _READ_ONLY: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
+_NOT_SEEN: Final = re.compile(r"^fatal: not a git repository", re.MULTILINE)
+"""The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
 _NOT_PERMITTED: Final = re.compile(r"operation not permitted|\bEPERM\b", re.IGNORECASE)
 _DENIED: Final = re.compile(r"permission denied|\bEACCES\b", re.IGNORECASE)
 
@@ -34,6 +36,8 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
         return "it seems to need the network, which the sandbox has not"
     if _READ_ONLY.search(said) or (sandbox == "landlock" and _DENIED.search(said)):
         return "it seems to write where the sandbox is read-only"
+    if _NOT_SEEN.search(said):
+        return "it seems to need what the sandbox does not show, such as a repository around this folder"
     if _NOT_PERMITTED.search(said):
         return "it seems to do what the sandbox does not permit"
     return ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.errors import ToolFailure
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.processes import called_with
 
@@ -68,6 +69,14 @@ async def test_a_link_in_the_workspace_leads_to_nothing_that_is_hidden(jail: Jai
     assert "TOP SECRET" not in result.text
     assert (jail.home / ".ssh/id_ed25519").read_text() == "TOP SECRET\n"
     assert (jail.outside / "file").read_text() == "before\n"
+
+
+async def test_nothing_runs_where_a_protected_name_is_a_link(jail: Jail) -> None:
+    (jail.workspace / "elsewhere").mkdir()
+    (jail.workspace / ".git").symlink_to("elsewhere")
+    with pytest.raises(ToolFailure, match=r"\.git is a link"):
+        await jail("echo evil > .git/config")
+    assert list((jail.workspace / "elsewhere").iterdir()) == []
 
 
 async def test_no_hard_link_leads_out(jail: Jail) -> None:

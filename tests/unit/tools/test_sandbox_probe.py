@@ -116,6 +116,7 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
         ("bubblewrap", 1, "psycopg: connection refused", "network"),
         ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
         ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "not permit"),
+        ("bubblewrap", 128, "fatal: not a git repository (or any of the parent directories)", "not show"),
         ("landlock", 1, "touch: cannot touch 'x': Permission denied", "read-only"),
         ("bubblewrap", 1, "cat: x: Permission denied", ""),
         ("bubblewrap", 0, "Read-only file system", ""),
