@@ -12,9 +12,10 @@ from keen_tui.choices import Mode, Scope
 from keen_tui.errors import ConfigError, SessionRefused
 from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Notice
 from keen_tui.messages import ToolCall
+from keen_tui.permitted import Permitted
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.base import Access, PreparedCall
-from keen_tui.tools.permissions import Allowed, Verdict, judge
+from keen_tui.tools.permissions import Allowed, Grant, Verdict, judge
 from keen_tui.tools.rules import NO_RULES, Rules
 
 
@@ -56,7 +57,7 @@ class Approvals:
         self._attended = attended
         self._rules = rules
         self._allowances = allowances
-        self._granted: set[tuple[str, str]] = set()
+        self._granted: set[Grant] = set()
         self._open: dict[str, asyncio.Future[_Reply]] = {}
 
     async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
@@ -110,6 +111,29 @@ class Approvals:
             raise SessionRefused("That question is no longer open.")
         waiting.set_result(_Reply(allowed=allow, scope=scope, message=message.strip(), by="user"))
 
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+        saved = self._allowances.commands if self._allowances else ()
+        return Permitted(
+            rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),
+            session=tuple(map(_in_words, sorted(self._granted))),
+            saved=tuple(map(str, saved)),
+        )
+
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command that was allowed for good.
+
+        Raises:
+            SessionRefused: it is not allowed.
+            ConfigError: that can't be kept; it holds until the program ends.
+        """
+        saved = self._allowances.commands if self._allowances else ()
+        pattern = next((each for each in saved if str(each) == command), None)
+        if pattern is None or self._allowances is None:
+            raise SessionRefused(f"{command} is not allowed for good here.")
+        await asyncio.to_thread(self._allowances.remove, pattern)
+
     def forget_grants(self) -> None:
         """Another session begins: what was allowed for this one is asked for again."""
         self._granted.clear()
@@ -159,6 +183,13 @@ class Approvals:
             )
         )
         return reply
+
+
+def _in_words(grant: Grant) -> str:
+    kind, subject = grant
+    if kind == "command":
+        return subject
+    return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
 
 
 def _nobody_there(access: Access) -> _Reply:

@@ -17,6 +17,7 @@ from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.messages import TurnMemory
+from keen_tui.permitted import Permitted
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Record
 
@@ -112,6 +113,15 @@ class Playback:
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Nothing asks."""
+        raise SessionRefused(_REFUSAL)
+
+    @property
+    def permitted(self) -> Permitted:
+        """Nothing was."""
+        return Permitted()
+
+    async def take_back(self, command: str) -> None:
+        """Nothing was allowed."""
         raise SessionRefused(_REFUSAL)
 
     def set_mode(self, mode: Mode) -> None:

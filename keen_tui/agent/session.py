@@ -37,6 +37,7 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.models import ModelInfo
+from keen_tui.permitted import Permitted
 from keen_tui.providers.base import Provider
 
 log = logging.getLogger(__name__)
@@ -115,6 +116,20 @@ class Session(SessionPast):
             SessionRefused: that approval is not open.
         """
         self._approvals.answer(call_id, allow=allow, scope=scope, message=message)
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+        return self._approvals.permitted
+
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command that was allowed for good.
+
+        Raises:
+            SessionRefused: it is not allowed.
+            ConfigError: that can't be kept; it holds until the program ends.
+        """
+        await self._approvals.take_back(command)
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""

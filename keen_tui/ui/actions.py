@@ -171,6 +171,13 @@ ACTIONS: tuple[Action, ...] = (
         help="how much of a finished turn later turns get; forgets and notes by hand",
     ),
     Action(
+        id="permissions",
+        keys=(),
+        label="Permissions",
+        slash=("permissions",),
+        help="what runs unasked here: mode, your rules, what you allowed; takes it back",
+    ),
+    Action(
         id="diff",
         keys=(),
         label="Changes",

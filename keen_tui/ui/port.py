@@ -14,6 +14,7 @@ from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
+from keen_tui.permitted import Permitted
 
 if TYPE_CHECKING:
     from keen_tui.ui.app import KeenApp
@@ -79,6 +80,13 @@ class SessionPort(Protocol):
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. Raises SessionRefused when it is not open."""
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command that was allowed for good. Raises SessionRefused or ConfigError."""
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""

@@ -29,6 +29,7 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.messages import StopReason, TokenUsage
+from keen_tui.permitted import Permitted
 from keen_tui.tools.allowances import Allowances
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 
@@ -240,6 +241,26 @@ async def test_what_is_allowed_for_good_is_asked_about_once_in_this_folder_and_n
 
     assert [event.saves for event in await asked()] == [("touch a",)]
     assert await asked() == []
+
+
+async def test_what_was_allowed_can_be_seen_and_taken_back(tmp_path: Path, at_work: AtWork) -> None:
+    script = [Reply([bash("touch a"), write("b.py"), bash("touch a")]), DONE]
+    allowances = Allowances(tmp_path / "home" / "allowances.json", tmp_path)
+    async with at_work(script, tmp_path, mode="ask", allowances=allowances) as bench:
+        bench.session.submit("go")
+        first = await bench.log.wait_for(ApprovalRequested)
+        bench.session.answer(first.id, allow=True, scope="workspace")
+        second = await bench.log.wait_for(ApprovalRequested, 2)
+        assert bench.session.permitted == Permitted(saved=("touch a",))
+        await bench.session.take_back("touch a")
+        bench.session.answer(second.id, allow=True, scope="session")
+        third = await bench.log.wait_for(ApprovalRequested, 3)
+        assert bench.session.permitted == Permitted(session=("every edit inside the workspace",))
+        bench.session.answer(third.id, allow=False)
+        await bench.log.wait_for_end()
+        with pytest.raises(SessionRefused):
+            await bench.session.take_back("touch a")
+    assert Allowances(tmp_path / "home" / "allowances.json", tmp_path).commands == ()
 
 
 async def test_an_answer_to_a_closed_question_is_refused(tmp_path: Path, at_work: AtWork) -> None:

@@ -20,6 +20,7 @@ from keen_tui.events import (
 from keen_tui.history import ContextReport, PartSize
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
+from keen_tui.permitted import Permitted
 
 _NOTHING = PartSize(text="", bytes=0, tokens=0)
 
@@ -43,6 +44,7 @@ class FakeSession:
         self.context_window = context_window
         self.queue: tuple[str, ...] = ()
         self.calls: list[tuple[object, ...]] = []
+        self.permitted = Permitted()
         self.refusal = ""
         self.failed_message = ""
         self.report = ContextReport(
@@ -87,6 +89,9 @@ class FakeSession:
                 by="user",
             )
         )
+
+    async def take_back(self, command: str) -> None:
+        self._note("take_back", command)
 
     def set_mode(self, mode: Mode) -> None:
         self.calls.append(("set_mode", mode))

@@ -17,6 +17,7 @@ from keen_tui.ui.screens.copy_actions import CopyActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.model_actions import ModelActions
+from keen_tui.ui.screens.permission_actions import PermissionActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
@@ -33,6 +34,7 @@ from keen_tui.ui.widgets.confirm import (
     leave_question,
 )
 from keen_tui.ui.widgets.panel import Panel
+from keen_tui.ui.widgets.permissions import PERMISSIONS
 from keen_tui.ui.widgets.question import QuestionPane
 from keen_tui.ui.wording import MODES
 
@@ -42,7 +44,9 @@ AGAIN_WITHIN_SECONDS = 2.0
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, MemoryActions, Stage):
+class WorkspaceScreen(
+    ChangeActions, CopyActions, HistoryActions, ModelActions, MemoryActions, PermissionActions, Stage
+):
     """Turns keys, answers and palette commands into calls on the session."""
 
     CSS_PATH = "../keen.tcss"
@@ -248,6 +252,8 @@ class WorkspaceScreen(ChangeActions, CopyActions, HistoryActions, ModelActions, 
             self.answer_in_use(choice)
         elif asked == MEMORY:
             self.answer_memory(choice)
+        elif asked == PERMISSIONS:
+            self.answer_permissions(choice)
 
     def _answer_approval(self, choice: str, words: str) -> None:
         approval = self.state.approval

@@ -1,0 +1,14 @@
+"""What was allowed or forbidden beside the permission mode, in words."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Permitted(Struct, frozen=True, kw_only=True):
+    """`rules` of the settings, each as `deny bash(curl)`; what was allowed for this `session`; commands that
+    were `saved` for this folder."""
+
+    rules: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    saved: tuple[str, ...] = ()
