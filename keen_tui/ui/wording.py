@@ -14,7 +14,7 @@ from keen_tui.wording import why_ended as why_ended
 
 MODES: Final[Mapping[Mode, str]] = {
     "ask": "what only reads here runs; changes and other commands ask",
-    "auto-edit": "changes here run, and commands inside the sandbox; without one commands ask",
+    "auto-edit": "changes here run, and commands in the sandbox; others ask",
     "plan": "only reads; nothing is changed and no command runs",
     "auto": "everything runs without asking",
 }
