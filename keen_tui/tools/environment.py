@@ -8,11 +8,14 @@ from collections.abc import Mapping
 
 _KEPT = frozenset(
     """
-    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH
-    GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR LD_LIBRARY_PATH XDG_CACHE_HOME
+    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE VIRTUAL_ENV CONDA_PREFIX
+    GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR XDG_CACHE_HOME
     XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NO_COLOR
-    """.split()  # noqa: SIM905 - a list of 27 quoted names is no easier to read
+    """.split()  # noqa: SIM905 - a list of 24 quoted names is no easier to read
 )
+_FOLDERS = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH")
+"""Variables that hold folders. In `:/opt/lib` the first one is where a command runs, so that every program
+would load what lies in the workspace."""
 _SET = {
     "TERM": "dumb",
     "PAGER": "cat",
@@ -28,7 +31,14 @@ _SET = {
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
     kept = {name: value for name, value in environ.items() if name in _KEPT or name.startswith("LC_")}
+    folders = {name: _absolute(environ[name].replace(";", ":")) for name in _FOLDERS if environ.get(name)}
+    kept |= {name: value for name, value in folders.items() if value}
     return kept | {"PATH": _absolute_path(environ)} | _SET
+
+
+def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Where commands look for libraries before they look in the system."""
+    return list(filter(None, child_environment(environ).get("LD_LIBRARY_PATH", "").split(os.pathsep)))
 
 
 def find_program(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
@@ -37,5 +47,9 @@ def find_program(name: str, environ: Mapping[str, str] = os.environ) -> str | No
 
 
 def _absolute_path(environ: Mapping[str, str]) -> str:
-    folders = environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(folder for folder in folders if folder.startswith("/"))
+    return _absolute(environ.get("PATH", os.defpath))
+
+
+def _absolute(value: str) -> str:
+    """Folders without those that are relative to where somebody is."""
+    return os.pathsep.join(folder for folder in value.split(os.pathsep) if folder.startswith("/"))

@@ -214,7 +214,8 @@ def _children(node: Node) -> list[Node]:
     source, end = node.text or b"", node.start_byte
     for child in node.children:
         between = source[end - node.start_byte : child.start_byte - node.start_byte]
-        if between.replace(b"\\\n", b"").strip(b" \t\n"):
+        joined = between.replace(b"\\\n", b"")
+        if joined.strip(b" \t\n") or (between and not joined):  # bash makes one word of `a\`, `b`
             raise NotUnderstood(f"{between.decode()[:40]!r} in it is not understood")
         end = child.end_byte
     return node.children

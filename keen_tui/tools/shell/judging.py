@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import islice
 from pathlib import Path
@@ -11,12 +13,12 @@ from typing import Final
 
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.base import Access, CommandPart
-from keen_tui.tools.environment import find_program
+from keen_tui.tools.environment import find_program, library_folders
 from keen_tui.tools.sensitive import holds_secrets
 from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
 from keen_tui.tools.shell.mentions import mentioned_commands
-from keen_tui.tools.shell.readers import paths_of, reads_below
+from keen_tui.tools.shell.readers import paths_of, reads_below, wants_files
 from keen_tui.tools.shell.removals import thrown_away
 from keen_tui.tools.workspace import Workspace
 
@@ -24,6 +26,10 @@ _MOST_BELOW: Final = 50_000
 """Files that are looked at by their names when a command reads folders."""
 _MOST_FILES: Final = 2_000
 """Files of a pattern that are looked at."""
+_MOST_PATTERNS: Final = 3
+"""Parts of a path that may be patterns: with many of them finding the files could take for ever."""
+_MOST_FOLDERS: Final = 16
+"""Folders that commands may be in, each `cd` doubles them."""
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
 
 
@@ -76,6 +82,8 @@ def _require_harmless(
         paths = [path for word in words for path in _files(word, folder)]
         for path in paths:
             _require_readable(path, workspace)
+            if wants_files(command) and path.is_dir():
+                raise NotUnderstood(f"{command.name} would show all files in {path}")
         if command.name == "git" and git_shows_content(command.arguments):
             _require_no_secrets_below([folder], workspace)
         elif reads_below(command):
@@ -93,16 +101,23 @@ def _require_real_program(name: str, workspace: Workspace) -> None:
     if name in _BUILTINS:
         return
     found = find_program(name)
-    if found and workspace.place(found).inside:
+    if not found:
+        return
+    if workspace.place(found).inside or workspace.place(str(Path(found).parent)).inside:
         raise NotUnderstood(f"{name} would be a program of the workspace: {found}")
+    if "shims" in Path(found).parts or Path(found).resolve().name == "volta-shim":
+        raise NotUnderstood(f"files of the workspace may say which {name} is run")
+    if any(workspace.place(folder).inside for folder in library_folders()):
+        raise NotUnderstood("programs would load libraries of the workspace (LD_LIBRARY_PATH)")
 
 
 def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path]:
     """Where `cd` may lead. It may also fail, or stand in a pipe: then it stays."""
-    if len(command.arguments) != 1 or command.arguments[0].text == "-" or command.arguments[0].is_glob:
+    word = command.arguments[0] if len(command.arguments) == 1 else Word("-")
+    if word.text == "-" or word.is_glob or ".." in Path(word.text).parts or len(folders) >= _MOST_FOLDERS:
         raise NotUnderstood("where it changes to can't be told before")
     for folder in folders:
-        yield folder / command.arguments[0].text
+        yield folder / word.text
 
 
 def _require_readable(path: Path, workspace: Workspace) -> None:
@@ -124,10 +139,10 @@ def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> No
     seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
     for top in paths:
         for folder, folders, files in os.walk(top):
-            if folders.count(".git"):
+            if folders.count(".git") and not rules:
                 folders.remove(".git")
             for name in files:
-                if holds_secrets(name) or holds_secrets(f"{Path(folder).name}/{name}"):
+                if holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
                     raise NotUnderstood(f"{name}, which is among the files, may hold keys or passwords")
                 if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
                     raise NotUnderstood(f"a rule of yours is about {name}, which is among the files")
@@ -137,14 +152,21 @@ def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> No
 
 
 def _files(word: Word, folder: Path) -> Iterator[Path]:
-    """The path itself, or the files that a pattern finds now."""
+    """The path itself, or the files that a pattern finds now. What `?` stands for depends on the language
+    that is set (é is two of them in some), so all that `*` would find are looked at."""
     if not word.is_glob:
         yield folder / word.text
         return
-    if ".." in Path(word.text).parts:
+    parts = Path(word.text).parts
+    patterns = [part for part in parts if re.search("[*?]", part)]
+    if ".." in parts or any(fnmatchcase("..", part) and part[0] == "." for part in patterns):
         raise NotUnderstood(f"where {word.text} leads can't be told before")
-    base = folder / word.text
-    found = list(islice(iglob(str(base)), _MOST_FILES + 1))  # noqa: PTH207 - of a folder that may be /
+    if len(patterns) > _MOST_PATTERNS:
+        raise NotUnderstood(f"{word.text} holds too many patterns")
+    names = iglob(word.text.replace("?", "*"), root_dir=folder)  # noqa: PTH207 - of a folder that may be /
+    found = list(islice(names, _MOST_FILES + 1))
     if len(found) > _MOST_FILES:
         raise NotUnderstood(f"{word.text} stands for more than {_MOST_FILES:,} files")
-    yield from map(Path, found or [str(base)])
+    if any(name.startswith("-") for name in found):
+        raise NotUnderstood(f"a file that {word.text} finds is named like an option")
+    yield from (folder / name for name in found or [word.text])

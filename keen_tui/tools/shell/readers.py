@@ -21,7 +21,9 @@ class Reader(Struct, frozen=True, kw_only=True):
     """What is known of a program. Everything that is no option is a path, after `texts` that are none.
 
     `letters` are its short options, those with a value in `with_value`, `names` its long options, which may
-    all have one; None: any option will do. `most` is how many paths it may be given.
+    all have one; None: any option will do but those that `never` begins. `most` is how many paths it may be
+    given. Of a program that does not read its options as all others do (`bundles` is False), one with a value
+    has to stand alone.
     """
 
     letters: str | None = None
@@ -29,6 +31,8 @@ class Reader(Struct, frozen=True, kw_only=True):
     names: frozenset[str] = frozenset()
     texts: int = 0
     most: int | None = None
+    never: re.Pattern[str] | None = None
+    bundles: bool = True
 
 
 _HARMLESS: Final = Reader()
@@ -36,16 +40,31 @@ _TEXT_ONLY: Final = Reader(texts=1_000)
 
 
 def known(
-    letters: str, with_value: str = "", names: str = "", texts: int = 0, most: int | None = None
+    letters: str,
+    with_value: str = "",
+    names: str = "",
+    *,
+    texts: int = 0,
+    most: int | None = None,
+    bundles: bool = True,
 ) -> Reader:
     return Reader(
-        letters=letters, with_value=with_value, names=frozenset(names.split()), texts=texts, most=most
+        letters=letters,
+        with_value=with_value,
+        names=frozenset(names.split()),
+        texts=texts,
+        most=most,
+        bundles=bundles,
     )
+
+
+def _all_but(never: str) -> Reader:
+    return Reader(never=re.compile(never))
 
 
 _GREP: Final = known(
     "abcEFGHhiLlnoPqrsTUvwxyZz0123456789",
-    "ABCdDm",
+    "ABCDm",  # not d: `-d recurse` searches folders
     "count color colour ignore-case invert-match line-number with-filename no-filename files-with-matches "
     "files-without-match only-matching quiet silent no-messages recursive extended-regexp fixed-strings "
     "basic-regexp perl-regexp word-regexp line-regexp max-count after-context before-context context "
@@ -56,18 +75,23 @@ _GREP: Final = known(
 READERS: Final[Mapping[str, Reader]] = {
     **dict.fromkeys(
         """
-        ls cat wc head tail nl tac rev fold expand unexpand fmt pwd stat du df cmp comm join paste cksum
-        readlink realpath id whoami uname arch nproc true false which od hexdump column
+        cat head nl tac rev fold expand unexpand fmt pwd stat df cmp comm join paste
+        readlink realpath id whoami uname arch nproc true false which od column
         """.split(),  # noqa: SIM905 - a list of quoted names is no easier to read
         _HARMLESS,
     ),
+    "ls": _all_but(r"-[^-]*L|--de"),  # into folders behind links
+    "du": _all_but(r"-[^-]*[LDHX]|--(?:de|f|exclude-)"),
+    "wc": _all_but(r"--f"),  # the names of its files stand in another
+    "cksum": _all_but(r"-[^-]*c|--c"),
+    "tail": _all_but(r"-[^-]*[fF]|--[fr]|\+.*f"),  # never ends
+    "hexdump": _all_but(r"-[^-]*f|--f"),  # tells what stands in its file of formats
     **dict.fromkeys(("basename", "dirname", "sleep"), _TEXT_ONLY),
     "cut": known("s", "bcdf", "bytes characters delimiter fields only-delimited output-delimiter complement"),
     "echo": _TEXT_ONLY,
     "seq": _TEXT_ONLY,
     "tr": _TEXT_ONLY,
     "type": _TEXT_ONLY,
-    "printf": known("", texts=1_000),  # -v sets an element of an array, whose number is computed
     "cd": known("", most=1),
     "grep": _GREP,
     "egrep": _GREP,
@@ -93,12 +117,12 @@ READERS: Final[Mapping[str, Reader]] = {
         "abBEiNqstuwyZ", "UCW", "unified context brief ignore-all-space side-by-side color", most=2
     ),
     "file": known("bikNr", "", "brief mime mime-type mime-encoding"),
-    "tree": known("adfpshugDFQrtin", "LIP", "noreport dirsfirst prune gitignore"),
+    "tree": known("adfpshugDFQrtin", "LIP", "noreport dirsfirst prune gitignore", bundles=False),
     "md5sum": known("bt", "", "binary text tag"),
     "sha1sum": known("bt", "", "binary text tag"),
     "sha256sum": known("bt", "", "binary text tag"),
     "sha512sum": known("bt", "", "binary text tag"),
-    "xxd": known("abCeipu", "cglos", most=1),
+    "xxd": known("abCeipu", "cglos", most=1, bundles=False),
 }
 
 _FIND_TESTS: Final = frozenset(
@@ -108,10 +132,11 @@ _FIND_TESTS: Final = frozenset(
     -user -group -depth -xdev -mount -true -false -readable -writable -executable
     """.split()  # noqa: SIM905
 )
-_TELL_VERSION: Final = frozenset(
-    ("python", "python3", "node", "rustc", "gcc", "clang", "ruby", "perl", "bash")
-)
-"""With `--version` alone these do nothing else, wherever they are called."""
+_TELL_VERSION: Final = frozenset(("python", "python3", "node", "gcc", "clang", "ruby", "perl", "bash"))
+"""With `--version` alone these do nothing else, wherever they are called. Not so rustc: rustup looks into the
+folder which one to run, and may fetch it."""
+_PRINTF_SETS: Final = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
+"""`printf %n PATH` sets a variable."""
 _SED_PRINT: Final = re.compile(r"(\d+|\$)(,(\d+|\$))?p(;(\d+|\$)(,(\d+|\$))?p)*")
 
 
@@ -136,6 +161,8 @@ def paths_given(name: str, reader: Reader, arguments: Arguments) -> Iterator[Wor
     texts, paths = reader.texts, 0
     options, value_follows = True, False
     for word in arguments:
+        if reader.never and options and reader.never.match(word.text):
+            raise NotUnderstood(f"with {word.text} {name} may do more than read these files")
         if value_follows:
             value_follows = False
         elif options and word.text == "--":
@@ -169,6 +196,8 @@ def _option(name: str, reader: Reader, word: Word) -> bool:
         return False
     for place, letter in enumerate(text[1:], 1):
         if letter in reader.with_value:
+            if not reader.bundles and not re.fullmatch(r"-.\d*", text):
+                raise unknown
             return place == len(text) - 1
         if letter not in reader.letters:
             raise unknown
@@ -209,11 +238,27 @@ def _date(arguments: Arguments) -> Iterator[Word]:
     return iter(())
 
 
+def _printf(arguments: Arguments) -> Iterator[Word]:
+    """`-v` sets an element of an array, whose number is computed; `%n` sets a variable too."""
+    texts = [word.text for word in arguments]
+    if texts[:1] != ["--"] and any(text.startswith("-") for text in texts[:1]):
+        raise NotUnderstood(f"with {texts[0]} printf may do more than print")
+    if any(_PRINTF_SETS.search(text.replace("%%", "")) for text in texts):
+        raise NotUnderstood("with %n printf sets a variable")
+    return iter(())
+
+
 _SPECIAL: Final[Mapping[str, Callable[[Arguments], Iterator[Word]]]] = {
     "find": _find,
     "sed": _sed,
     "date": _date,
+    "printf": _printf,
 }
+
+
+def wants_files(command: SimpleCommand) -> bool:
+    """Whether it would show all that stands in a folder, also behind links, if it were given one."""
+    return command.name == "diff"
 
 
 def reads_below(command: SimpleCommand) -> bool:

@@ -263,3 +263,6 @@ def test_programs_of_the_project_are_not_found_through_a_relative_path(
         assert find_program("rg", {"PATH": path}) is None
     assert find_program("rg", {"PATH": f"bin:{program.parent}"}) == str(program)
     assert child_environment({"PATH": "bin:/usr/bin:"})["PATH"] == "/usr/bin"
+    environ = child_environment({"LD_LIBRARY_PATH": ":/opt/lib;", "PYTHONPATH": ".:/x", "NODE_PATH": ":"})
+    assert (environ["LD_LIBRARY_PATH"], environ["PYTHONPATH"]) == ("/opt/lib", "/x")
+    assert "NODE_PATH" not in environ

@@ -65,6 +65,14 @@ file README.md
 du -sh src
 df
 tree -L 2
+tree -a -I x src
+xxd -c 8 -l 64 README.md
+xxd -c8 README.md
+wc -lw README.md
+tail -c 20 README.md
+hexdump -C README.md
+du -sh --max-depth=1 src
+printf '%s %%n\n' a
 date
 date +%F
 date -u +%H:%M
@@ -305,6 +313,34 @@ ls ;;
 coproc ls
 exec 3<>/dev/tcp/a/1
 unknown-program
+hexdump -f.env README.md
+hexdump -vf.env README.md
+wc --files0-from=README.md
+wc --files0=README.md
+du --files0-from=README.md
+du -L .
+ls -RL .
+ls --deref src
+cksum -c README.md
+tail -f README.md
+tail -5f README.md
+tail --follow README.md
+grep -d recurse main .
+grep -drecurse main .
+diff -N src .
+diff src secrets
+xxd -ac README.md x
+xxd -bs README.md x
+xxd -cols README.md x
+tree -Io x y
+tree -aI x
+printf %n PATH; ls
+printf 'aa%5n' PATH; ls
+printf '%%%n' PATH
+rustc --version
+cat .*/x
+cat */*/*/*/x
+cd folder-inside/.. && cat q/../../x
 trap id EXIT
 kill 1
 wait
@@ -336,7 +372,8 @@ CONTROL = [
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # without shims
     root, outside = tmp_path / "work", tmp_path / "outside"
     for folder in (root / "src", root / "secrets", outside):
         folder.mkdir(parents=True)
@@ -360,13 +397,23 @@ def lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-@pytest.mark.parametrize("command", lines(READS))
+@pytest.mark.parametrize("command", [*lines(READS), "ls -la \\\n  src"])
 def test_what_only_reads_inside_the_workspace_runs_unasked(workspace: Workspace, command: str) -> None:
     assert why_it_asks(command, workspace) == ""
 
 
 @pytest.mark.parametrize(
-    "command", [*lines(ASKS), *CONTROL, "cat <<E\nx\nE", "ls\nrm x", "ls \\\n; rm x", ""]
+    "command",
+    [
+        *lines(ASKS),
+        *CONTROL,
+        "cat <<E\nx\nE",
+        "ls\nrm x",
+        "ls \\\n; rm x",
+        "cat link-\\\noutside",
+        "cat .e\\\nnv",
+        "",
+    ],
 )
 def test_all_else_asks_and_says_why(workspace: Workspace, command: str) -> None:
     why = why_it_asks(command, workspace)
@@ -383,6 +430,61 @@ def test_a_program_of_the_workspace_is_not_the_one_of_the_system(
     planted.chmod(0o755)
     monkeypatch.setenv("PATH", f"{planted.parent}:{os.environ['PATH']}")
     assert "a program of the workspace" in why_it_asks("ls", workspace)
+
+
+def test_a_link_of_the_workspace_is_no_program_of_the_system_either(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = workspace.root / "bin" / "ls"
+    planted.parent.mkdir()
+    planted.symlink_to("/bin/rm")
+    monkeypatch.setenv("PATH", f"{planted.parent}:{os.environ['PATH']}")
+    assert "a program of the workspace" in why_it_asks("ls README.md", workspace)
+
+
+def test_what_a_program_is_may_not_be_said_by_files_of_the_workspace(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = tmp_path / "shims" / "ls"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
+    assert "which ls is run" in why_it_asks("ls", workspace)
+
+
+def test_libraries_of_the_workspace_are_not_loaded_unasked(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/usr/lib:{workspace.root}/src")
+    assert "libraries of the workspace" in why_it_asks("ls", workspace)
+
+
+def test_a_file_that_a_pattern_finds_is_no_option(workspace: Workspace) -> None:
+    assert why_it_asks("cat s*", workspace) == ""
+    assert why_it_asks("cat *.md", workspace) == ""
+    (workspace.root / "--files0-from=.env.md").touch()
+    assert "like an option" in why_it_asks("cat *.md", workspace)
+
+
+def test_patterns_are_looked_at_in_folders_with_odd_names_and_other_languages(workspace: Workspace) -> None:
+    odd = workspace.root / "[id]"
+    odd.mkdir()
+    (odd / "odd-link").symlink_to("/etc/passwd")
+    (workspace.root / "src" / "é").symlink_to("/etc/passwd")
+    assert "out of the workspace" in why_it_asks("cd '[id]' && cat odd*", workspace)
+    assert "out of the workspace" in why_it_asks("cat src/??", workspace)
+
+
+def test_many_folders_to_change_to_are_not_followed(workspace: Workspace) -> None:
+    assert why_it_asks("cd src && " * 900 + "ls", workspace)
+
+
+def test_keys_are_found_however_deep_they_lie(workspace: Workspace) -> None:
+    deep = workspace.root / "src" / ".aws" / "cli"
+    deep.mkdir(parents=True)
+    (deep / "cache").touch()
+    assert "cache" in why_it_asks("grep -r main src", workspace)
 
 
 def test_a_recursive_search_is_not_led_to_keys_by_the_folder_it_starts_in(workspace: Workspace) -> None:
