@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pyte
 from textual.app import App
@@ -36,6 +37,7 @@ class Terminal:
         self._stream = pyte.Stream(self._screen)
 
     def write(self, data: str) -> None:
+        """Take what a driver writes."""
         self._stream.feed(_PRIVATE.sub("", data))
 
     def cells(self) -> list[list[pyte.screens.Char]]:
@@ -104,14 +106,20 @@ async def painted_workspace(
     """Open the workspace on a terminal of that size."""
     terminal = Terminal(*size)
     app = _StillApp(folder, theme)
-    app.driver_class = _driver_for(terminal)
+    app.driver_class = driver_for(terminal)
     async with app.run_test(headless=False, size=size) as pilot:
         painted = Painted(app.workspace, pilot, terminal)
         await painted.painted()
         yield painted
 
 
-def _driver_for(terminal: Terminal) -> type[HeadlessDriver]:
+class Writable(Protocol):
+    """What a driver writes to."""
+
+    def write(self, data: str) -> None: ...
+
+
+def driver_for(terminal: Writable) -> type[HeadlessDriver]:
     """A driver of Textual that writes there."""
 
     class Writing(HeadlessDriver):

@@ -15,6 +15,7 @@ from keen_tui.ui.app import KeenApp, UiSettings
 from keen_tui.ui.port import Workplace
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
+from tests.support.painted import Writable, driver_for
 
 PATIENCE = 20.0
 
@@ -78,13 +79,20 @@ class Driver:
 
 @asynccontextmanager
 async def workspace(
-    folder: Path, *, size: tuple[int, int] = (120, 40), settings: UiSettings | None = None, **options: object
+    folder: Path,
+    *,
+    size: tuple[int, int] = (120, 40),
+    settings: UiSettings | None = None,
+    terminal: Writable | None = None,
+    **options: object,
 ) -> AsyncIterator[Driver]:
-    """Open the workspace; it reads the bus when this returns."""
+    """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
     session = FakeSession(folder)
     workplace = Workplace(session=session, **options)  # type: ignore[arg-type]
     app = KeenApp(lambda: workplace, settings)
-    async with app.run_test(size=size) as pilot:
+    if terminal:
+        app.driver_class = driver_for(terminal)
+    async with app.run_test(headless=terminal is None, size=size) as pilot:
         driver = Driver(app, session, pilot)
         await driver.until(lambda: app.live)
         yield driver
