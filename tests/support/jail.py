@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.messages import ToolResult
 from keen_tui.tools.bash import Bash
@@ -25,7 +27,11 @@ PYTHON = os.path.realpath(sys.executable)
 
 def _bubblewrap(policy: Policy) -> Sandbox | str:
     program = shutil.which("bwrap")
-    return Bubblewrap(program, policy) if program else "bubblewrap is not installed"
+    if program is None:
+        return "bubblewrap is not installed"
+    bare = (program, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true")
+    tried = subprocess.run(bare, capture_output=True, text=True)
+    return tried.stderr.strip() if tried.returncode else Bubblewrap(program, policy)
 
 
 def _landlock(policy: Policy) -> Sandbox | str:
@@ -56,12 +62,20 @@ class Jail:
         environ = child_environment(os.environ)
         environ["PATH"] = f"{Path(PYTHON).parent}:{environ['PATH']}"
         self.policy = policy_for(self.workspace, self.home, (self.own,), environ)
-        made = SANDBOXES[name](self.policy)
+        self._name = name
+        self.sandbox = self._made()
+
+    def hide(self, path: Path) -> None:
+        """From now on commands must not see it."""
+        self.policy = replace(self.policy, hidden=(*self.policy.hidden, path))
+        self.sandbox = self._made()
+
+    def _made(self) -> Sandbox:
+        made = SANDBOXES[self._name](self.policy)
         if isinstance(made, str):
             pytest.skip(made)
-        if problem := problem_of(made, self.policy, os.environ):
-            pytest.skip(problem)
-        self.sandbox = made
+        assert problem_of(made, self.policy, os.environ) == ""
+        return made
 
     async def __call__(self, command: str, timeout: int = 60) -> ToolResult:
         """Run a command in the sandbox."""

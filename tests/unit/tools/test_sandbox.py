@@ -107,6 +107,16 @@ async def test_secrets_and_our_own_files_are_not_seen(jail: Jail) -> None:
     assert "session.jsonl" not in result.text
 
 
+async def test_what_is_hidden_in_the_workspace_is_neither_read_nor_changed(jail: Jail) -> None:
+    hidden = jail.workspace / "state"
+    hidden.mkdir()
+    (hidden / "session.jsonl").write_text("TOP SECRET\n")
+    jail.hide(hidden)
+    result = await jail("cat state/*; echo evil > state/session.jsonl; rm -rf state; mv state gone")
+    assert "TOP SECRET" not in result.text
+    assert (hidden / "session.jsonl").read_text() == "TOP SECRET\n"
+
+
 async def test_our_own_files_are_not_changed(jail: Jail) -> None:
     await jail(f"mkdir -p {jail.own}; echo evil > {jail.own}/settings.toml; rm -rf {jail.own}")
     assert (jail.own / "settings.toml").read_text() == 'mode = "ask"\n'
@@ -231,7 +241,7 @@ async def test_what_makes_a_session_of_its_own_ends_with_the_command(jail: Jail)
 
 
 async def test_a_timeout_lets_a_command_clean_up_inside_too(jail: Jail) -> None:
-    result = await jail("trap 'echo bye; exit' TERM; sleep 600 & wait", timeout=1)
+    result = await jail("trap 'sleep 0.1; echo bye; exit' TERM; sleep 600 & wait", timeout=1)
     assert result.exit_code == 124
     assert "bye" in result.text
 
