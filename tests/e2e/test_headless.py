@@ -105,7 +105,7 @@ async def test_stream_json_is_one_event_a_line(program: Program) -> None:
         Reply([Say("I run it."), Call("bash", {"command": "echo hello; exit 3"})]),
         Reply([Say("Done.")]),
     ]
-    run = await program.ask(script, "-p", "hi", "--output", "stream-json", "--mode", "auto")
+    run = await program.ask(script, "-p", "hi", "--output", "stream-json", "--mode", "auto", "--no-sandbox")
     types = [record["type"] for record in run.records]
     assert types[:2] == ["session_opened", "turn_started"]
     assert types[-1] == "turn_done"
