@@ -73,7 +73,8 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
 def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if access.kind == "command":
         is_held = access.sandboxed and mode == "auto-edit" and not access.losses
-        return ALLOW if is_held or access.reads_only or _is_allowed(access, allowed) else _command(access)
+        is_allowed = _is_allowed(access, allowed) and not access.losses
+        return ALLOW if is_held or access.reads_only or is_allowed else _command(access)
     if special := _special(access):
         return _path(access, special)
     if allowed.rules.allow_path(access):
@@ -109,7 +110,7 @@ def _command(access: Access) -> Verdict:
         why=access.losses or access.concern or "commands can change anything that you can",
         grant="this same command again, this session",
         grant_key=("command", access.subject),
-        saves=worth_saving(access.parts),
+        saves=() if access.losses else worth_saving(access.parts),
     )
 
 

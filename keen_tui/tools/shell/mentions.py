@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.tools.shell.grammar import LONGEST, parsed
+from keen_tui.tools.shell.grammar import parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,17 +20,25 @@ if TYPE_CHECKING:
 _RUNNERS: Final = frozenset(
     """
     env sudo doas su xargs nohup timeout nice ionice stdbuf time command builtin exec eval setsid watch
-    parallel chroot unshare flock script strace ltrace caffeinate busybox
+    parallel chroot unshare flock script strace ltrace caffeinate busybox coproc
     """.split()  # noqa: SIM905 - a list of twenty quoted names is no easier to read
 )
-_SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish"])
+_SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap"])
+"""What takes text as commands."""
+_EXECS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
+_LONGEST: Final = 131_072
+"""Bytes of a command that the system takes."""
+_MOST_PLACES: Final = 100
+"""Words behind a runner of which each may be the program."""
 _DEEPEST: Final = 4
 _WRITTEN: Final = re.compile(r"[\"'\\]")
 
 
 def mentioned_commands(command: str) -> tuple[tuple[str, ...], ...]:
     """The words of every command in the text, quotes taken away, the program without its folder."""
-    return tuple(_commands(command[:LONGEST], 0))
+    command = command[:_LONGEST]
+    joined = command.replace("\\\n", "")
+    return tuple(dict.fromkeys(each for text in {command, joined} for each in _commands(text, 0)))
 
 
 def _commands(text: str, depth: int) -> Iterator[tuple[str, ...]]:
@@ -40,11 +48,24 @@ def _commands(text: str, depth: int) -> Iterator[tuple[str, ...]]:
         todo.extend(reversed(node.children))
         if node.type == "command":
             yield from _words_of(node, depth)
+        elif node.type == "redirected_statement" and depth < _DEEPEST:
+            yield from _given_to_a_shell(node, depth)
+
+
+def _given_to_a_shell(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
+    """The commands of `bash <<E`."""
+    program = PurePosixPath((node.text or b"").decode().split()[0]).name
+    if program in _SHELLS:
+        for redirect in node.children:
+            for child in redirect.children:
+                if child.type == "heredoc_body":
+                    yield from _commands((child.text or b"").decode(), depth + 1)
 
 
 def _words_of(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
-    skipped = ("variable_assignment", "file_redirect", "herestring_redirect")
+    skipped = ("variable_assignment", "file_redirect")
     words = [(child.text or b"").decode() for child in node.children if child.type not in skipped]
+    words = [word.removeprefix("<<<").strip() for word in words]
     yield from _spoken([_WRITTEN.sub("", word) for word in words], words, depth)
 
 
@@ -55,13 +76,16 @@ def _spoken(words: Sequence[str], written: Sequence[str], depth: int) -> Iterato
     name = PurePosixPath(words[0]).name or words[0]
     yield (name, *words[1:])
     if name in _RUNNERS:
-        for place in range(1, len(words)):
+        for place in range(1, min(len(words), _MOST_PLACES)):
             if not words[place].startswith("-") and "=" not in words[place]:
                 inner = PurePosixPath(words[place]).name
                 yield (inner, *words[place + 1 :])
-    if (name in _SHELLS or name == "eval") and depth < _DEEPEST:
+    if name == "find":
+        yield from (tuple(words[place + 1 :]) for place, word in enumerate(words) if word in _EXECS)
+    if (name in _SHELLS or name in _RUNNERS or name == "find") and depth < _DEEPEST:
         for word in written[1:]:
-            yield from _commands(_unquoted(word), depth + 1)
+            if name in _SHELLS or " " in word:
+                yield from _commands(_unquoted(word), depth + 1)
 
 
 def _unquoted(word: str) -> str:

@@ -15,9 +15,11 @@ _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
     ("reset", re.compile(r"--hard")),
     ("checkout", re.compile(r"\.|--|-f|--force|:/")),
     ("restore", re.compile(r"\.|:/")),
+    ("switch", re.compile(r"-\w*f\w*|--force|--discard-changes")),
+    ("rm", re.compile(r"\.|\*|:/")),
     ("stash", re.compile(r"drop|clear")),
     ("branch", re.compile(r"-\w*D\w*")),
-    ("push", re.compile(r"-\w*f\w*|--force.*|--mirror|--delete|\+.*")),
+    ("push", re.compile(r"-\w*f\w*|--force.*|-d|--mirror|--delete|--prune|[+:].*")),
     ("reflog", re.compile(r"expire|delete")),
     ("filter-branch", re.compile(r".*")),
     ("worktree", re.compile(r"remove")),
@@ -31,6 +33,8 @@ def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
     for name, *words in mentions:
         if name in ("rm", "shred", "unlink", "mv", "rmdir") and any(_is_much(word) for word in words):
             return "it removes the history, all of a folder, or what is outside of it"
+        if name == "xargs" and any(word in ("rm", "shred", "unlink") for word in words):
+            return "it removes all that is named to it"
         if name == "find" and any(word in ("-delete", "rm", "shred", "unlink") for word in words):
             return "it removes all files that it finds"
         if name == "git" and _loses_work(words):

@@ -75,6 +75,19 @@ def test_a_command_runs_unasked_where_each_of_its_parts_is_allowed(
         "f() { git push; }; f",
         "git push &",
         "(git push)",
+        "sudo bash -c 'git push'",
+        "timeout 5 bash -c 'git push'",
+        "env -S 'git push'",
+        "su -c 'git push'",
+        "find . -exec git push +",
+        "xargs -I{} sh -c 'git push'",
+        "trap 'git push' EXIT",
+        "coproc git push",
+        "bash <<E\ngit push\nE",
+        "bash <<< 'git push'",
+        "git pu\\\nsh",
+        "ls # \\\ngit push",
+        f"true {'x' * 20_000}; git push",
     ],
 )
 @pytest.mark.parametrize("mode", ["ask", "auto-edit", "auto"])
@@ -92,6 +105,13 @@ def test_ask_beats_allow_and_holds_in_auto_mode(tmp_path: Path) -> None:
     assert decision("make deploy", tmp_path, ask=ask, allow=allow) == "ask"
     assert decision("make deploy", tmp_path, "auto", ask=ask, allow=allow) == "ask"
     assert decision("make test", tmp_path, ask=ask, allow=allow) == "allow"
+
+
+def test_what_throws_much_away_asks_also_where_a_rule_allows_it(tmp_path: Path) -> None:
+    assert decision("git push", tmp_path, allow="bash(git *)") == "allow"
+    assert decision("git push --force", tmp_path, allow="bash(git *)") == "ask"
+    assert decision("git push --force", tmp_path, allow="bash") == "ask"
+    assert judge("ask", judged("rm -rf .git", Workspace(tmp_path)), Allowed()).saves == ()
 
 
 def test_what_a_rule_asks_about_can_not_be_granted_for_the_session(tmp_path: Path) -> None:
