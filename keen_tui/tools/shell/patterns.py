@@ -32,7 +32,7 @@ _VERBS: Final[Mapping[str, frozenset[str]]] = {
         "mvn": "test compile verify package",
         "gradle": "test build check",
         "dotnet": "build test format",
-        "git": "add commit status diff log show",
+        "git": "add commit status",  # not diff: `git diff --output=x` writes anywhere
     }.items()
 }
 """Programs of which more than one exact command is worth allowing, and the verbs that are then named too."""
@@ -40,6 +40,10 @@ _VERBS: Final[Mapping[str, frozenset[str]]] = {
 _NAMED_TOO: Final = frozenset(["run", "make"])
 """Behind these the next word says what is run."""
 
+_RUNS_ANYTHING: Final = re.compile(
+    r"(?:i?python|pypy|node|deno|bun|ruby|perl|php|lua|bash|sh|dash|zsh|fish|env|xargs|sudo|npx|uvx|bunx|tsx)[\d.]*"
+)
+"""Programs with which `uv run python *` would allow everything."""
 _PLAIN: Final = re.compile(r"[A-Za-z][\w:.-]*")
 _MOST_PARTS: Final = 3
 
@@ -102,7 +106,8 @@ def _pattern(words: tuple[str, ...]) -> CommandPattern:
     if verbs is None or (verbs and count == 1):
         return CommandPattern(words=words)
     if words[count - 1] in _NAMED_TOO:
-        if len(words) == count or not _PLAIN.fullmatch(words[count]):
+        named = words[count] if len(words) > count else ""
+        if not _PLAIN.fullmatch(named) or _RUNS_ANYTHING.fullmatch(named):
             return CommandPattern(words=words)
         count += 1
     return CommandPattern(words=words[:count], more=True)
