@@ -167,7 +167,7 @@ async def test_what_hides_in_a_command_is_shown_and_nothing_of_it_left_out(tmp_p
     async with workspace(tmp_path) as driver:
         await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), event)
         page = "".join(row[5:80].strip() for row in driver.rows()).replace(" ", "")
-        assert "$echo^[]0;harmless^Gok^[[2K<U+000D>ls<U+202E>gpj.exe" in page
+        assert "$echo<U+001B>]0;harmless<U+0007>ok<U+001B>[2K<U+000D>ls<U+202E>gpj.exe" in page
         assert "<U+0441>ata<U+00A0>b<2blanks>rm<tab>-rfx" in page
 
 
@@ -194,3 +194,14 @@ async def test_a_command_that_would_be_allowed_as_it_is_is_not_repeated(tmp_path
     async with workspace(tmp_path) as driver:
         await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "python x.py"), event)
         assert driver.shows("2  yes, always in this folder   exactly this command")
+
+
+async def test_a_star_that_stands_in_the_command_is_not_called_exactly_that(tmp_path: Path) -> None:
+    event = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target="git add *", question="Run this command?", why="",
+        display=CommandDisplay(command="git add *", output="", exit_code=None), grant=None,
+        saves=("git add *",),
+    )  # fmt: skip
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "git add *"), event)
+        assert driver.shows("2  yes, always in this folder   git add *")

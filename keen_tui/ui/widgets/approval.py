@@ -39,7 +39,7 @@ def approval_question(event: ApprovalRequested) -> Question:
     if event.grant:
         choices.append(Choice(id="grant", label="yes, and allow", consequence=clean(event.grant)))
     if event.saves:
-        is_all = event.saves == (event.target.strip(),)
+        is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
         saved = "exactly this command" if is_all else GAP.join(map(revealed, event.saves))
         choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
     return Question(
