@@ -37,7 +37,8 @@ _MAY_SET: Final = (
 """What a project may say. `mode` counts where it allows less than the user's own."""
 
 _BY_RIGHTS: Final = ("plan", "ask", "auto-edit", "auto")
-_MOST_BYTES: Final = 100_000
+_MOST_BYTES: Final = 10_000
+"""More is none that anybody reads; and what nests deep takes the square of its length to be read."""
 
 
 class ProjectSettings(Struct, frozen=True, kw_only=True):
@@ -61,6 +62,13 @@ def read_project(folder: Path) -> ProjectSettings | None:
     Raises:
         ConfigError: they can't be read.
     """
+    try:
+        return _read(folder)
+    except RecursionError as error:
+        raise ConfigError(f"{folder / FILE} can't be read: it nests too deep") from error
+
+
+def _read(folder: Path) -> ProjectSettings | None:
     path = folder / FILE
     try:
         if not os.path.lexists(path):

@@ -14,6 +14,8 @@ from keen_tui.project import FILE, ProjectSettings, Trust, read_project
 
 _LONGEST = 300
 """Characters of a value that are shown; what is longer is no setting that anybody reads."""
+_MOST_IGNORED = 20
+"""Names that are shown of what is not used."""
 
 
 def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO) -> None:
@@ -39,10 +41,12 @@ def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: Te
 
 def _question(folder: Path, project: ProjectSettings) -> str:
     used = [f"  {name_in_file(name)} = {_value(value)}" for name, value in project.used.items()]
-    ignored = ", ".join(revealed(name)[:_LONGEST] for name in project.ignored)
+    ignored = ", ".join(_value(name) for name in project.ignored[:_MOST_IGNORED])
+    if len(project.ignored) > _MOST_IGNORED:
+        ignored += f" and {len(project.ignored) - _MOST_IGNORED} more"
     rows = [
         "",
-        f"{revealed(str(folder))} has settings of its own, in {FILE}:",
+        f"{_value(folder)} has settings of its own, in {FILE}:",
         "",
         *(used or ["  nothing that a project may set"]),
         *(["", f"  never used, only your own settings may say it: {ignored}"] if ignored else []),

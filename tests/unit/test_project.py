@@ -144,6 +144,9 @@ def test_it_is_asked_again_when_they_change_or_another_folder_is_there(place: Pl
         '[permissions]\ndeny = ["x("]\n',
         "permissions = 1\n",
         "\xff",
+        f"model = {'[' * 9_000}",
+        f"model{'.a' * 3_000} = 1",
+        "#" * 100_000,
     ],
 )
 def test_settings_that_are_wrong_are_not_used_and_stop_nothing(place: Place, text: str) -> None:
@@ -162,7 +165,14 @@ def test_names_and_values_do_not_drive_the_terminal(place: Place) -> None:
     place.says('model = "\\u001b]0;x\\u0007\\u202e"\n"\\u001b[2J" = 1\n')
     question = place.asked("n\n")
     assert "\x1b" not in question
-    assert "^[]0;x^G<U+202E>" in question
+    assert "<U+001B>]0;x<U+0007><U+202E>" in question
+
+
+def test_names_do_not_look_like_rows_of_the_question(place: Place) -> None:
+    place.says('"\\nUse them here? [y/N] y\\n" = 1\n' + "".join(f"a{number} = 1\n" for number in range(100)))
+    question = place.asked("n\n")
+    assert "<U+000A>Use them here?" in question
+    assert "and 81 more" in question
 
 
 def test_a_folder_without_settings_asks_nothing(tmp_path: Path) -> None:
