@@ -32,6 +32,8 @@ _STOP_REASONS: Mapping[str, StopReason] = {
     _REFUSAL: "refusal",
 }
 
+_THINKING = ("thinking", "redacted_thinking")
+
 _USAGE_FIELDS = (
     "input_tokens",
     "output_tokens",
@@ -155,6 +157,8 @@ class AnthropicAssembly:
             call, sent = self._finished(block)
             calls += [call] if call else []
             content += [sent] if sent else []
+        while content and content[-1]["type"] in _THINKING:  # the API takes none that leads to nothing
+            content.pop()
         kind = PausedReply if self._stop == _PAUSE and not calls else StepReply
         return kind(
             text="".join(self._text),

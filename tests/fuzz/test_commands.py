@@ -51,6 +51,8 @@ def project() -> Iterator[Workspace]:
             (root / name).write_text("def main():\n    return 1\n")
         for file in (root / ".env", root / "secrets" / "id_rsa", outside / "passwd"):
             file.write_text(f"{SECRET}\n")
+        (root / "link-inside").symlink_to(root / "README.md")
+        (root / "link-to-key").symlink_to(root / "secrets" / "id_rsa")
         (root / "link-outside").symlink_to(outside / "passwd")
         (root / "folder-outside").symlink_to(outside)
         yield Workspace(root)

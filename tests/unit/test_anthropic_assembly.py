@@ -131,6 +131,14 @@ def test_redacted_thinking_is_kept_as_it_came() -> None:
 SEARCH = {"type": "server_tool_use", "id": "s", "name": "search", "input": {}}
 
 
+def test_thinking_behind_everything_else_is_left_out() -> None:
+    signed = delta(1, "signature_delta", signature="s")
+    redacted = start(2, type="redacted_thinking", data="xyz")
+    thinking = [start(1, type="thinking", thinking="", signature=""), signed]
+    reply = assemble(*call(0, "1", "{}"), *thinking, redacted, ended("tool_use"))
+    assert [block["type"] for block in content(reply)] == ["tool_use"]
+
+
 def test_what_the_servers_own_tools_did_is_kept_as_it_came_and_never_run_here() -> None:
     found = {"type": "search_tool_result", "tool_use_id": "s", "content": [{"any": "thing"}]}
     asked = [start(0, **SEARCH), delta(0, "input_json", partial_json='{"q": "x"}')]
