@@ -34,5 +34,5 @@ def fuzzed(case: str, *, long: bool) -> Findings:
     ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     findings = Findings()
     for promise in FUZZED[name]:
-        findings.check(promise, ran.returncode == 0, ran.stdout[-3_000:])
+        findings.check(promise, ran.returncode == 0, ran.stdout[-3_000:] + ran.stderr[-1_000:])
     return findings

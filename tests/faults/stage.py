@@ -62,7 +62,7 @@ class Stage:
 
     def session(self) -> SessionFile | None:
         """The newest session file as it is now, None when there is none yet."""
-        files = sorted(self.home.rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+        files = sorted(self.home.glob("sessions/*/*.jsonl"), key=lambda path: path.stat().st_mtime)
         return read_session(files[-1]) if files else None
 
     def records(self) -> Sequence[Record]:
