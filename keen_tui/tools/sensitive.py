@@ -5,7 +5,10 @@ Pure: a path is judged by its name, in any case of letters, relative to the work
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Sequence
+from fnmatch import translate
+from functools import cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 
@@ -21,7 +24,39 @@ _RUNS_LATER_FOLDERS = frozenset(
         ".circleci",
         ".ci",
         ".buildkite",
+        ".woodpecker",
+        ".gitea",
+        ".forgejo",
         ".ssh",
+        ".gnupg",
+        ".hg",
+        ".jj",
+        ".cargo",
+        ".mvn",
+        ".yarn",
+        ".zed",
+        ".vs",
+        ".cursor",
+        ".claude",
+        ".codex",
+        ".gemini",
+        ".ipython",
+    }
+)
+_RUNS_LATER_PAIRS = frozenset(
+    {
+        (".github", "workflows"),
+        (".github", "actions"),
+        (".config", "autostart"),
+        (".config", "systemd"),
+        (".config", "fish"),
+        (".config", "git"),
+        (".config", "nvim"),
+        (".local", "bin"),
+        ("library", "launchagents"),
+        ("keen-tui", "settings.toml"),
+        ("keen-tui", "allowances.json"),
+        ("keen-tui", "trust.json"),
     }
 )
 _RUNS_LATER_FILES = (
@@ -50,40 +85,183 @@ _RUNS_LATER_FILES = (
     ".gitlab-ci.yml",
     ".travis.yml",
     "azure-pipelines.yml",
+    ".drone.yml",
+    ".cirrus.yml",
+    ".appveyor.yml",
+    "appveyor.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    "buildspec.yml",
+    "cloudbuild.yaml",
     ".bashrc",
     ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
     ".profile",
     ".zshrc",
     ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    "config.fish",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".tmux.conf",
+    ".screenrc",
+    ".curlrc",
+    ".wgetrc",
+    ".hgrc",
+    "head",  # makes a folder a repository, whose config git obeys
+    "authorized_keys",
+    "crontab",
+    "*.desktop",
+    "*.service",
+    "*.timer",
+    "*.pth",
+    ".pdbrc",
+    "pip.conf",
+    "pip.ini",
+    "uv.toml",
+    "poetry.toml",
+    "pytest.ini",
+    "mypy.ini",
+    ".mypy.ini",
+    ".pylintrc",
+    "pylintrc",
+    ".flake8",
+    ".coveragerc",
+    "gemfile",
+    "*.gemspec",
+    ".rspec",
+    ".irbrc",
+    ".pryrc",
+    ".rubocop.yml",
+    "vagrantfile",
+    "composer.json",
+    ".user.ini",
+    ".htaccess",
+    "build.rs",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    ".tool-versions",
+    "mise.toml",
+    ".mise.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradlew",
+    "mvnw",
+    "gradle-wrapper.properties",
+    "directory.build.props",
+    "directory.build.targets",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    "bunfig.toml",
+    "deno.json",
+    "deno.jsonc",
+    ".eslintrc*",
+    "eslint.config.*",
+    ".prettierrc*",
+    "prettier.config.*",
+    ".lintstagedrc*",
+    ".huskyrc*",
+    "lefthook.yml",
+    "taskfile.yml",
+    ".bazelrc",
+    "flake.nix",
+    "shell.nix",
+    ".exrc",
+    ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    "*.code-workspace",
+    ".gdbinit",
+    ".lldbinit",
+    ".ghci",
+    ".rprofile",
+    ".iex.exs",
+    ".mcp.json",
+    ".cursorrules",
+    "gemini.md",
+    "copilot-instructions.md",
 )
-_SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
+_SECRET_FOLDERS = frozenset(
+    {".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", ".mozilla"}
+)
+_SECRET_PAIRS = frozenset(
+    {(".config", "gh"), (".config", "gcloud"), (".config", "op"), (".gem", "credentials")}
+)
 _SECRET_FILES = (
     ".env",
     ".env.*",
+    "*.env",
+    ".envrc",
+    ".flaskenv",
     ".netrc",
+    "_netrc",
+    ".authinfo",
+    ".my.cnf",
+    ".s3cfg",
+    ".boto",
+    ".htpasswd",
+    ".dockercfg",
+    ".vault-token",
+    ".*_history",
+    "kubeconfig",
     ".pgpass",
     ".pypirc",
     ".npmrc",
     ".git-credentials",
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-    "id_dsa",
+    "id_rsa*",
+    "id_ed25519*",
+    "id_ecdsa*",
+    "id_dsa*",
     "*.pem",
     "*.key",
     "*.p12",
     "*.pfx",
+    "*.pkcs12",
     "*.kdbx",
+    "*.jks",
+    "*.keystore",
+    "*.ppk",
+    "*.ovpn",
+    "*.tfstate",
+    "*.tfstate.backup",
+    "*.tfvars",
+    "credentials",
     "credentials.json",
+    "credentials.toml",
+    "credentials.tfrc.json",
+    "application_default_credentials.json",
+    "client_secret*.json",
+    "service[-_]account*.json",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
+    "key4.db",
+    "logins.json",
+    "wallet.dat",
 )
-_SECRET_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
+_SECRET_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "example.env", "sample.env")
 
 
 def runs_code_later(path: str) -> bool:
     """Whether tools, hooks or a shell may run what is written there, without being told to."""
     parts = _parts(path)
-    is_workflow = any(pair == (".github", "workflows") for pair in pairwise(parts))
-    return is_workflow or _matches(parts, _RUNS_LATER_FOLDERS, _RUNS_LATER_FILES)
+    return not _RUNS_LATER_PAIRS.isdisjoint(pairwise(parts)) or _matches(
+        parts, _RUNS_LATER_FOLDERS, _RUNS_LATER_FILES
+    )
 
 
 def holds_secrets(path: str) -> bool:
@@ -92,12 +270,19 @@ def holds_secrets(path: str) -> bool:
     return (
         parts[-1:] != ()
         and parts[-1] not in _SECRET_EXAMPLES
-        and _matches(parts, _SECRET_FOLDERS, _SECRET_FILES)
+        and not parts[-1].endswith(".pub")
+        and (not _SECRET_PAIRS.isdisjoint(pairwise(parts)) or _matches(parts, _SECRET_FOLDERS, _SECRET_FILES))
     )
 
 
 def _matches(parts: tuple[str, ...], folders: frozenset[str], files: tuple[str, ...]) -> bool:
-    return not folders.isdisjoint(parts) or any(fnmatchcase(parts[-1], name) for name in files if parts)
+    return not folders.isdisjoint(parts) or (parts != () and _any_of(files).match(parts[-1]) is not None)
+
+
+@cache
+def _any_of(names: Sequence[str]) -> re.Pattern[str]:
+    """One pattern for all: a search through folders asks for each of their files."""
+    return re.compile("|".join(map(translate, names)))
 
 
 def _parts(path: str) -> tuple[str, ...]:

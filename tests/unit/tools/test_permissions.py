@@ -108,7 +108,6 @@ def test_a_grant_does_not_lift_plan_mode() -> None:
         "sub/agents.md",
         ".keen/settings.toml",
         ".vscode/tasks.json",
-        ".envrc",
         "makefile",
         ".git/hooks/pre-commit",
         ".github/workflows/test.yml",
@@ -116,6 +115,17 @@ def test_a_grant_does_not_lift_plan_mode() -> None:
         "pyproject.toml",
         "package.json",
         "/home/somebody/.bashrc",
+        ".github/actions/build/action.yml",
+        ".config/systemd/user/x.service",
+        ".venv/lib/python3.12/site-packages/x.pth",
+        ".cargo/config.toml",
+        "build.rs",
+        "pytest.ini",
+        ".dir-locals.el",
+        "eslint.config.mjs",
+        ".tool-versions",
+        "vendor/bare.git/HEAD",
+        "keen-tui/settings.toml",
     ],
 )
 def test_what_can_run_code_later_asks_even_under_auto_edit(path: str) -> None:
@@ -127,12 +137,46 @@ def test_what_can_run_code_later_asks_even_under_auto_edit(path: str) -> None:
     assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "allow"
 
 
-@pytest.mark.parametrize("path", [".env", "conf/.env.local", "deploy.pem", ".ssh/config", "ID_RSA"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env",
+        "conf/.env.local",
+        "deploy.pem",
+        ".ssh/config",
+        "ID_RSA",
+        "id_rsa_work",
+        ".config/gh/hosts.yml",
+        "prod.env",
+        ".envrc",
+        "infra/terraform.tfstate",
+        ".bash_history",
+        ".docker/config.json",
+        "service-account-1.json",
+    ],
+)
 def test_secrets_are_not_read_unasked(path: str) -> None:
     assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "ask"
 
 
-@pytest.mark.parametrize("path", [".env.example", "src/environment.py", "keys.py", "docs/makefile.md", "."])
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env.example",
+        "src/environment.py",
+        "keys.py",
+        "docs/makefile.md",
+        ".",
+        "id_rsa.pub",
+        "config.toml",
+        "tests/conftest.py",
+        "src/head.ts",
+        "example.env",
+        "src/config/index.ts",
+        "vite.config.ts",
+        "Dockerfile",
+    ],
+)
 def test_ordinary_files_are_not_asked_about_twice(path: str) -> None:
     assert judge("auto-edit", Access(kind="read", subject=path), Allowed()).decision == "allow"
     assert judge("auto-edit", Access(kind="write", subject=path), Allowed()).decision == "allow"
