@@ -11,7 +11,7 @@ import pytest
 
 from keen_tui.choices import Mode
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.events import ApprovalRequested, ToolFinished, TurnDone, TurnIncomplete
+from keen_tui.events import ApprovalRequested, SandboxFound, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.sandbox.base import Argv, Launch
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
@@ -126,6 +126,16 @@ async def test_a_stop_outside_says_that_the_effects_are_unknown(tmp_path: Path) 
     assert finished.result.interrupted
     assert "exit code 3" in finished.result.text
     assert "effects unknown" in finished.result.text
+
+
+async def test_a_session_that_warms_up_tells_what_its_commands_run_in(tmp_path: Path) -> None:
+    async with at_work([], tmp_path, sandbox=stopping()) as bench:
+        bench.session.warm_up()
+        assert await bench.log.wait_for(SandboxFound) == SandboxFound(name="bubblewrap")
+    none = SandboxFinder(lambda: Found(sandbox=None, reason="No sandbox: why."))
+    async with at_work([], tmp_path, sandbox=none) as bench:
+        bench.session.warm_up()
+        assert await bench.log.wait_for(SandboxFound) == SandboxFound(name="", reason="No sandbox: why.")
 
 
 async def test_without_a_sandbox_commands_ask_in_auto_edit(tmp_path: Path) -> None:
