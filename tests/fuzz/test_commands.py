@@ -19,7 +19,9 @@ from tests.fuzz.budget import examples
 from tests.unit.tools.test_shell import ASKS, READS, lines
 
 SECRET = "this-must-not-be-read"
-HARMLESS, HARMFUL = lines(READS), lines(ASKS)
+HARMLESS = lines(READS)
+HARMFUL = [command for command in lines(ASKS) if not command.startswith("|") and command[-1] not in "|&\\"]
+"""Those that are a whole command: a half one may be harmless with its other half."""
 _JOINTS = st.sampled_from([" && ", " || ", "; ", " | ", "\n", " &&\n", ";", "|", "\n\n", " ;\t", "&&", " & "])
 _WRAPPINGS = st.sampled_from(
     lines("""
