@@ -6,9 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from msgspec import Struct
@@ -107,6 +105,8 @@ def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox 
 
 def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:
     """Run something in it that tries to write outside; says what is wrong with it, "" when it holds."""
+    import tempfile  # noqa: PLC0415 - only now: it takes a while to import
+
     with tempfile.TemporaryDirectory(prefix="keen-probe-", dir=_outside(policy)) as folder:
         argv = ("/bin/sh", "-c", _INSIDE, "sh", folder)
         try:
@@ -124,6 +124,8 @@ def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> 
 
 def _outside(policy: Policy) -> Path:
     """A folder that commands must not be able to write to."""
+    import tempfile  # noqa: PLC0415
+
     temporary = Path(os.path.realpath(tempfile.gettempdir()))
     return policy.home if temporary.is_relative_to(policy.workspace) else temporary
 
@@ -146,6 +148,8 @@ def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
             timeout=_PATIENCE,
             check=False,
         )
+
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(run).result()

@@ -12,19 +12,18 @@ _TIMED_OUT: Final = 124
 _LAST_WORDS: Final = 4_000
 """Characters of the output that are looked at: what stopped a command stands near its end."""
 
-_NETWORK: Final = re.compile(
+_NETWORK: Final = (
     r"could not resolve|couldn't resolve|temporary failure in name resolution|name or service not known|"
     r"network is unreachable|no route to host|failed to establish a new connection|getaddrinfo|"
-    r"EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|connection refused|couldn't connect to|"
+    r"\b(EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED)\b|connection refused|couldn't connect to|"
     r"could not connect to|cannot connect to the docker daemon|dial (tcp|udp|unix)|lookup .*: no such host|"
-    r"failed to lookup address|socket: operation not permitted",
-    re.IGNORECASE,
+    r"failed to lookup address|socket: operation not permitted"
 )
-_READ_ONLY: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
-_NOT_SEEN: Final = re.compile(r"^fatal: not a git repository", re.MULTILINE)
+_READ_ONLY: Final = r"read-only file system|\bEROFS\b"
+_NOT_SEEN: Final = r"^fatal: not a git repository"
 """The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
-_NOT_PERMITTED: Final = re.compile(r"operation not permitted|\bEPERM\b", re.IGNORECASE)
-_DENIED: Final = re.compile(r"permission denied|\bEACCES\b", re.IGNORECASE)
+_NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
+_DENIED: Final = r"permission denied|\bEACCES\b"
 
 
 def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
@@ -32,12 +31,17 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
     if exit_code in (None, 0, _TIMED_OUT):
         return ""
     said = output[-_LAST_WORDS:]
-    if _NETWORK.search(said):
+    if _says(said, _NETWORK):
         return "it seems to need the network, which the sandbox has not"
-    if _READ_ONLY.search(said) or (sandbox == "landlock" and _DENIED.search(said)):
+    if _says(said, _READ_ONLY) or (sandbox == "landlock" and _says(said, _DENIED)):
         return "it seems to write where the sandbox is read-only"
-    if _NOT_SEEN.search(said):
+    if _says(said, _NOT_SEEN):
         return "it seems to need what the sandbox does not show, such as a repository around this folder"
-    if _NOT_PERMITTED.search(said):
+    if _says(said, _NOT_PERMITTED):
         return "it seems to do what the sandbox does not permit"
     return ""
+
+
+def _says(words: str, pattern: str) -> bool:
+    """Patterns are compiled when something has failed, not when the program starts."""
+    return re.search(pattern, words, re.IGNORECASE | re.MULTILINE) is not None

@@ -124,6 +124,9 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
         ("bubblewrap", None, "Network is unreachable", ""),
         ("bubblewrap", 1, "Network is unreachable" + " " * 5_000, ""),
         ("bubblewrap", 1, "AssertionError: 1 != 2", ""),
+        ("bubblewrap", 1, "ModuleNotFoundError: No module named 'x'", ""),
+        ("bubblewrap", 1, "FileNotFoundError: [Errno 2] No such file or directory: 'x'", ""),
+        ("bubblewrap", 1, "npm error code ENOTFOUND", "network"),
     ],
 )
 def test_what_the_sandbox_stopped_is_told_from_the_last_words(
