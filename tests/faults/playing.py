@@ -181,7 +181,7 @@ def _without_disk(stage: Stage, findings: Findings) -> None:
         stage.program("--mode", "auto", limit=limit, home="" if is_full else "/proc/none") as terminal,
     ):
         stage.begin(terminal, FIRST)
-        terminal.wait_for_screen(TEXTS[-1], "turn 1 done")
+        stage.wait(terminal, lambda: "turn 1 done" in terminal.screen(), "the end of the first turn")
         terminal.type(f"{SECOND}\r")
         terminal.wait_for_screen(ANSWER, "turn 2 done")
         terminal.settle(QUIET)

@@ -21,7 +21,7 @@ from tests.support.terminal import TerminalProgram
 CTRL_C, CTRL_D, CTRL_R, ESC = "\x03", "\x04", "\x12", "\x1b"
 PATIENCE = 40.0
 """Seconds until a state counts as one that never comes."""
-QUESTIONS = ("Run this command?", "Change a.py?")
+QUESTIONS = ("Run this command?", "Change a.py?", "outside the sandbox?")
 _ENDS = (TurnDone, TurnIncomplete, TurnError)
 
 
