@@ -9,7 +9,7 @@ from typing import Final
 
 MASK: Final = "[key]"
 
-_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "DSN")
 _SHORTEST: Final = 8
 """Characters that a secret has at least: shorter ones would be found in words."""
 
@@ -33,8 +33,9 @@ def keep_secrets_of(environ: Mapping[str, str]) -> None:
 def _shapes() -> re.Pattern[str]:
     """What keys look like. Not compiled before a text has to be masked: the first paint comes first."""
     return re.compile(
-        r"\b(?:(?:sk|pk|rk|gsk|xai|key|glpat|xox[abprs])-|(?:gh[oprsu]|github_pat|hf)_)[\w*-]{8,}"
-        r"|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}|(?<=Bearer )\S+"
+        r"\b(?:(?:sk|pk|rk|gsk|xai|key|glpat|xox[abprs])-|(?:gh[oprsu]|github_pat|hf|npm)_)[\w*-]{8,}"
+        r"|\bAIza[\w-]{20,}|\bA[KS]IA[A-Z0-9]{12,}|(?<=Bearer )\S+|(?<=Basic )[\w+/=]{8,}"
+        r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?<=api-key: )\S+|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"
         r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
         re.IGNORECASE | re.DOTALL,
     )

@@ -3,6 +3,7 @@ project has a say in what the program does."""
 
 from __future__ import annotations
 
+import termios
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
@@ -33,10 +34,17 @@ def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: Te
         return
     out.write(_question(folder, project))
     out.flush()
+    _forget_typed(keys)
     answer = keys.readline()
     if not answer:
         return  # nobody is there
     trust.say(folder, project, trusted=answer.strip().casefold() in ("y", "yes"))
+
+
+def _forget_typed(keys: TextIO) -> None:
+    """What was typed before the question was there is no answer to it."""
+    if keys.isatty():
+        termios.tcflush(keys.fileno(), termios.TCIFLUSH)
 
 
 def _question(folder: Path, project: ProjectSettings) -> str:

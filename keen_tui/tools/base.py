@@ -17,10 +17,11 @@ OutputSink = Callable[[str, int, int], None]
 
 class CommandPart(Struct, frozen=True, kw_only=True):
     """One simple command of a compound: its words, and what more it may do than read inside the workspace;
-    "" for nothing."""
+    "" for nothing. `is_withheld` tells that it reads what nobody is shown unasked."""
 
     words: tuple[str, ...]
     concern: str = ""
+    is_withheld: bool = False
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -30,7 +31,7 @@ class Access(Struct, frozen=True, kw_only=True):
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
-    `sandboxed` tells whether it runs in a sandbox, `losses` what it would throw away even there.
+    `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule.
     """
 
     kind: Literal["read", "write", "command"]
@@ -42,7 +43,7 @@ class Access(Struct, frozen=True, kw_only=True):
     parts: tuple[CommandPart, ...] = ()
     mentions: tuple[tuple[str, ...], ...] = ()
     sandboxed: bool = False
-    losses: str = ""
+    insists: str = ""
 
     @property
     def reads_only(self) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 _KEPT = frozenset(
     """
-    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE VIRTUAL_ENV CONDA_PREFIX
+    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY
+    LC_NUMERIC LC_TIME VIRTUAL_ENV CONDA_PREFIX
     GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR XDG_CACHE_HOME
     XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NO_COLOR
     """.split()  # noqa: SIM905 - a list of 24 quoted names is no easier to read
@@ -30,7 +31,7 @@ _SET = {
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
-    kept = {name: value for name, value in environ.items() if name in _KEPT or name.startswith("LC_")}
+    kept = {name: value for name, value in environ.items() if name in _KEPT}
     folders = {name: _absolute(environ[name].replace(";", ":")) for name in _FOLDERS if environ.get(name)}
     kept |= {name: value for name, value in folders.items() if value}
     return kept | {"PATH": _absolute_path(environ)} | _SET

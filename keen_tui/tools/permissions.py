@@ -72,8 +72,8 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
 
 def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if access.kind == "command":
-        is_held = access.sandboxed and mode == "auto-edit" and not access.losses
-        is_allowed = _is_allowed(access, allowed) and not access.losses
+        is_held = access.sandboxed and mode == "auto-edit" and not access.insists
+        is_allowed = _is_allowed(access, allowed) and not access.insists
         return ALLOW if is_held or access.reads_only or is_allowed else _command(access)
     if special := _special(access):
         return _path(access, special)
@@ -107,10 +107,10 @@ def _command(access: Access) -> Verdict:
     return Verdict(
         decision="ask",
         question="Run this command?",
-        why=access.losses or access.concern or "commands can change anything that you can",
+        why=access.insists or access.concern or "commands can change anything that you can",
         grant="this same command again, this session",
         grant_key=("command", access.subject),
-        saves=() if access.losses else worth_saving(access.parts),
+        saves=() if access.insists else worth_saving(access.parts),
     )
 
 

@@ -30,12 +30,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "AIzaSyA1234567890123456789012345",
         "ghp_0123456789abcdefghij",
         "AKIAIOSFODNN7EXAMPLE",
+        "ASIAIOSFODNN7EXAMPLE",
+        "npm_0123456789abcdefghij",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdef-_g",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
     ],
 )
 def test_what_looks_like_a_key_is_taken_out(key: str) -> None:
     assert masked(f"before {key} after") == "before [key] after"
     assert "Bearer [key]" in masked("Authorization: Bearer abc.def")
+    assert (
+        masked("postgres://user:secret@host/db Basic dXNlcjpwYXNz") == "postgres://[key]@host/db Basic [key]"
+    )
+    assert masked("x-api-key: abcdef") == "x-api-key: [key]"
 
 
 def test_words_stay() -> None:

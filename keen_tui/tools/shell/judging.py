@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import islice
@@ -30,6 +31,9 @@ _MOST_PATTERNS: Final = 3
 """Parts of a path that may be patterns: with many of them finding the files could take for ever."""
 _MOST_FOLDERS: Final = 16
 """Folders that commands may be in, each `cd` doubles them."""
+_APART: Final = re.compile(r"[^\w./~+-]+")
+_MOST_WORDS: Final = 200
+"""Words that are looked at as names of files in a command that is not understood."""
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
 
 
@@ -51,9 +55,27 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
         concern=concern,
         parts=parts,
         mentions=mentions,
-        losses=thrown_away(mentions),
+        insists=thrown_away(mentions) or _what_is_withheld(parts, command, workspace),
         sandboxed=sandboxed and not workspace.concern,
     )
+
+
+class Withheld(NotUnderstood):
+    """It reads what is not shown unasked; the text says which file."""
+
+
+def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Workspace) -> str:
+    """Which file that holds keys, or that a rule is about, the command reads or names; "" for none."""
+    read = next((part.concern for part in parts if part.is_withheld), "")
+    if read:
+        return read
+    words = (word for word in _APART.split(command) if "." in word or "/" in word)
+    for word in islice(words, _MOST_WORDS):
+        with suppress(ToolFailure):
+            place = workspace.place(word)
+            if workspace.withholds(place):
+                return f"{place.name} may hold keys, or a rule of yours is about it"
+    return ""
 
 
 def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: bool) -> Iterator[CommandPart]:
@@ -68,7 +90,9 @@ def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: b
         except NotUnderstood as reason:
             concern = str(reason)
             lost = lost or (concern if each.name == "cd" else "")
-        yield CommandPart(words=each.words, concern=concern)
+            yield CommandPart(words=each.words, concern=concern, is_withheld=isinstance(reason, Withheld))
+        else:
+            yield CommandPart(words=each.words, concern=concern)
 
 
 def _require_harmless(
@@ -130,9 +154,9 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
     if not workspace.reads_freely(place):
         raise NotUnderstood(f"{path} leads out of the workspace")
     if holds_secrets(place.name) or holds_secrets(path.name):
-        raise NotUnderstood(f"{place.name} may hold keys or passwords")
+        raise Withheld(f"{place.name} may hold keys or passwords")
     if workspace.withholds(place):
-        raise NotUnderstood(f"a rule of yours is about {place.name}")
+        raise Withheld(f"a rule of yours is about {place.name}")
 
 
 def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> None:
@@ -143,9 +167,9 @@ def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> No
                 folders.remove(".git")
             for name in files:
                 if holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
-                    raise NotUnderstood(f"{name}, which is among the files, may hold keys or passwords")
+                    raise Withheld(f"{name}, which is among the files, may hold keys or passwords")
                 if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
-                    raise NotUnderstood(f"a rule of yours is about {name}, which is among the files")
+                    raise Withheld(f"a rule of yours is about {name}, which is among the files")
             seen += len(files)
             if seen > _MOST_BELOW:
                 raise NotUnderstood("there are too many files to look for keys and passwords among them")

@@ -94,7 +94,9 @@ def worth_saving(parts: Sequence[CommandPart]) -> tuple[CommandPattern, ...]:
     """What to allow so that this command need not be asked about again; () where nothing should be."""
     asking = [part for part in parts if part.concern]
     patterns = dict.fromkeys(_pattern(part.words) for part in asking)
-    return tuple(patterns) if len(patterns) <= _MOST_PARTS else ()
+    # A star in a command is a pattern or a star, by its quotes, which the words have lost.
+    is_plain = not any(re.search("[*?]", word) for pattern in patterns for word in pattern.words)
+    return tuple(patterns) if is_plain and len(patterns) <= _MOST_PARTS else ()
 
 
 def _pattern(words: tuple[str, ...]) -> CommandPattern:

@@ -88,13 +88,18 @@ def test_a_file_that_is_damaged_allows_nothing_and_stays(tmp_path: Path) -> None
 
 
 def test_what_is_saved_is_a_command_word_for_word(tmp_path: Path) -> None:
-    saved = judge("ask", judged("touch '*'", Workspace(tmp_path)), Allowed()).saves
+    saved = judge("ask", judged("touch 'a b'", Workspace(tmp_path)), Allowed()).saves
 
     def again(command: str) -> str:
         return judge("ask", judged(command, Workspace(tmp_path)), Allowed(saved=saved)).decision
 
-    assert again("touch '*'") == "allow"
-    assert again("touch a") == "ask"
-    assert again("touch '*' b") == "ask"
-    assert again("touch '*' && touch '*'") == "allow"
-    assert again("touch '*' && rm x") == "ask"
+    assert again('touch "a b"') == "allow"
+    assert again("touch a b") == "ask"
+    assert again("touch 'a b' c") == "ask"
+    assert again("touch 'a b' && touch 'a b'") == "allow"
+    assert again("touch 'a b' && rm x") == "ask"
+
+
+@pytest.mark.parametrize("command", ["touch *", "touch '*'", "touch a?", "npm test && touch *"])
+def test_a_command_with_a_star_is_not_offered_for_good(tmp_path: Path, command: str) -> None:
+    assert offered(command, tmp_path) == []
