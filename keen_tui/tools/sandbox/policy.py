@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -74,23 +75,35 @@ class Policy(Struct, frozen=True, kw_only=True):
         return ""
 
 
-def policy_for(workspace: Path, home: Path, own: tuple[Path, ...], environ: Mapping[str, str]) -> Policy:
+def policy_for(
+    workspace: Path,
+    home: Path,
+    own: tuple[Path, ...],
+    environ: Mapping[str, str],
+    *,
+    resolved: Callable[[str], str] = os.path.normpath,
+) -> Policy:
     """The policy for commands in `workspace`.
 
     Args:
         own: folders with our settings, sessions and keys.
         environ: of the commands; what PATH names is readable.
+        resolved: gives where a path leads: PATH may name a home by a link, or by way of another folder.
     """
+
+    def is_around(folder: Path) -> bool:
+        return Path(resolved(str(folder))) in around
+
     around = {workspace, home, *workspace.parents, *home.parents}
     programs = (Path(entry) for entry in environ.get("PATH", "").split(":") if entry.startswith("/"))
-    found = (_whole_installation(folder, around) for folder in programs if not _is_system(folder))
+    found = (_whole_installation(folder, is_around) for folder in programs if not _is_system(folder))
     return Policy(
         workspace=workspace,
         home=home,
         readable=(
             *SYSTEM,
             *(home / name for name in _TOOLCHAINS),
-            *dict.fromkeys(folder for folder in found if folder not in around),
+            *dict.fromkeys(folder for folder in found if not is_around(folder)),
         ),
         hidden=(*own, *(Path("/etc", name) for name in _SECRETS)),
         protected=tuple(workspace / name for name in ALWAYS_PROTECTED),
@@ -98,11 +111,11 @@ def policy_for(workspace: Path, home: Path, own: tuple[Path, ...], environ: Mapp
     )
 
 
-def _whole_installation(programs: Path, around: set[Path]) -> Path:
+def _whole_installation(programs: Path, is_around: Callable[[Path], bool]) -> Path:
     """What must be readable for the programs of a folder of PATH: for x/bin all of x, except that no more
     than the programs are taken out of a folder such as ~/.local, which holds other things too."""
     above = programs.parent
-    is_mixed = above in around or (above.parent in around and above.name.startswith("."))
+    is_mixed = is_around(above) or (is_around(above.parent) and above.name.startswith("."))
     return above if programs.name in ("bin", "sbin", "shims") and not is_mixed else programs
 
 

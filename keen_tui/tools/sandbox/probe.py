@@ -64,6 +64,7 @@ def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
         Path("/home/nobody" if home == "/" else home),
         tuple(own),
         child_environment(environ),
+        resolved=os.path.realpath,
     )
 
 

@@ -134,3 +134,23 @@ def test_what_the_sandbox_stopped_is_told_from_the_last_words(
 ) -> None:
     said = stopped_by_sandbox(sandbox, code, output)
     assert reason in said and bool(reason) == bool(said)
+
+
+def test_a_path_that_names_the_home_by_a_link_shows_no_more_of_it(tmp_path: Path) -> None:
+    home = tmp_path / "var" / "u"
+    for name in ("work", "bin", ".local/bin", "sdk/bin"):
+        (home / name).mkdir(parents=True)
+    (tmp_path / "home").symlink_to("var")
+    linked = tmp_path / "home" / "u"
+    programs = (
+        linked / "bin",
+        linked / ".local/bin",
+        linked / "sdk/bin",
+        home / "work" / ".." / "bin",
+        linked,
+    )
+    environ = {"PATH": ":".join(map(str, programs))}
+    policy = policy_for(home / "work", home, (), environ, resolved=os.path.realpath)
+    found = [folder for folder in policy.readable if folder.name in ("u", "bin", ".local", "sdk", "..")]
+    assert found[-4:] == [linked / "bin", linked / ".local/bin", linked / "sdk", home / "work" / ".." / "bin"]
+    assert not {linked, linked / ".local", home / "work" / ".."} & set(found)
