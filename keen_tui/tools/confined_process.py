@@ -1,4 +1,9 @@
-"""A process that is started by a thread of its own, which is confined first, for good, and waits for it."""
+"""A process that is started by a thread of its own, which is confined first, for good.
+
+For the kernel that thread is no more protected from the process than the process from itself, and through a
+thread all of its program can be killed and its environment read. So the process begins only when the thread
+has ended.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,16 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import Launch
+
+_GATE = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
+"""Becomes what it is given when a line comes in, and ends when none does."""
 
 
 class ConfinedProcess:
@@ -44,24 +54,14 @@ async def start_confined(
 
     def run() -> None:
         try:
-            assert launch.confine is not None
-            launch.confine()
-            process = subprocess.Popen(
-                launch.argv,
-                cwd=folder,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            process = _started_apart(launch, folder, environ, output)
         except Exception as error:
             _tell(loop, started.set_exception, error)
             return
         _tell(loop, started.set_result, process.pid)
         _tell(loop, ended.set_result, process.wait())
 
-    threading.Thread(target=run, name="confined command", daemon=True).start()
+    threading.Thread(target=run, name="waiting for a command", daemon=True).start()
     try:
         return ConfinedProcess(await asyncio.shield(started), ended)
     except asyncio.CancelledError:
@@ -70,6 +70,39 @@ async def start_confined(
             with suppress(ProcessLookupError):
                 os.killpg(started.result(), signal.SIGKILL)
         raise
+
+
+def _started_apart(
+    launch: Launch, folder: Path, environ: Mapping[str, str], output: int
+) -> subprocess.Popen[bytes]:
+    """Start it in a thread that is confined, and open its gate when the thread is gone."""
+
+    def start() -> tuple[subprocess.Popen[bytes], int]:
+        assert launch.confine is not None
+        launch.confine()
+        process = subprocess.Popen(
+            (*_GATE, *launch.argv),
+            cwd=folder,
+            env=environ,
+            stdin=closed,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        return process, threading.get_native_id()
+
+    closed, opening = os.pipe()
+    try:
+        with ThreadPoolExecutor(1, thread_name_prefix="confined") as threads:
+            process, thread = threads.submit(start).result()
+        while Path("/proc/self/task", str(thread)).exists():
+            time.sleep(0)
+        with suppress(BrokenPipeError):  # it was killed meanwhile
+            os.write(opening, b"\n")
+    finally:
+        os.close(closed)
+        os.close(opening)
+    return process
 
 
 def _tell(loop: asyncio.AbstractEventLoop, deed: object, value: object) -> None:

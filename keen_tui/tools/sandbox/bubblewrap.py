@@ -60,7 +60,8 @@ def arguments(policy: Policy, missing: Sequence[Path]) -> list[str]:
 def _bases(policy: Policy) -> list[str]:
     scratch = [("1777", "/tmp"), ("1777", "/var/tmp"), ("0755", "/run"), ("0700", str(policy.home))]
     folders = [word for mode, path in scratch for word in ("--perms", mode, "--tmpfs", path)]
-    return ["--proc", "/proc", "--dev", "/dev", *folders]
+    # Root without any rights still owns the settings of the kernel in /proc/sys: bwrap leaves those writable.
+    return ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *folders]
 
 
 def _readable(policy: Policy) -> Iterator[str]:

@@ -23,8 +23,8 @@ _KILL = 0x8000_0000  # the whole process
 _ERROR = 0x0005_0000
 
 _NUMBER, _ARCHITECTURE = 0, 4
-_ARGUMENTS = (16, 24)
-"""Where the low halves of the first two arguments stand in struct seccomp_data. The kernel reads only these
+_ARGUMENTS = (16, 24, 32)
+"""Where the low halves of the first three arguments stand in struct seccomp_data. The kernel reads only these
 of the arguments that are looked at here, so a filter that read more could be led past."""
 
 _FOREIGN_CALLS = 0x4000_0000
@@ -32,6 +32,9 @@ _FOREIGN_CALLS = 0x4000_0000
 
 _NAMESPACES = 0x7E02_0000
 """CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET."""
+
+_RUNS_AS_OWNER = 0o4000
+"""S_ISUID. Landlock has no right for modes: root in it could make a shell of root for everybody."""
 
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put keys into a terminal."""
@@ -49,6 +52,8 @@ class _Machine(Struct, frozen=True, kw_only=True):
     unshare: int
     ioctl: int
     socket: int
+    modes: tuple[tuple[int, int], ...]
+    """Calls that change the mode of a file, each with the place of the mode among its arguments."""
 
 
 # fmt: off
@@ -69,6 +74,7 @@ _MACHINES: Mapping[str, _Machine] = {
         ),
         unknown=(425, 426, 427, 435),                # io_uring, clone3
         clone=56, unshare=272, ioctl=16, socket=41,
+        modes=((90, 1), (91, 1), (268, 2), (452, 2)),  # chmod fchmod fchmodat fchmodat2
     ),
     "aarch64": _Machine(
         audit=0xC000_00B7,
@@ -85,6 +91,7 @@ _MACHINES: Mapping[str, _Machine] = {
         ),
         unknown=(425, 426, 427, 435),
         clone=220, unshare=97, ioctl=29, socket=198,
+        modes=((52, 1), (53, 2), (452, 2)),
     ),
 }
 # fmt: on
@@ -111,7 +118,8 @@ def filter_for(machine: str, *, families: Iterable[int] = ()) -> bytes:
             _give(_KILL),
             *(_when(number, _give(not_permitted)) for number in at.refused),
             *(_when(number, _give(not_there)) for number in at.unknown),
-            *(_when(call, _unless_bits(_NAMESPACES, not_permitted)) for call in (at.clone, at.unshare)),
+            *(_when(call, _unless_bits(0, _NAMESPACES, not_permitted)) for call in (at.clone, at.unshare)),
+            *(_when(call, _unless_bits(mode, _RUNS_AS_OWNER, not_permitted)) for call, mode in at.modes),
             _when(at.ioctl, _unless_one_of(1, _TERMINAL_INPUT, not_permitted)),
             _when(at.socket, _only_one_of(0, tuple(families), not_permitted)),
             _give(_ALLOW),
@@ -140,10 +148,10 @@ def _when(number: int, then: bytes) -> bytes:
     return _operation(_IF_EQUAL, number, otherwise=len(then) // _SIZE) + then
 
 
-def _unless_bits(bits: int, refusal: int) -> bytes:
-    """Refuse a first argument with any of the bits."""
+def _unless_bits(argument: int, bits: int, refusal: int) -> bytes:
+    """Refuse an argument with any of the bits."""
     test = _operation(_IF_ANY_BIT, bits, jump=0, otherwise=1)
-    return _load(_ARGUMENTS[0]) + test + _give(refusal) + _give(_ALLOW)
+    return _load(_ARGUMENTS[argument]) + test + _give(refusal) + _give(_ALLOW)
 
 
 def _unless_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:

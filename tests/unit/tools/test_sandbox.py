@@ -181,6 +181,26 @@ async def test_the_agent_is_out_of_reach(jail: Jail) -> None:
     assert "LEAK" not in result.text
 
 
+async def test_no_thread_of_the_agent_is_within_reach(jail: Jail) -> None:
+    result = await jail(
+        f"for each in /proc/{os.getpid()}/task/*; do kill -0 ${{each##*/}} && echo LEAK; "
+        f"head -c1 $each/environ && echo LEAK; done; true"
+    )
+    assert "LEAK" not in result.text
+
+
+async def test_settings_of_the_kernel_are_not_open_to_be_changed(jail: Jail) -> None:
+    result = await jail("(exec 3>> /proc/sys/kernel/core_pattern) && echo LEAK; true")
+    assert "LEAK" not in result.text
+
+
+async def test_no_program_is_made_to_run_as_its_owner(jail: Jail) -> None:
+    (jail.outside / "file").chmod(0o755)
+    result = await jail(f"chmod u+s {jail.outside}/file; chmod 4755 {jail.outside}/file")
+    assert result.exit_code == 1
+    assert (jail.outside / "file").stat().st_mode & 0o7777 == 0o755
+
+
 async def test_no_key_of_ours_is_in_the_environment(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-TOP-SECRET")
     result = await jail("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'")

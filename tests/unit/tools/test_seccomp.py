@@ -12,10 +12,21 @@ from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for, is_sup
 ALLOW, KILL, ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 NOT_PERMITTED, NOT_THERE = ERROR | errno.EPERM, ERROR | errno.ENOSYS
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
-_NAMES = ("read", "ptrace", "clone", "clone3", "unshare", "ioctl", "socket", "socketpair")
+_NAMES = (
+    "read",
+    "ptrace",
+    "clone",
+    "clone3",
+    "unshare",
+    "ioctl",
+    "socket",
+    "socketpair",
+    "fchmod",
+    "fchmodat",
+)
 CALLS = {
-    "x86_64": dict(zip(_NAMES, (0, 101, 56, 435, 272, 16, 41, 53), strict=True)),
-    "aarch64": dict(zip(_NAMES, (63, 117, 220, 435, 97, 29, 198, 199), strict=True)),
+    "x86_64": dict(zip(_NAMES, (0, 101, 56, 435, 272, 16, 41, 53, 91, 268), strict=True)),
+    "aarch64": dict(zip(_NAMES, (63, 117, 220, 435, 97, 29, 198, 199, 52, 53), strict=True)),
 }
 AF_UNIX, AF_NETLINK = 1, 16
 
@@ -65,6 +76,10 @@ def verdict(program: bytes, audit: int, number: int, *arguments: int) -> int:
         ("socket", (AF_INET6,), ALLOW),
         ("socket", (AF_UNIX,), NOT_PERMITTED),
         ("socket", (AF_NETLINK,), NOT_PERMITTED),
+        ("fchmod", (3, 0o2755), ALLOW),
+        ("fchmod", (3, 0o4755), NOT_PERMITTED),  # with S_ISUID
+        ("fchmodat", (3, 0, 0o755), ALLOW),
+        ("fchmodat", (3, 0, 0xFFFF_FFFF_0000_0000 | 0o4755), NOT_PERMITTED),
         ("socket", (0x1_0000_0000 | AF_UNIX,), NOT_PERMITTED),
     ],
 )
