@@ -48,7 +48,11 @@ def _forget_typed(keys: TextIO) -> None:
 
 
 def _question(folder: Path, project: ProjectSettings) -> str:
-    used = [f"  {name_in_file(name)} = {_value(value)}" for name, value in project.used.items()]
+    limits = {"mode": "   (only if stricter than yours)"}
+    used = [
+        f"  {name_in_file(name)} = {_value(value)}{limits.get(name, '')}"
+        for name, value in project.used.items()
+    ]
     ignored = ", ".join(_value(name) for name in project.ignored[:_MOST_IGNORED])
     if len(project.ignored) > _MOST_IGNORED:
         ignored += f" and {len(project.ignored) - _MOST_IGNORED} more"

@@ -103,6 +103,12 @@ def test_its_rules_join_those_of_the_user_and_flags_go_before_it(place: Place) -
     assert place.settings(model="large").model == "large"
 
 
+def test_what_is_asked_does_not_promise_a_laxer_mode(place: Place) -> None:
+    place.says('mode = "auto"\n')
+    assert "mode = auto   (only if stricter than yours)" in place.asked("y\n")
+    assert place.settings().mode == "ask"
+
+
 @pytest.mark.parametrize("answer", ["\n", "n\n", "what\n"])
 def test_anything_but_a_yes_is_a_no_and_is_not_asked_again(place: Place, answer: str) -> None:
     place.says('model = "small"\n')
