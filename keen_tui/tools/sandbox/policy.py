@@ -37,7 +37,12 @@ _TOOLCHAINS = _each(
     ".local/share/fnm .bun/bin .deno/bin .nix-profile .juliaup .julia .ghcup .opam .m2/repository "
     ".gradle/wrapper .gradle/caches .npm-global go miniconda3 anaconda3 miniforge3 mambaforge"
 )
-"""Where compilers, interpreters and what they downloaded live in a home; no keys stand there."""
+"""Where compilers, interpreters and what they downloaded live in a home."""
+
+_TOOLCHAIN_SECRETS = _each(
+    ".local/share/uv/credentials .julia/servers miniconda3/.condarc anaconda3/.condarc"
+)
+"""The keys that stand there nevertheless."""
 
 ALWAYS_PROTECTED = (".git", ".keen")
 """Read-only in the workspace, and not to be made where they are missing: programs are run from there."""
@@ -105,7 +110,11 @@ def policy_for(
             *(home / name for name in _TOOLCHAINS),
             *dict.fromkeys(folder for folder in found if not is_around(folder)),
         ),
-        hidden=(*own, *(Path("/etc", name) for name in _SECRETS)),
+        hidden=(
+            *own,
+            *(home / name for name in _TOOLCHAIN_SECRETS),
+            *(Path("/etc", name) for name in _SECRETS),
+        ),
         protected=tuple(workspace / name for name in ALWAYS_PROTECTED),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
     )

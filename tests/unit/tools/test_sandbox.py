@@ -107,6 +107,18 @@ async def test_secrets_and_our_own_files_are_not_seen(jail: Jail) -> None:
     assert "session.jsonl" not in result.text
 
 
+@pytest.mark.parametrize("name", [".local/share/uv/credentials/credentials.toml", "miniconda3/.condarc"])
+async def test_keys_of_toolchains_are_not_seen_where_their_programs_are(jail: Jail, name: str) -> None:
+    key, program = jail.home / name, (jail.home / name).parents[name.startswith(".local")] / "program"
+    key.parent.mkdir(parents=True)
+    key.write_text("TOP SECRET\n")
+    program.write_text("to be seen\n")
+    jail.hide(jail.own)  # and look at the home anew
+    result = await jail(f"cat {program}; cat {key}; grep -rs SECRET {program.parent}")
+    assert "to be seen" in result.text
+    assert "TOP SECRET" not in result.text
+
+
 async def test_what_is_hidden_in_the_workspace_is_neither_read_nor_changed(jail: Jail) -> None:
     hidden = jail.workspace / "state"
     hidden.mkdir()
