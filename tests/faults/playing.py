@@ -112,7 +112,8 @@ def _stopped(stage: Stage, findings: Findings) -> None:
         _wait_for_point(stage, terminal)
         pressed = time.time()
         terminal.type(ESC if stage.case.fault == "esc" else CTRL_C)
-        stage.wait(terminal, lambda: bool(stage.ends()), "the end of the stopped turn")
+        # Nothing is answered meanwhile: a key right behind Esc would make it another key.
+        terminal.wait_until(lambda: bool(stage.ends()), 60, "the end of the stopped turn")
         ended = next(record.at for record in stage.records() if isinstance(record.event, EndEvent))
         in_command = stage.case.place == "command"
         bound = promises.COMMAND_STOP if in_command else promises.STREAMING_STOP

@@ -32,13 +32,13 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
         return ""
     said = output[-_LAST_WORDS:]
     if _says(said, _NETWORK):
-        return "it seems to need the network, which the sandbox has not"
+        return "by what it printed it needs the network, which the sandbox has not"
     if _says(said, _READ_ONLY) or (sandbox == "landlock" and _says(said, _DENIED)):
-        return "it seems to write where the sandbox is read-only"
+        return "by what it printed it writes where the sandbox is read-only"
     if _says(said, _NOT_SEEN):
-        return "it seems to need what the sandbox does not show, such as a repository around this folder"
+        return "by what it printed it needs what the sandbox does not show, such as a repository around it"
     if _says(said, _NOT_PERMITTED):
-        return "it seems to do what the sandbox does not permit"
+        return "by what it printed it does what the sandbox does not permit"
     return ""
 
 

@@ -77,10 +77,16 @@ class StatusBar(Rows):
             self.fact(mode, sandbox, fill, self._totals(), cost),
             self.fact(mode, sandbox, fill, cost),
             self.fact(mode, sandbox, fill),
-            self.fact(mode, fill),
-            self.fact(mode, self._fill(_SHORT_METER, words=False)),
+            *self._narrow_lefts(mode, sandbox, fill),
             mode,
         ]
+
+    def _narrow_lefts(self, mode: Text, sandbox: Text, fill: Text) -> list[Text]:
+        """Where there is little room: that there is no sandbox goes last, that there is one first."""
+        short = self._fill(_SHORT_METER, words=False)
+        if self._state.sandbox and not self._state.sandbox.name:
+            return [self.fact(mode, sandbox, short), self.fact(mode, sandbox)]
+        return [self.fact(mode, fill), self.fact(mode, short)]
 
     def _sandbox(self) -> Text:
         found = self._state.sandbox

@@ -129,7 +129,9 @@ def test_the_status_bar_says_in_a_word_what_commands_run_in() -> None:
     assert "ask   sandbox" in status(UiState(sandbox=SandboxFound(name="bubblewrap")), 120)
     none = UiState(sandbox=SandboxFound(name="", reason="No sandbox: why."), context_tokens=10_000)
     assert "ask   no sandbox   context" in status(none, 120)
-    assert "sandbox" not in status(none, 70) and "5 %" in status(none, 70)
+    assert "no sandbox" in status(none, 50), "what is missing is said where there is little room too"
+    found = replace(none, sandbox=SandboxFound(name="bubblewrap"))
+    assert "sandbox" not in status(found, 50) and "5 %" in status(found, 50)
 
 
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
