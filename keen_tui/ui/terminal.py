@@ -32,7 +32,8 @@ _PATIENCE: Final = 0.1
 """Seconds after which a lone escape is a key."""
 _SILENCE: Final = 0.03
 """Seconds without input after which a paste is over that had its end mark: nobody types as fast."""
-_MORE_BEHIND_A_LINE: Final = re.compile(r"[\r\n][^\x00-\x1f\x7f]")
+_MORE_BEHIND_A_LINE: Final = re.compile(r"[\r\n][^\x00-\x1f\x7f].{7,}", re.DOTALL)
+"""Eight characters: over a slow line what somebody types behind Enter may come with it."""
 _MUCH: Final = 1_000
 """Characters that nobody types within one read."""
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

@@ -71,14 +71,17 @@ def test_a_paste_whose_end_never_comes_does_not_swallow_what_follows() -> None:
     assert read(parser, "\x03") == ["ctrl+c"]
 
 
-@pytest.mark.parametrize("text", ["ls\rrm -rf /\r", "one\ntwo", "one\r\ntwo\r\n", "x" * 2_000 + "\r"])
+LINES = ["ls\rrm -rf /\r", "one\ntwo and three", "one\r\ntwo\r\nthree", "x" * 2_000 + "\r"]
+
+
+@pytest.mark.parametrize("text", LINES)
 def test_lines_that_come_at_once_are_a_paste_where_the_terminal_marks_none(text: str) -> None:
     parser = PasteParser()
     assert read(parser, *cut(text, range(0, len(text), 65_536))) == [repr(text)]
     assert read(parser, "\r") == ["enter"]
 
 
-@pytest.mark.parametrize("text", ["go on\r", "\r\r", "a\r\x1b[A", "\x1b[A\rb", "\rb\x03"])
+@pytest.mark.parametrize("text", ["go on\r", "yes\rand now", "\r\r", "a\r\x1b[A", "\x1b[A\rb", "\rb\x03"])
 def test_what_a_person_may_have_typed_is_no_paste(text: str) -> None:
     assert read(PasteParser(), text) == read(XTermParser(), text)
 
