@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from msgspec.structs import replace
 
@@ -48,16 +48,22 @@ class Session(SessionPast):
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
-        Meanwhile find out what commands will run in, and tell."""
+        After that find out what commands will run in, and tell."""
+        loop = asyncio.get_running_loop()
 
         def load() -> None:
             try:
                 self._agent.provider.load()
             finally:
+                with suppress(RuntimeError):  # the loop is closed: the user has left
+                    loop.call_soon_threadsafe(self._look_for_sandbox)
                 then()
 
         threading.Thread(target=load, name="load-sdk", daemon=True).start()
-        self._beside(self._tell_of_sandbox())
+
+    def _look_for_sandbox(self) -> None:
+        if not self._is_closed:
+            self._beside(self._tell_of_sandbox())
 
     async def _tell_of_sandbox(self) -> None:
         found = await self._agent.toolbox.sandbox.found()
@@ -263,6 +269,7 @@ class Session(SessionPast):
 
     async def close(self) -> None:
         """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
+        self._is_closed = True
         await self.halt()
         self._queue.clear()
         await self._agent.provider.close()

@@ -81,6 +81,7 @@ class SessionFacts:
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._halting = False
+        self._is_closed = False
         self._compacting = False
         self._errands: set[asyncio.Task[None]] = set()
 
