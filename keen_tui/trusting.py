@@ -32,9 +32,9 @@ def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: Te
     trust = Trust(environ)
     if project is None or trust.said(folder, project) is not None:
         return
+    _forget_typed(keys)
     out.write(_question(folder, project))
     out.flush()
-    _forget_typed(keys)
     answer = keys.readline()
     if not answer:
         return  # nobody is there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -186,3 +187,24 @@ def test_a_folder_without_settings_asks_nothing(tmp_path: Path) -> None:
     out = io.StringIO()
     settle_trust(tmp_path, {"KEEN_HOME": str(tmp_path)}, io.StringIO("y\n"), out)
     assert out.getvalue() == ""
+
+
+class Quick(io.StringIO):
+    """Somebody who answers yes in the very moment in which the question is there."""
+
+    def __init__(self, terminal: int) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        os.write(self._terminal, b"y\n")
+        return super().write(text)
+
+
+def test_an_answer_counts_from_the_moment_of_the_question_and_not_before(place: Place) -> None:
+    place.says('model = "small"\n')
+    terminal, program = pty.openpty()
+    with os.fdopen(program) as keys, os.fdopen(terminal, "wb"):
+        os.write(terminal, b"n\n")
+        settle_trust(place.project, place.environ, keys, Quick(terminal))
+    assert place.settings().model == "small"
