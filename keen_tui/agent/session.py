@@ -48,16 +48,16 @@ class Session(SessionPast):
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
-        After that find out what commands will run in, and tell."""
+        After all that find out what commands will run in, and tell."""
         loop = asyncio.get_running_loop()
 
         def load() -> None:
             try:
                 self._agent.provider.load()
             finally:
+                then()
                 with suppress(RuntimeError):  # the loop is closed: the user has left
                     loop.call_soon_threadsafe(self._look_for_sandbox)
-                then()
 
         threading.Thread(target=load, name="load-sdk", daemon=True).start()
 

@@ -205,6 +205,7 @@ class AnthropicMessages(HttpProvider):
         return self._sdk
 
     def _connected(self, key: str) -> AsyncAnthropic:
+        certificates = self._certificates()
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         # The SDK warns of old models and options on stderr, where the screen is drawn.
@@ -218,6 +219,7 @@ class AnthropicMessages(HttpProvider):
                 timeout=self._timeout,
                 follow_redirects=False,  # a redirect could carry the key to another host
                 trust_env=self._trusts_environment,
+                verify=certificates.result(),
             ),
         )
 

@@ -9,6 +9,7 @@ import asyncio
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
@@ -29,6 +30,8 @@ from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import mended_json
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 AFTER_FINISH = 5.0
@@ -280,6 +283,16 @@ class HttpProvider(ABC):
         import httpx2  # noqa: PLC0415 - comes with the SDK, never before it
 
         return httpx2.Timeout(self.connection.stall_seconds, connect=self.connection.connect_seconds)
+
+    def _certificates(self) -> Future[ssl.SSLContext]:
+        """What the server is checked against, read in a thread while the SDK is imported."""
+        import httpcore2  # noqa: F401, PLC0415 - two threads shall not import it at once
+        import httpx2  # noqa: PLC0415
+
+        reading = ThreadPoolExecutor(1)
+        certificates = reading.submit(httpx2.create_ssl_context, trust_env=self._trusts_environment)
+        reading.shutdown(wait=False)
+        return certificates
 
     @property
     def _trusts_environment(self) -> bool:

@@ -33,6 +33,7 @@ class OpenAIProvider(HttpProvider):
         return self._sdk
 
     def _connected(self, key: str) -> AsyncOpenAI:
+        certificates = self._certificates()
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         return AsyncOpenAI(
@@ -44,6 +45,7 @@ class OpenAIProvider(HttpProvider):
                 timeout=self._timeout,
                 follow_redirects=False,  # a redirect could carry the key to another host
                 trust_env=self._trusts_environment,
+                verify=certificates.result(),
             ),
         )
 

@@ -96,7 +96,7 @@ def _started_apart(
         with ThreadPoolExecutor(1, thread_name_prefix="confined") as threads:
             process, thread = threads.submit(start).result()
         while Path("/proc/self/task", str(thread)).exists():
-            time.sleep(0)
+            time.sleep(0)  # it is ending: what it holds of ours must not be seen by the command
         with suppress(BrokenPipeError):  # it was killed meanwhile
             os.write(opening, b"\n")
     finally:

@@ -26,6 +26,16 @@ async def ask_and_wait(driver: Driver, *, grant: str | None = "every edit here")
     await driver.until(lambda: not driver.screen.question_pane.guarded)
 
 
+async def ask_to_run(
+    driver: Driver, command: str, *, grant: str | None = None, saves: tuple[str, ...] = ()
+) -> None:
+    question = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
+        display=CommandDisplay(command=command, output="", exit_code=None), grant=grant, saves=saves,
+    )  # fmt: skip
+    await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), question)
+
+
 def answers(driver: Driver) -> list[tuple[object, ...]]:
     return [call for call in driver.session.calls if call[0] == "answer"]
 
@@ -131,12 +141,8 @@ async def test_a_long_change_scrolls_inside_the_pane(tmp_path: Path) -> None:
 
 async def test_the_whole_of_a_long_command_can_be_read(tmp_path: Path) -> None:
     command = "echo " + " ".join(f"word{number}" for number in range(60)) + "\nrm -rf build"
-    event = ApprovalRequested(
-        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
-        display=CommandDisplay(command=command, output="", exit_code=None), grant=None,
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), event)
+        await ask_to_run(driver, command)
         page = "".join(row[5:80].strip() for row in driver.rows())
         assert "".join(command.split()) in page.replace(" ", "")
 
@@ -160,25 +166,16 @@ async def test_leaving_can_be_taken_back_while_an_approval_is_open(tmp_path: Pat
 
 async def test_what_hides_in_a_command_is_shown_and_nothing_of_it_left_out(tmp_path: Path) -> None:
     command = "echo \x1b]0;harmless\x07 ok\x1b[2K\rls \u202egpj.exe \u0441at a\u00a0b  \nrm\t-rf x"
-    event = ApprovalRequested(
-        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
-        display=CommandDisplay(command=command, output="", exit_code=None), grant=None,
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), event)
+        await ask_to_run(driver, command)
         page = "".join(row[5:80].strip() for row in driver.rows()).replace(" ", "")
         assert "$echo<U+001B>]0;harmless<U+0007>ok<U+001B>[2K<U+000D>ls<U+202E>gpj.exe" in page
         assert "<U+0441>ata<U+00A0>b<2blanks>rm<tab>-rfx" in page
 
 
 async def test_a_command_can_be_allowed_for_good_where_that_is_offered(tmp_path: Path) -> None:
-    event = ApprovalRequested(
-        turn=1, id="c", name="bash", arguments={}, target="npm test", question="Run this command?", why="",
-        display=CommandDisplay(command="npm test", output="", exit_code=None), grant="this command",
-        saves=("npm test *", "npm run lint *"),
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "npm test"), event)
+        await ask_to_run(driver, "npm test", saves=("npm test *", "npm run lint *"), grant="this command")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         assert driver.shows("3  yes, always in this folder   npm test *   npm run lint *")
         await driver.press("3")
@@ -186,22 +183,12 @@ async def test_a_command_can_be_allowed_for_good_where_that_is_offered(tmp_path:
 
 
 async def test_a_command_that_would_be_allowed_as_it_is_is_not_repeated(tmp_path: Path) -> None:
-    event = ApprovalRequested(
-        turn=1, id="c", name="bash", arguments={}, target="python x.py", question="Run this command?", why="",
-        display=CommandDisplay(command="python x.py", output="", exit_code=None), grant=None,
-        saves=("python x.py",),
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "python x.py"), event)
+        await ask_to_run(driver, "python x.py", saves=("python x.py",))
         assert driver.shows("2  yes, always in this folder   exactly this command")
 
 
 async def test_a_star_that_stands_in_the_command_is_not_called_exactly_that(tmp_path: Path) -> None:
-    event = ApprovalRequested(
-        turn=1, id="c", name="bash", arguments={}, target="git add *", question="Run this command?", why="",
-        display=CommandDisplay(command="git add *", output="", exit_code=None), grant=None,
-        saves=("git add *",),
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", "git add *"), event)
+        await ask_to_run(driver, "git add *", saves=("git add *",))
         assert driver.shows("2  yes, always in this folder   git add *")

@@ -26,7 +26,7 @@ def decision(command: str, folder: Path, mode: Mode = "ask", **texts: str) -> st
 
 
 def path(subject: str, *, inside: bool = True, kind: str = "write") -> Access:
-    whole = f"/home/me/work/{subject}" if inside else subject
+    whole = f"/home/me/shop/{subject}" if inside else subject
     return Access(kind=kind, subject=subject, path=whole, inside=inside)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.seatbelt import PROGRAM, Seatbelt, profile
 
-WORK, HOME = Path("/Users/u/work"), Path("/Users/u")
+WORK, HOME = Path("/Users/u/shop"), Path("/Users/u")
 OWN = HOME / "Library/Application Support/keen-tui"
 
 
@@ -31,7 +31,7 @@ def test_only_the_workspace_and_the_throwaway_home_are_written() -> None:
     text = profile(policy(), Path("/private/tmp/scratch"))
     assert (
         rule_of_writes(text)
-        == '(allow file-write* (subpath "/Users/u/work") (subpath "/private/tmp/scratch"))'
+        == '(allow file-write* (subpath "/Users/u/shop") (subpath "/private/tmp/scratch"))'
     )
     assert '(subpath "/Users/u")' not in text
 
@@ -41,8 +41,8 @@ def test_what_is_protected_and_hidden_is_denied_behind_what_is_allowed() -> None
     protected = next(number for number, line in enumerate(lines) if line.startswith("(deny file-write* "))
     hidden = next(number for number, line in enumerate(lines) if line.startswith("(deny file-read* "))
     assert lines.index(rule_of_writes("\n".join(lines))) < protected < hidden
-    assert '"/Users/u/work/.git"' in lines[protected]
-    assert '"/Users/u/work/.keen"' in lines[protected]
+    assert '"/Users/u/shop/.git"' in lines[protected]
+    assert '"/Users/u/shop/.keen"' in lines[protected]
     assert f'"{OWN}"' in lines[hidden]
 
 
