@@ -79,6 +79,14 @@ ACTIONS: tuple[Action, ...] = (
         help="permission mode: ask, auto-edit, plan, auto",
     ),
     Action(
+        id="edit_draft",
+        keys=("ctrl+g",),
+        label="Write in your editor",
+        hint="editor",
+        slash=("edit",),
+        help="opens what you write in $EDITOR; what you save there comes back",
+    ),
+    Action(
         id="palette",
         keys=("ctrl+p",),
         label="Command palette",

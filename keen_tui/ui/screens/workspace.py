@@ -13,6 +13,7 @@ from keen_tui.choices import Mode
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
 from keen_tui.ui.screens.change_actions import ChangeActions
+from keen_tui.ui.screens.composing_actions import ComposingActions
 from keen_tui.ui.screens.copy_actions import CopyActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
@@ -45,7 +46,14 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class WorkspaceScreen(
-    ChangeActions, CopyActions, HistoryActions, ModelActions, MemoryActions, PermissionActions, Stage
+    ChangeActions,
+    ComposingActions,
+    CopyActions,
+    HistoryActions,
+    ModelActions,
+    MemoryActions,
+    PermissionActions,
+    Stage,
 ):
     """Turns keys, answers and palette commands into calls on the session."""
 

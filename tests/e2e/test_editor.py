@@ -1,0 +1,69 @@
+"""The message is written in the user's own editor, which has the terminal to itself meanwhile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.script import Reply, Say
+from tests.e2e.test_screen import PROMPT_SIGN, program
+
+CTRL_G = "\x07"
+
+
+def editor(folder: Path, script: str) -> str:
+    file = folder / "my-editor"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_what_was_saved_in_the_editor_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = 'echo "EDITING $(cat "$1")"; read -r line; printf "%s\\nsecond line\\n" "$line" > "$1"'
+    monkeypatch.setenv("VISUAL", editor(tmp_path, ask))
+    with program(tmp_path, [Reply([Say("Read.")])]) as (terminal, server):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("begun" + CTRL_G)
+        terminal.wait_for("EDITING begun")
+        terminal.type("written elsewhere\n")
+        terminal.wait_for_screen("second line")
+        terminal.type("!\r")
+        terminal.wait_for_screen("Read.")
+        assert server.requests[0].body["messages"][-1]["content"] == "written elsewhere\nsecond line!"
+
+
+def test_a_turn_goes_on_while_the_editor_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", editor(tmp_path, f"echo EDITING; cat {tmp_path}/gate > /dev/null"))
+    monkeypatch.delenv("VISUAL", raising=False)
+    os.mkfifo(tmp_path / "gate")
+    reply = Reply([Say("A reply that nobody sees come.")])
+    with program(tmp_path, [reply]) as (terminal, server):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("go\r" + CTRL_G)
+        terminal.wait_for("EDITING")
+        terminal.wait_until(lambda: bool(server.requests), 60, "the request")
+        terminal.settle(0.5)
+        assert b"nobody sees" not in terminal.output, "the terminal is the editor's"
+        (tmp_path / "gate").write_text("done")
+        terminal.wait_for_screen("A reply that nobody sees come.")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("false", "false ended with exit code 1: nothing is changed."),
+        ("no-such-editor -w", "no-such-editor can't be started"),
+        ("'open quote", "EDITOR can't be understood"),
+    ],
+)
+def test_a_draft_survives_an_editor_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    monkeypatch.setenv("VISUAL", command)
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("my draft" + CTRL_G)
+        terminal.wait_for_screen(said)
+        assert any("my draft" in row for row in terminal.screen().splitlines())
