@@ -126,7 +126,7 @@ class OutputItems:
         return kept[::-1]
 
     def _finished(self, item: OutputItem, cut_off: bool) -> tuple[NativeMessage, ToolCall | None]:
-        body: dict[str, Any] = mended_json(item.done)
+        body: dict[str, Any] = {**mended_json(item.done), "type": item.type}
         if item.type != "function_call":
             return body, None
         raw = mended(_arguments(body.get("arguments")) or item.arguments)
@@ -156,8 +156,9 @@ def _may_end(item: OutputItem, body: Mapping[str, Any]) -> bool:
 
 
 def _can_be_sent(item: OutputItem) -> bool:
-    """Whole, and no call to a tool of another kind, whose result nobody will give."""
-    if item.done is None:
+    """Whole, of a type that the server told, and no call to a tool of another kind, whose result nobody
+    will give."""
+    if item.done is None or not item.type:
         return False
     return item.type == "function_call" or not item.done.get("call_id")
 

@@ -220,6 +220,7 @@ def test_a_call_that_its_status_or_the_limit_cut_off_is_not_run() -> None:
         ([done(reasoning(), 0), done(message(" "), 1), done(call(), 2)], ["reasoning", "function_call"]),
         ([done(reasoning(), 0), done(message(""), 1)], []),
         ([done(reasoning(), 0), done({"type": "custom_tool_call", "call_id": "1"}, 1)], []),
+        ([done(message(" ") | {"type": 1}, 0), done(call(), 1)], ["function_call"]),
         (
             [done({"type": "web_search_call", "id": "ws_1"}, 0), done(message("a"), 1)],
             ["web_search_call", "message"],
