@@ -82,7 +82,7 @@ async def run_prompt(
     return _exit_code(printer.end)
 
 
-_OPENING = (SessionRestored, TurnAbandoned, Notice)
+_OPENING = (SessionOpened, SessionRestored, TurnAbandoned, Notice)
 """Events that may tell what opening a session did to it, besides drawing its past."""
 
 
@@ -207,21 +207,25 @@ def progress_line(event: Event) -> str | None:
     return None
 
 
-def what_opening_did(events: Iterable[Event]) -> Iterator[str]:
-    """Sentences about what could not be read of a session, and about work that could not be gone on with.
-    All that happened before it was restored is of its past."""
+def what_opening_did(events: Iterable[Event]) -> list[str]:
+    """Sentences about the session that was opened last: which instructions were read, what of it could not
+    be, and work that could not be gone on with. All that happened before it was restored is of its past."""
+    said: list[str] = []
     restored = False
     for event in events:
         match event:
+            case SessionOpened():
+                said.clear()
+                restored = not event.restoring
             case SessionRestored():
                 restored = True
-                if event.skipped:
-                    yield event.skipped
+                said.append(event.skipped)
             case TurnAbandoned() if restored:
                 files = ", ".join(event.turn_memory.files_changed) or "none"
-                yield f"Turn {event.turn} was not done: its work is abandoned; files changed: {files}."
+                said.append(f"Turn {event.turn} was not done: its work is abandoned; files changed: {files}.")
             case Notice() if restored:
-                yield event.text
+                said.append(event.text)
+    return [sentence for sentence in said if sentence]
 
 
 def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:

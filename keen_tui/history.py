@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from keen_tui.choices import PolicyName
 
-ContextKind = Literal["system", "tools", "compacted", "turn", "pending", "draft", "frame"]
+ContextKind = Literal["system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame"]
 
 
 class SavedSession(Struct, frozen=True, kw_only=True):

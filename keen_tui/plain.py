@@ -43,6 +43,12 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u034f\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2028\u2029"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
 )
+_INVISIBLE = re.compile(
+    "(?!\t|\n)(?:" + _HIDDEN.pattern + "|" + _UNSEEN.pattern.replace("\u200c\u200d", "") + ")"
+    "|[\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0d]"
+    "|[\u200c\u200d\ufe0e\ufe0f]{3,}"
+)
+"""What takes no room. Joiners and the two signs behind an emoji are that only where many come at once."""
 _MANY_BLANKS = re.compile(" {40,}")
 _MANY_LINES = re.compile("\n{6,}")
 _WORD = re.compile(r"[^\s'\"]+")
@@ -81,6 +87,20 @@ def revealed(text: str) -> str:
     text = _MANY_LINES.sub(lambda found: f"\n<{len(found[0]) - 1} empty lines>\n", text)
     text = _MANY_BLANKS.sub(lambda found: f"<{len(found[0])} blanks>", text)
     return _TRAILING.sub(lambda found: f"<{len(found[0])} blank{'s' * (len(found[0]) > 1)}>", text)
+
+
+def without_hidden(text: str) -> tuple[str, int]:
+    """A text without the characters that nobody sees in an editor, and how many these were. All its line ends
+    are `\\n`; what makes up emoji and scripts of right to left stays."""
+    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    found = 0
+
+    def dropped(run: re.Match[str]) -> str:
+        nonlocal found
+        found += len(run[0])
+        return ""
+
+    return _INVISIBLE.sub(dropped, text), found
 
 
 def _mixed(word: str) -> bool:

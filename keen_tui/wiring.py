@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.instructions import Instructions, read_instructions
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
@@ -40,9 +41,11 @@ def build_session(
     keeper: TurnKeeper | None = None,
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
+    instruct: Callable[[], Instructions] | None = None,
 ) -> Session:
     """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `keeper`
-    keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here."""
+    keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here,
+    `instruct` reads AGENTS.md."""
     sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
@@ -57,6 +60,7 @@ def build_session(
         compact_at=settings.compact_at,
         rules=rules,
         allowances=allowances,
+        instruct=instruct,
     )
 
 
@@ -97,5 +101,6 @@ def build_saved_session(
         keeper=keeper,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
+        instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
     )
     return session, HistoryDesk(session, store, keeper, keeps_pending=settings.pending_durable)

@@ -72,7 +72,7 @@ async def compact(
             turns=turns,
             summary=summary,
             turn_memory=memory,
-            bytes_before=_size(step_request(old, (), policy, agent.workspace, ()).parts, agent),
+            bytes_before=_size(step_request(old, (), policy, agent, ()).parts, agent),
             bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), agent),
             seconds=agent.clock() - started_at,
         )
@@ -139,7 +139,7 @@ def _request(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> StepR
     prompt = f"{_PROMPT}\n\nGive special weight to this: {focus}" if focus else _PROMPT
     question = Message(role="user", text=prompt, turn=0, by_program=True)
     asked = Past((*old.messages, question), old.steps)
-    request = step_request(asked, (), policy, agent.workspace, agent.toolbox.specs)
+    request = step_request(asked, (), policy, agent, agent.toolbox.specs)
     replays = any(isinstance(part, PastStep) for part in request.parts)
     return request if replays else replace(request, tools=())
 

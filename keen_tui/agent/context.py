@@ -73,10 +73,7 @@ def report(
     """The next request under each policy. `draft` is the message that would be sent, "" for none yet."""
     going = past if not draft.strip() else _with_draft(past, draft)
     traces = pending.traces if pending else ()
-    requests = [
-        step_request(going, traces, policy_of(name), agent.workspace, agent.toolbox.specs)
-        for name in POLICIES
-    ]
+    requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
     def sized(text: str, size: int, left_out: str = "") -> PartSize:
         return PartSize(text=text, bytes=size, tokens=round(size / bytes_per_token), left_out=left_out)
@@ -102,15 +99,17 @@ def _three(sizes: Sequence[PartSize]) -> tuple[PartSize, PartSize, PartSize]:
 
 
 _Key = tuple[ContextKind, int]
-_ORDER: tuple[ContextKind, ...] = ("system", "tools", "compacted", "turn", "pending", "draft", "frame")
+_ORDER: tuple[ContextKind, ...] = (
+    "system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame",
+)  # fmt: skip
 
 
 def _place(key: _Key) -> tuple[int, int]:
-    """System and tools first, then turn by turn with its pending trace behind it, draft and frame last."""
+    """What stays comes first, then turn by turn with its pending trace behind it, draft and frame last."""
     kind, turn = key
     if kind in ("compacted", "turn", "pending"):
         return 2 * turn + (kind == "pending"), _ORDER.index(kind)
-    return (-1 if kind in ("system", "tools") else 2**62), _ORDER.index(kind)
+    return (-1 if kind in _ORDER[:3] else 2**62), _ORDER.index(kind)
 
 
 class _Column:
@@ -122,7 +121,11 @@ class _Column:
         self.rows: dict[_Key, _Row] = {}
         compacted = {message.turn for message in past.messages[:1] if message.by_program}
         tools = body.get("tools") or ()
-        self._add("system", 0, request.system, _json_bytes(request.system))
+        instructions = agent.instructions.text
+        own = request.system.removesuffix(instructions)
+        self._add("system", 0, own, _json_bytes(own))
+        if instructions:
+            self._add("instructions", 0, instructions, _json_bytes(instructions) - len('""'))
         self._add("tools", 0, json.dumps(tools, ensure_ascii=False, indent=2), native_bytes(tools))
         for turn, group in groupby(request.parts, key=lambda part: part.turn):
             kinds = dict(_kinds(turn, tuple(group), compacted))
@@ -199,6 +202,8 @@ def _named(
     match kind:
         case "system":
             return "system prompt", ""
+        case "instructions":
+            return "instructions", agent.instructions.label
         case "tools":
             return "tool definitions", f"{len(agent.toolbox.specs)} tools"
         case "compacted":

@@ -229,6 +229,7 @@ class HistoryDesk:
         Between the end of what runs and the last event of the past there is no `await`: whatever is said
         belongs to the one session or to the other. The old file is finished afterwards.
         """
+        instructions = await self._session.read_instructions()
         await self._session.halt()
         if self._session.pending:
             self._session.discard()
@@ -243,11 +244,15 @@ class HistoryDesk:
                 path.stem,
                 opening.title,
                 opening.events,
-                skipped=" ".join(filter(None, (opening.saved.skipped, self._moved(opening)))),
+                skipped=" ".join(
+                    filter(None, (opening.saved.skipped, self._moved(opening), instructions.told))
+                ),
                 conversation=opening.conversation,
+                instructions=instructions,
             )
         else:
-            self._session.open(path.stem, "", ())
+            self._session.open(path.stem, "", (), instructions=instructions)
+            self._tell(instructions.told)  # before it is written down: the file begins with the first message
         self._scribe = Scribe(
             self._session,
             self._store,

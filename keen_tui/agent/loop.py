@@ -128,9 +128,7 @@ def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
 
 
 async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
-    request = step_request(
-        turn.past, turn.traces, turn.policy, agent.workspace, agent.toolbox.specs, agent.projector
-    )
+    request = step_request(turn.past, turn.traces, turn.policy, agent, agent.toolbox.specs, agent.projector)
     words = turn.policy.filter()
     reasoning_since: float | None = None
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from keen_tui.agent.approvals import Approvals
+from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
@@ -31,7 +32,7 @@ class PendingKeeper(Protocol):
 class Agent(Struct, frozen=True, kw_only=True):
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
     seconds and never goes back; `keeper` is there when pending state shall outlive the process; `projector`
-    knows the session's request before this one."""
+    knows the session's request before this one; `instructions` are those that the session began with."""
 
     provider: Provider
     price: Price | None
@@ -44,3 +45,4 @@ class Agent(Struct, frozen=True, kw_only=True):
     retries: RetryPolicy
     keeper: PendingKeeper | None = None
     projector: Projector = field(default_factory=Projector)
+    instructions: Instructions = NO_INSTRUCTIONS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
+from keen_tui.agent.parts import Agent
 from keen_tui.agent.prompt import system_prompt
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
@@ -18,14 +18,14 @@ def step_request(
     past: Past,
     traces: Iterable[PendingTrace],
     policy: MemoryPolicy,
-    workspace: Path,
+    agent: Agent,
     tools: Sequence[ToolSpec],
     projector: Projector | None = None,
 ) -> StepRequest:
     """A model call that goes on from `past`, whose last message is the user's, and from the traces. The
     `projector` of a session makes only what was not in its request before."""
     return StepRequest(
-        system=system_prompt(workspace, policy.instructions),
+        system=system_prompt(agent.workspace, policy.instructions, agent.instructions.text),
         parts=(projector or Projector()).project(past, traces, policy),
         tools=tools,
     )

@@ -300,6 +300,7 @@ class Session(SessionPast):
             started_at=self._agent.clock(),
             recorder=Recorder(pending.facts if pending else ()),
         )
+        self._beside(self._tell_of_instructions())
         self._begin_task(self._run(working), f"turn {turn}")
 
     def _begin_task(self, deed: Coroutine[None, None, None], name: str) -> None:
@@ -366,7 +367,7 @@ class Session(SessionPast):
 
         def counted() -> int:
             specs = agent.toolbox.specs
-            request = step_request(past, traces, working.policy, self.workspace, specs, agent.projector)
+            request = step_request(past, traces, working.policy, agent, specs, agent.projector)
             return len(agent.provider.encoded(request))
 
         size = await asyncio.to_thread(counted)

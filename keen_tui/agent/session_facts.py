@@ -10,12 +10,13 @@ from pathlib import Path
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.context import RequestSize
+from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.bus import EventBus
 from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import SessionRefused
-from keen_tui.events import Event, Usage
+from keen_tui.events import Event, Notice, Usage
 from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
@@ -36,6 +37,7 @@ class SessionFacts:
         info: what is known of the model: its context window and its price.
         policy: how much of a finished turn later turns get.
         compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
+        instruct: reads the instructions for the system prompt, in a thread; None: there are none.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class SessionFacts:
         compact_at: int = 85,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
+        instruct: Callable[[], Instructions] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
@@ -83,6 +86,8 @@ class SessionFacts:
         self._halting = False
         self._is_closed = False
         self._compacting = False
+        self._instruct = instruct
+        self._told_of = ""
         self._errands: set[asyncio.Task[None]] = set()
 
     @property
@@ -153,6 +158,21 @@ class SessionFacts:
     @property
     def _unanswered(self) -> bool:
         return bool(self._conversation.unanswered)
+
+    async def read_instructions(self) -> Instructions:
+        """The instructions as they stand in their files now."""
+        return await asyncio.to_thread(self._instruct) if self._instruct else NO_INSTRUCTIONS
+
+    async def _tell_of_instructions(self) -> None:
+        """Say once of each change on the disk that it is not used: providers keep what begins as before."""
+        if self._instruct is None:
+            return
+        now, used = await self.read_instructions(), self._agent.instructions
+        if now.text not in (used.text, self._told_of):
+            name = now.label or used.label
+            said = f"{name} has changed. This session goes on as it began: /new or /fork reads it again."
+            self._publish(Notice(turn=0, text=said))
+        self._told_of = now.text
 
     def _require_idle(self, action: str) -> None:
         if self.running:

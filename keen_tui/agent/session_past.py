@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import PendingKeeper
 from keen_tui.agent.session_facts import SessionFacts
 from keen_tui.errors import SessionRefused
@@ -38,8 +39,11 @@ class SessionPast(SessionFacts):
         *,
         skipped: str = "",
         conversation: Conversation | None = None,
+        instructions: Instructions = NO_INSTRUCTIONS,
     ) -> None:
         """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
+
+        `instructions` are for its system prompt.
 
         `conversation` is what the past comes to, where the caller has worked that out already: in a long
         session it takes a tenth of a second.
@@ -50,7 +54,8 @@ class SessionPast(SessionFacts):
         self._require_idle("open another session")
         if self.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
-        self._agent = replace(self._agent, keeper=None, projector=Projector())
+        self._agent = replace(self._agent, keeper=None, projector=Projector(), instructions=instructions)
+        self._told_of = instructions.text
         self._approvals.forget_grants()
         self._conversation = conversation_of(past) if conversation is None else conversation
         attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))

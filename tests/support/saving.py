@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.instructions import read_instructions
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.choices import Api
@@ -71,6 +72,7 @@ class Place:
             toolbox=build_toolbox(self.workspace, keeper),
             mode="auto",
             retries=ONE_ATTEMPT,
+            instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
         )
         history = HistoryDesk(session, store, keeper, keeps_pending=durable)
         log = EventLog(session.bus.subscribe())

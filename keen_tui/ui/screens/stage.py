@@ -163,7 +163,7 @@ class Stage(Screen[None]):
         self.strip.show(state)
         self.composer.show(state)
         if state.notice and state.notice != old.notice:
-            self.say(state.notice)
+            self._say_too(state.notice)
         self._show_approval(old)
         self._show_status()
         self._run_clock(state.running)
@@ -191,6 +191,11 @@ class Stage(Screen[None]):
     def say(self, text: str) -> None:
         """Show one sentence above the composer until the next key."""
         self.notice.text = text
+
+    def _say_too(self, text: str) -> None:
+        """Show what happened beside what stands there unread: no key was pressed since."""
+        unread = self.notice.text
+        self.say(f"{unread} {text}" if unread and text not in unread else text)
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything with another theme or another set of signs."""
