@@ -29,7 +29,7 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.cli import run
 
         return run(given)
-    if _is_work(given) and os.path.lexists(".keen/settings.toml"):
+    if _is_work(given) and os.path.lexists(".keen"):
         from pathlib import Path
 
         from keen_tui.trusting import settle_trust

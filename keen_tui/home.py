@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
 
     return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
+
+
+def brings_something(folder: Path) -> bool:
+    """Whether a project in this folder may bring something of its own: that is to be looked into then."""
+    return any(os.path.lexists(folder / ".keen" / name) for name in ("settings.toml", "commands"))
 
 
 def settings_file(environ: Mapping[str, str]) -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from keen_tui.config import Settings, load_settings
 from keen_tui.flags import settings_of
+from keen_tui.home import brings_something
 
 
 def load_all(
@@ -22,7 +22,7 @@ def load_all(
     Raises:
         ConfigError: a setting is wrong.
     """
-    if folder is None or not os.path.lexists(folder / ".keen" / "settings.toml"):
+    if folder is None or not brings_something(folder):
         return load_settings(settings_of(given), environ), ""
     from keen_tui.project import with_project  # noqa: PLC0415 - only where there is one
 

@@ -1,22 +1,25 @@
-"""Settings of a project, `.keen/settings.toml`: used once the user has said so, and never for more rights.
+"""What a project brings, in `.keen`: settings and commands. Used once the user has said so, and never for
+more rights.
 
 Who opens a folder that somebody else wrote must not find the program doing what that folder wants. What is
-said of a folder holds for it, as it is on this disk, and for its settings as they were then.
+said of a folder holds for it, as it is on this disk, and for what it brings as that was then.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from keen_tui.config import Settings, flat, name_in_file, problem_of
+from keen_tui.custom_commands import FOLDER, Commands, read_commands
 from keen_tui.disk.by_folder import ByFolder
 from keen_tui.disk.reading import content_of
 from keen_tui.errors import ConfigError
@@ -24,6 +27,7 @@ from keen_tui.home import home_folder
 from keen_tui.tools.rules import RULINGS, parse_rules
 
 FILE: Final = ".keen/settings.toml"
+COMMANDS: Final = f".keen/{FOLDER}"
 
 _MAY_SET: Final = (
     "model",
@@ -42,25 +46,26 @@ _MOST_BYTES: Final = 10_000
 
 
 class ProjectSettings(Struct, frozen=True, kw_only=True):
-    """What stands in a project's file: `used` are settings by name, `ignored` names that it may not set."""
+    """What a project brings: `used` are settings by name, `ignored` names that it may not set."""
 
     used: Mapping[str, Any]
     ignored: tuple[str, ...]
+    commands: Commands
     digest: str
 
 
 class _Said(Struct, frozen=True, kw_only=True):
-    """What the user said of the settings with that digest."""
+    """What the user said of what has that digest."""
 
     digest: str
     trusted: bool
 
 
 def read_project(folder: Path) -> ProjectSettings | None:
-    """The settings of the project in `folder`, None where it has none. Nothing is used by that.
+    """What the project in `folder` brings, None where that is nothing. Nothing is used by that.
 
     Raises:
-        ConfigError: they can't be read.
+        ConfigError: its settings can't be read.
     """
     try:
         return _read(folder)
@@ -71,7 +76,8 @@ def read_project(folder: Path) -> ProjectSettings | None:
 def _read(folder: Path) -> ProjectSettings | None:
     path = folder / FILE
     try:
-        if not os.path.lexists(path):
+        commands = read_commands(folder / COMMANDS, "project")
+        if not (os.path.lexists(path) or commands.found):
             return None
         content = content_of(Path(os.path.realpath(path.parent)) / path.name, most=_MOST_BYTES) or b""
         written = flat(tomllib.loads(content.decode("utf-8")), str(path))
@@ -85,17 +91,25 @@ def _read(folder: Path) -> ProjectSettings | None:
     for ruling in RULINGS:
         parse_rules(ruling, used.get(f"permissions_{ruling}", ()), str(path))
     ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
-    return ProjectSettings(used=used, ignored=ignored, digest=hashlib.sha256(content).hexdigest())
+    digest = _digest(content, commands)
+    return ProjectSettings(used=used, ignored=ignored, commands=commands, digest=digest)
+
+
+def _digest(settings: bytes, commands: Commands) -> str:
+    digest = hashlib.sha256(settings)
+    for command in commands.found:
+        digest.update(json.dumps(to_builtins(command)).encode())
+    return digest.hexdigest()
 
 
 class Trust:
-    """What the user said of folders that have settings. It stands in a file in the settings folder."""
+    """What the user said of folders that bring something. It stands in a file in the settings folder."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._kept = ByFolder(home_folder(environ) / "trust.json", _Said)
 
     def said(self, folder: Path, project: ProjectSettings) -> bool | None:
-        """Whether these settings may be used in this folder; None: nobody has said.
+        """Whether what it brings may be used in this folder; None: nobody has said.
 
         Raises:
             ConfigError: what was said can't be read.
@@ -123,7 +137,7 @@ def with_project(settings: Settings, folder: Path, environ: Mapping[str, str]) -
         return settings, ""
     said = Trust(environ).said(folder, project)
     if said is None:
-        return settings, f"{FILE} is not used: nobody has said yet that this folder is to be trusted."
+        return settings, ".keen is not used: nobody has said yet that this folder is to be trusted."
     return (narrowed(settings, project), "") if said else (settings, "")
 
 
@@ -137,3 +151,14 @@ def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
     if "mode" in changes and _BY_RIGHTS.index(changes["mode"]) >= _BY_RIGHTS.index(settings.mode):
         del changes["mode"]
     return replace(settings, **changes)
+
+
+def trusted_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
+    """The commands of the project; none where they are not trusted, which `with_project` tells."""
+    try:
+        project = read_project(folder)
+        if project and Trust(environ).said(folder, project):
+            return project.commands
+    except ConfigError:
+        pass  # told with the settings
+    return Commands()

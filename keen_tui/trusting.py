@@ -1,26 +1,28 @@
-"""The question whether a project's settings may be used: asked in the plain terminal, before anything of the
+"""The question whether what a project brings may be used: asked in the plain terminal, before anything of the
 project has a say in what the program does."""
 
 from __future__ import annotations
 
 import termios
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from keen_tui.config import name_in_file
+from keen_tui.custom_commands import CustomCommand
 from keen_tui.errors import ConfigError
 from keen_tui.plain import revealed
-from keen_tui.project import FILE, ProjectSettings, Trust, read_project
+from keen_tui.project import COMMANDS, FILE, ProjectSettings, Trust, read_project
 
 _LONGEST = 300
 """Characters of a value that are shown; what is longer is no setting that anybody reads."""
-_MOST_IGNORED = 20
-"""Names that are shown of what is not used."""
+_MOST_SHOWN = 20
+"""Names that are shown of what is not used, and of commands."""
+_QUESTION = ("They hold until they change, then you are asked again.", "Use them here? [y/N] ")
 
 
 def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO) -> None:
-    """Ask about the project's settings, unless there are none or it has been said. An empty answer is a no.
+    """Ask about what the project brings, unless there are none or it has been said. An empty answer is a no.
 
     Raises:
         ConfigError: what was said can't be read or kept.
@@ -48,25 +50,32 @@ def _forget_typed(keys: TextIO) -> None:
 
 
 def _question(folder: Path, project: ProjectSettings) -> str:
+    rows, commands = [""], project.commands.found
+    if project.used or project.ignored or not commands:
+        rows += [f"{_value(folder)} has settings of its own, in {FILE}:", "", *_settings(project), ""]
+    if commands:
+        rows += [f"{_value(folder)} has commands of its own, in {COMMANDS}:", "", *_commands(commands), ""]
+    return "\n".join((*rows, *_QUESTION))
+
+
+def _commands(commands: Sequence[CustomCommand]) -> list[str]:
+    rows = [f"  /{command.name}   {_value(command.description)}" for command in commands[:_MOST_SHOWN]]
+    return rows + ([f"  and {len(commands) - _MOST_SHOWN} more"] if len(commands) > _MOST_SHOWN else [])
+
+
+def _settings(project: ProjectSettings) -> list[str]:
     limits = {"mode": "   (only if stricter than yours)"}
     used = [
         f"  {name_in_file(name)} = {_value(value)}{limits.get(name, '')}"
         for name, value in project.used.items()
     ]
-    ignored = ", ".join(_value(name) for name in project.ignored[:_MOST_IGNORED])
-    if len(project.ignored) > _MOST_IGNORED:
-        ignored += f" and {len(project.ignored) - _MOST_IGNORED} more"
-    rows = [
-        "",
-        f"{_value(folder)} has settings of its own, in {FILE}:",
-        "",
+    ignored = ", ".join(_value(name) for name in project.ignored[:_MOST_SHOWN])
+    if len(project.ignored) > _MOST_SHOWN:
+        ignored += f" and {len(project.ignored) - _MOST_SHOWN} more"
+    return [
         *(used or ["  nothing that a project may set"]),
         *(["", f"  never used, only your own settings may say it: {ignored}"] if ignored else []),
-        "",
-        "They hold until they change, then you are asked again.",
-        "Use them here? [y/N] ",
     ]
-    return "\n".join(rows)
 
 
 def _value(value: object) -> str:

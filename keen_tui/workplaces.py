@@ -9,12 +9,15 @@ from typing import Any
 from keen_tui.agent.model_desk import ModelDesk
 from keen_tui.agent.playback import Playback
 from keen_tui.config import Settings
+from keen_tui.custom_commands import FOLDER, Commands, joined, read_commands
 from keen_tui.errors import ModelMissing
+from keen_tui.home import brings_something, home_folder
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.saved import asked_for
 from keen_tui.storage.reading import read_session
 from keen_tui.tools.workspace import broad_folder
+from keen_tui.ui.commands import BUILT_IN
 from keen_tui.ui.port import Workplace
 from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
@@ -39,14 +42,26 @@ def live(
     session, history = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True
     )
+    commands = all_commands(Path.cwd(), environ)
     return Workplace(
         session=session,
         models=ModelDesk(session, chooser, settings, choice, environ),
         history=history,
         opening=opening,
         keeps_pending=settings.pending_durable,
-        problems=tuple(filter(None, (problem, broad_folder(Path.cwd())))),
+        problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
+        commands=commands.found,
     )
+
+
+def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
+    """The slash commands from files: the user's, and those of the project in `folder` where it is trusted."""
+    own = read_commands(home_folder(environ) / FOLDER, "yours")
+    if not brings_something(folder):
+        return joined(own, Commands(), BUILT_IN)
+    from keen_tui.project import trusted_commands  # noqa: PLC0415 - only where there is one
+
+    return joined(own, trusted_commands(folder, environ), BUILT_IN)
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:

@@ -247,34 +247,6 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID = {action.id: action for action in ACTIONS}
 
 
-_BY_COMMAND = {command: action for action in ACTIONS for command in action.slash}
-
-
-def as_command(text: str) -> tuple[str, str] | None:
-    """The command that a message is, in lower case, and the words behind it; None for other messages.
-
-    A message of several words is a command only if that command takes words: paths begin with a slash too.
-    """
-    word, _, words = text.strip().partition(" ")
-    command = word[1:].lower()
-    if word[:1] != "/" or not command.replace("-", "").replace("_", "").isalnum():
-        return None
-    action = by_command(command)
-    return (command, words.strip()) if not words or (action and action.takes) else None
-
-
-def by_command(command: str) -> Action | None:
-    """The action that a slash command runs."""
-    return _BY_COMMAND.get(command)
-
-
-def nearest_command(command: str) -> str:
-    """The known command that looks most like this one."""
-    from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
-
-    return (get_close_matches(command, _BY_COMMAND, n=1, cutoff=0.5) or ["help"])[0]
-
-
 def bindings(where: Where) -> list[Binding]:
     """The key bindings of the actions of that place.
 

@@ -215,6 +215,7 @@ class KeenApp(App[str | None]):
             history=workplace.history,
             reduced_motion=self.settings.reduced_motion,
             keeps_pending=workplace.keeps_pending,
+            commands=workplace.commands,
         )
 
     async def _when_painted(

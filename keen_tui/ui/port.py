@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from keen_tui.bus import EventBus
 from keen_tui.choices import ExportFormat, Mode, PolicyName, Scope
+from keen_tui.custom_commands import CustomCommand
 from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
@@ -215,7 +216,8 @@ class Workplace(Struct, frozen=True, kw_only=True):
     `models` is the choice among models and `history` the saved sessions, None where there are none, as in
     the tour. `opening` is the session to go on with as soon as the screen is painted; `companion` runs
     beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an
-    incomplete turn outlives the program. `problems` are sentences for the user, said at the start.
+    incomplete turn outlives the program. `problems` are sentences for the user, said at the start;
+    `commands` are slash commands from files.
     """
 
     session: SessionPort
@@ -225,3 +227,4 @@ class Workplace(Struct, frozen=True, kw_only=True):
     companion: Callable[[KeenApp], Awaitable[None]] | None = None
     keeps_pending: bool = False
     problems: tuple[str, ...] = ()
+    commands: tuple[CustomCommand, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
@@ -11,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 
+from keen_tui.custom_commands import CustomCommand, Origin
 from keen_tui.ui.action import Action, Where
 from keen_tui.ui.actions import ACTIONS, shown_key
 from keen_tui.ui.glyphs import Glyphs
@@ -25,6 +27,7 @@ TITLES: dict[Where, str] = {
     "panels": "In Activity and TurnMemory",
     "question": "When something asks",
 }
+_ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Commands of this project"}
 _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
@@ -37,9 +40,12 @@ _IDEAS = (
 class HelpRows(Rows):
     """The page itself; `focused` is the place whose keys come first."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, focused: Where) -> None:
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand]
+    ) -> None:
         super().__init__(styles, glyphs, id="help-rows")
         self._focused = focused
+        self._commands = commands
 
     def rows(self, width: int, height: int) -> list[Text]:
         places = sorted(TITLES, key=lambda where: where != self._focused)
@@ -50,10 +56,21 @@ class HelpRows(Rows):
                 names = (*map(shown_key, action.keys), *(f"/{command}" for command in action.slash))
                 page += self._lines(", ".join(names), action.help, width)
             page += [Text(), Text()]
+        for origin, title in _ORIGINS.items():
+            page += self._commands_of(origin, title, width)
         page += [self._title("What is different here"), Text()]
         for word, meaning in _IDEAS:
             page += self._lines(word, meaning, width)
         return [indented(row, _MARGIN) for row in page]
+
+    def _commands_of(self, origin: Origin, title: str, width: int) -> list[Text]:
+        commands = [command for command in self._commands if command.origin == origin]
+        if not commands:
+            return []
+        rows = [self._title(title), Text()]
+        for command in commands:
+            rows += self._lines(f"/{command.name} {command.hint}".rstrip(), command.description, width)
+        return [*rows, Text(), Text()]
 
     def _title(self, text: str) -> Text:
         return Text(text, self.look("text", bold=True))
@@ -84,9 +101,11 @@ class HelpScreen(Screen[None]):
         Binding("ctrl+p", "app.command_palette", show=False, priority=True),
     ]
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, focused: Where) -> None:
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand] = ()
+    ) -> None:
         super().__init__()
-        self._rows = HelpRows(styles, glyphs, focused)
+        self._rows = HelpRows(styles, glyphs, focused, commands)
         self._keys = HelpKeys(styles, glyphs, id="help-keys")
 
     def compose(self) -> ComposeResult:

@@ -10,14 +10,22 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from keen_tui.choices import Mode
 from keen_tui.ui.actions import listed, shown_key
+from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.wording import MODES
 
 
 class Workspace(Protocol):
     """What the commands act on."""
 
+    @property
+    def commands(self) -> SlashCommands:
+        """All slash commands."""
+
     def run(self, action_id: str) -> None:
         """Run the action of that id."""
+
+    def offer_command(self, name: str) -> None:
+        """Send a command of one's own, or have its words written first."""
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
@@ -61,6 +69,10 @@ class KeenCommands(Provider):
         for action in listed():
             keys = f"{shown_key(action.key)}   " if action.key else ""
             yield _Command(action.label, f"{keys}{action.help}", partial(workspace.run, action.id))
+        for command in workspace.commands.custom:
+            hint = f" {command.hint}" if command.hint else ""
+            run = partial(workspace.offer_command, command.name)
+            yield _Command(f"/{command.name}{hint}", command.description, run)
         for mode in get_args(Mode):
             yield _Command(f"Mode: {mode}", MODES[mode], partial(workspace.set_mode, mode))
         for name in app.theme_names:

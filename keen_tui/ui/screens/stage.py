@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.text import Text
 from textual import events, on
@@ -12,10 +12,12 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
 
+from keen_tui.custom_commands import CustomCommand
 from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
 from keen_tui.ui import errands, garbage
 from keen_tui.ui.action import Where
+from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
@@ -71,6 +73,7 @@ class Stage(Screen[None]):
         history: HistoryPort | None = None,
         reduced_motion: bool = False,
         keeps_pending: bool = False,
+        commands: Sequence[CustomCommand] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
@@ -79,6 +82,7 @@ class Stage(Screen[None]):
         self.models = models
         self.history = history
         self.keeps_pending = keeps_pending
+        self.commands = SlashCommands(commands)
         self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))
         self.clock = clock
         self._reduced_motion = reduced_motion

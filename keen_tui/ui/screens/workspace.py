@@ -10,8 +10,11 @@ from textual import events, on
 from textual.binding import BindingType
 
 from keen_tui.choices import Mode
+from keen_tui.custom_commands import CustomCommand, expanded
 from keen_tui.errors import SessionRefused
-from keen_tui.ui.actions import BY_ID, as_command, bindings, by_command, nearest_command
+from keen_tui.ui.action import Action
+from keen_tui.ui.actions import BY_ID, bindings
+from keen_tui.ui.commands import Called
 from keen_tui.ui.screens.change_actions import ChangeActions
 from keen_tui.ui.screens.composing_actions import ComposingActions
 from keen_tui.ui.screens.copy_actions import CopyActions
@@ -71,6 +74,15 @@ class WorkspaceScreen(
         done = method(words) if BY_ID[action_id].takes else method()
         if isawaitable(done):
             self.call_next(lambda: done)
+
+    def offer_command(self, name: str) -> None:
+        """Send a command of one's own, or have its words written first where it takes some."""
+        called = self.commands.called(f"/{name}")
+        if called and isinstance(called.what, CustomCommand):
+            if called.what.hint:
+                self.prompt.write(f"/{name} ")
+            else:
+                self._submit(expanded(called.what, ""), f"/{name}")
 
     def show(self, state: UiState) -> None:
         before = self.state
@@ -171,7 +183,8 @@ class WorkspaceScreen(
         """Open the help page."""
         from keen_tui.ui.screens.help import HelpScreen  # noqa: PLC0415 - not before the first paint
 
-        self.app.push_screen(HelpScreen(self.status.look, self.status.glyphs, self.focused_place))
+        page = HelpScreen(self.status.look, self.status.glyphs, self.focused_place, self.commands.custom)
+        self.app.push_screen(page)
 
     def action_next_pane(self) -> None:
         """Move the focus on."""
@@ -199,23 +212,31 @@ class WorkspaceScreen(
 
     @on(Prompt.Sent)
     def _send(self, message: Prompt.Sent) -> None:
-        command = as_command(message.text)
-        if command:
-            self._run_command(*command, message.text)
-        elif self.lacks_model:
-            self.prompt.write(message.text)
+        called = self.commands.called(message.text)
+        if called is None:
+            self._submit(message.text, message.text)
+        else:
+            self._call(called, message.text)
+
+    def _call(self, called: Called, typed: str) -> None:
+        match called.what:
+            case Action():
+                self.run(called.what.id, called.words)
+            case CustomCommand():
+                self._submit(expanded(called.what, called.words), typed)
+            case None:
+                self.prompt.write(typed)
+                nearest = self.commands.nearest(called.name)
+                self.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
+
+    def _submit(self, text: str, typed: str) -> None:
+        """Send the text. What was `typed` for it comes back where it can't be sent."""
+        if self.lacks_model:
+            self.prompt.write(typed)
             self.begin("Your message waits in the composer until you have chosen.")
         else:
             self.transcript.action_scroll_end()
-            self._ask_session(lambda: self.session.submit(message.text))
-
-    def _run_command(self, command: str, words: str, text: str) -> None:
-        action = by_command(command)
-        if action:
-            self.run(action.id, words)
-            return
-        self.prompt.write(text)
-        self.say(f"There is no command /{command}. Did you mean /{nearest_command(command)}?")
+            self._ask_session(lambda: self.session.submit(text))
 
     @on(Prompt.QueuedWanted)
     def _edit_queued(self) -> None:

@@ -1,0 +1,72 @@
+"""All slash commands, built in and from files: what a message calls, and what can be offered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from keen_tui.custom_commands import CustomCommand
+from keen_tui.ui.action import Action
+from keen_tui.ui.actions import ACTIONS
+
+_CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)
+
+_BUILT_IN = {command: action for action in ACTIONS for command in action.slash}
+
+BUILT_IN: tuple[str, ...] = tuple(_BUILT_IN)
+"""The names of the built-in commands."""
+
+
+class Offered(Struct, frozen=True):
+    """A command as it is offered: its name without the slash, what it takes, "" for nothing, what it does."""
+
+    name: str
+    takes: str
+    help: str
+
+
+class Called(Struct, frozen=True):
+    """What a message calls: an action or a command of one's own, None where there is none of that name."""
+
+    name: str
+    words: str
+    what: Action | CustomCommand | None
+
+
+class SlashCommands:
+    """Finds commands by their names."""
+
+    def __init__(self, custom: Iterable[CustomCommand] = ()) -> None:
+        self.custom = tuple(custom)
+        self._custom = {command.name: command for command in self.custom}
+
+    @property
+    def offered(self) -> tuple[Offered, ...]:
+        """Every command under each of its names: the built-in ones first."""
+        built_in = (Offered(name, action.takes, action.help) for name, action in _BUILT_IN.items())
+        own = (Offered(command.name, command.hint, command.description) for command in self.custom)
+        return (*built_in, *own)
+
+    def called(self, message: str) -> Called | None:
+        """What the message calls; None for a message that is to be sent.
+
+        A message of several words is a command only if that command takes words, and one of several lines
+        only if it is one of the user's: paths begin with a slash too.
+        """
+        call = _CALL.fullmatch(message.strip())
+        if call is None:
+            return None
+        name, words = call[1].lower(), (call[2] or "").strip()
+        what = _BUILT_IN.get(name) or self._custom.get(name)
+        if not words or isinstance(what, CustomCommand):
+            return Called(name, words, what)
+        takes_them = what is not None and what.takes and "\n" not in message.strip()
+        return Called(name, words, what) if takes_them else None
+
+    def nearest(self, name: str) -> str:
+        """The known command that looks most like this one."""
+        from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+
+        return (get_close_matches(name, (*_BUILT_IN, *self._custom), n=1, cutoff=0.5) or ["help"])[0]
