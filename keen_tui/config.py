@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from keen_tui.choices import Api, Mode, PolicyName
 from keen_tui.errors import ConfigError
 from keen_tui.home import settings_file
+from keen_tui.toml_lines import place_of
 
 URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 """The environment variables that move a provider's base URL, by provider."""
@@ -30,7 +32,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
-    run in one where the system has one.
+    run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
     """
 
     provider: str = ""
@@ -55,6 +57,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False
     mouse: bool = True
+    keys: Mapping[str, tuple[str, ...]] = {}
 
 
 def load_settings(
@@ -69,12 +72,12 @@ def load_settings(
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), flat(_read(file), str(file)), str(file))
-    settings = _updated(join(settings), flags, "the command line")
+    settings = _updated(Settings(), flat(_read(file), str(file)), partial(place_of, file))
+    settings = _updated(join(settings), flags, lambda _: "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
-        settings = _updated(settings, {"base_url": url}, f"the environment variable {variable}")
+        settings = _updated(settings, {"base_url": url}, lambda _: f"the environment variable {variable}")
     return settings
 
 
@@ -158,14 +161,16 @@ def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
     return flat
 
 
-def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Settings:
+def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[str], str]) -> Settings:
+    """The settings with these changes. `place` says where a name of the file is set."""
     known = set(Settings.__struct_fields__)
     for name, value in changes.items():
         written = name_in_file(name)
+        where = place(written)
         if name == "api_key":
             raise ConfigError(
                 f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
-                "in the program (f2), which keeps it apart."
+                "in the program (/key), which keeps it apart."
             )
         if name not in known:
             names = ", ".join(sorted(name_in_file(each) for each in known))
@@ -173,7 +178,20 @@ def _updated(settings: Settings, changes: Mapping[str, Any], where: str) -> Sett
         if problem := problem_of(name, value):
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
-    return replace(settings, **{**changes, **lists})
+    keys = {"keys": _keys(changes["keys"], place)} if "keys" in changes else {}
+    return replace(settings, **{**changes, **lists, **keys})
+
+
+def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
+    """The keys of actions, each a text or a list of them. Whether they are keys is for the screen to say."""
+    keys: dict[str, tuple[str, ...]] = {}
+    for name, value in written.items():
+        given = value if isinstance(value, list) else [value]
+        if not all(isinstance(key, str) for key in given):
+            wanted = f"keys.{name} must be a key in quotes, or a list of them"
+            raise ConfigError(f"{place(f'keys.{name}')}: {wanted}, not {value!r}.")
+        keys[name] = tuple(given)
+    return keys
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -198,6 +216,8 @@ def problem_of(name: str, value: object) -> str | None:
         return None if _is_http_url(value) else "must be an http:// or https:// address"
     default = getattr(Settings(), name)
     match default:
+        case dict():
+            return None if isinstance(value, dict) else "must be a table, [keys]"
         case bool():
             return None if isinstance(value, bool) else "must be true or false"
         case float():

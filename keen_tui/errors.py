@@ -2,6 +2,7 @@
 
 KeenError
 ├── ConfigError            a setting, flag or file is wrong: says what, where and what to do
+│   └── KeyProblem         a key can't be the one of that action
 ├── ModelMissing           no model, or no key for it: says what to do
 ├── SessionRefused         the session can't do that now: says why
 │   └── SessionInUse       another program has that session open: fork it
@@ -50,6 +51,14 @@ class KeenError(Exception):
 
 class ConfigError(KeenError):
     """A setting, a flag or a file is wrong. The text says what, where and what to do."""
+
+
+class KeyProblem(ConfigError):
+    """A key that can't be what the user wants it to be. `action_id` is its name in the table `keys`."""
+
+    def __init__(self, action_id: str, sentence: str) -> None:
+        super().__init__(f"keys.{action_id}: {sentence}")
+        self.action_id = action_id
 
 
 class ModelMissing(KeenError):

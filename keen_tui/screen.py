@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keen_tui.config import Settings
+from keen_tui.errors import ConfigError, KeyProblem
 from keen_tui.flags import command_of
-from keen_tui.home import home_folder
+from keen_tui.home import home_folder, settings_file
 from keen_tui.loading import load_all
 from keen_tui.log import begin_log
+from keen_tui.toml_lines import place_of
 from keen_tui.ui.app import UiSettings, run_app
 
 if TYPE_CHECKING:
@@ -40,10 +42,20 @@ def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | N
         reduced_motion=settings.reduced_motion,
         glyphs=settings.glyphs,
         mouse=settings.mouse,
+        keys=settings.keys,
         user_themes=home_folder(os.environ) / "themes",
     )
-    with ExitStack() as leaving:
+    with ExitStack() as leaving, _wrong_key_placed(settings_file(os.environ)):
         return asyncio.run(run_app(lambda: make(leaving), look))
+
+
+@contextmanager
+def _wrong_key_placed(file: Path) -> Iterator[None]:
+    """Say of a key that can't be one where it stands."""
+    try:
+        yield
+    except KeyProblem as problem:
+        raise ConfigError(f"{place_of(file, f'keys.{problem.action_id}')}: {problem}") from problem
 
 
 def _workplace(settings: Settings, given: Mapping[str, Any], problem: str, leaving: ExitStack) -> Workplace:

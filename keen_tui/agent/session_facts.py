@@ -177,7 +177,7 @@ class SessionFacts:
     def _require_idle(self, action: str) -> None:
         if self.running:
             what = "A summary is being written" if self._compacting else "A turn is running"
-            raise SessionRefused(f"{what}: stop it first (esc), then {action}.")
+            raise SessionRefused(f"{what}: stop it first, then {action}.")
 
     def _publish(self, event: Event) -> None:
         """The conversation goes on by the event first; then everybody is told."""

@@ -14,16 +14,20 @@ from keen_tui.events import (
     TurnStarted,
 )
 
-WELCOME = (
-    "The guided tour: the model is a script on this machine; the loop, the tools and the tests are real. "
-    "Press enter to send the task."
-)
-
 
 class Guide:
-    """Turns events into guidance. `next_prompt` is what the person may send next, "" when nothing is due."""
+    """Turns events into guidance. `next_prompt` is what the person may send next, "" when nothing is due.
 
-    def __init__(self) -> None:
+    Args:
+        send, retry, leave: the keys that do so, as they are written.
+    """
+
+    def __init__(self, *, send: str = "enter", retry: str = "ctrl+r", leave: str = "ctrl+d") -> None:
+        self._send, self._retry, self._leave = send, retry, leave
+        self.welcome = (
+            "The guided tour: the model is a script on this machine; the loop, the tools and the tests are "
+            f"real. Press {send} to send the task."
+        )
         self.next_prompt = FIRST_PROMPT
         self._recovered = False
 
@@ -45,18 +49,18 @@ class Guide:
             case TurnIncomplete():
                 return (
                     f"Still no luck. {event.calls} finished calls are kept, see TurnMemory. "
-                    "Press ctrl+r: the turn goes on from the last result."
+                    f"Press {self._retry}: the turn goes on from the last result."
                 )
             case TurnError():
-                return "Nothing had run yet, so there is nothing to keep. Press ctrl+r to send it again."
+                return f"Nothing had run, so there is nothing to keep. Press {self._retry} to send it again."
             case TurnAbandoned():
                 return "Discarded, but the changed file stays remembered. Play again with keen-tui --demo."
             case TurnDone(turn=1):
                 self.next_prompt = SECOND_PROMPT
                 again = "One turn, two attempts, one memory. " if self._recovered else ""
-                return (
-                    again + "TurnMemory shows all that later turns carry of it. Press enter to ask the model."
-                )
+                carried = "TurnMemory shows all that later turns carry of it."
+                return f"{again}{carried} Press {self._send} to ask the model."
             case TurnDone():
-                return "That is Keen. Start it with a model of yours: keen-tui --model NAME. ctrl+d leaves."
+                leaves = f"{self._leave} leaves."
+                return f"That is Keen. Start it with a model of yours: keen-tui --model NAME. {leaves}"
         return None

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
-from keen_tui.demo.guide import WELCOME, Guide
+from keen_tui.demo.guide import Guide
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.project import run_tests_command, scratch_project
 from keen_tui.demo.threaded import serving
@@ -68,7 +68,7 @@ async def play_as_text(session: Session, out: TextIO) -> int:
     """Play the whole tour without a person: the keys are pressed by the tour itself, and said."""
     player = _TextPlayer(session, out)
     reader = session.bus.subscribe()
-    player.explain(WELCOME)
+    player.welcome()
     player.send_next()
     try:
         async for batch in reader:
@@ -90,6 +90,9 @@ class _TextPlayer:
         self._out = out
         self._guide = Guide()
         self._in_text = False
+
+    def welcome(self) -> None:
+        self.explain(self._guide.welcome)
 
     def explain(self, words: str) -> None:
         self._line(f"\n   | {words}")

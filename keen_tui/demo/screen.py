@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
-from keen_tui.demo.guide import WELCOME, Guide
+from keen_tui.demo.guide import Guide
 from keen_tui.demo.play import tour_session
 from keen_tui.events import MessageTakenBack, TurnAbandoned, TurnDone
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.port import Workplace
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ class ScreenTour:
 
     def __init__(self, session: Session) -> None:
         self._reader = session.bus.subscribe()
-        self._guide = Guide()
+        self._guide = Guide(send=shown("send"), retry=shown("retry"), leave=shown("leave_or_delete"))
 
     async def run(self, app: KeenApp) -> None:
         """Guide until the session is closed."""
-        app.show_guide(WELCOME)
+        app.show_guide(self._guide.welcome)
         app.suggest(self._guide.next_prompt)
         async for batch in self._reader:
             for event in batch:

@@ -145,7 +145,7 @@ def needs_no_key(provider: ProviderInfo) -> bool:
 def _no_key(settings: Settings, provider: ProviderInfo) -> str:
     variables = " or ".join((settings.api_key_env,) if settings.api_key_env else provider.key_variables)
     where = f"for {provider.name}" if provider.id != CUSTOM else f"for {provider.base_url}"
-    return f"No API key {where}: set {variables}, or enter it in the program (f2)."
+    return f"No API key {where}: set {variables}, or enter it in the program (/key)."
 
 
 def _host(url: str) -> str:

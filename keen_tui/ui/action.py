@@ -17,7 +17,7 @@ class Action(Struct, frozen=True, kw_only=True):
     and the key in settings. `label` is what the palette shows, `hint` the verb after its key on the screen,
     `slash` the commands that run it from the composer. `takes` names what may be written behind them,
     "[focus]", and its method gets that; "" for actions that take nothing. Actions that are not `bound` only
-    tell of keys which a pane handles itself.
+    tell of keys which a pane handles itself; one that `follows` another has that one's keys.
     """
 
     id: str
@@ -30,8 +30,4 @@ class Action(Struct, frozen=True, kw_only=True):
     takes: str = ""
     listed: bool = True
     bound: bool = True
-
-    @property
-    def key(self) -> str:
-        """The key to show."""
-        return self.keys[0] if self.keys else ""
+    follows: str = ""

@@ -1,12 +1,13 @@
-"""Every action of the workspace, declared once. Key bindings, palette and help are read from here."""
+"""Every action of the workspace, declared once. Key bindings, palette and help are read from here.
+
+Keys are the ones that the program comes with: `keymap` knows those in use.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual.binding import Binding
-
-from keen_tui.ui.action import Action, Where
+from keen_tui.ui.action import Action
 from keen_tui.ui.pane_actions import PANE_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (
@@ -247,30 +248,6 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID = {action.id: action for action in ACTIONS}
 
 
-def bindings(where: Where) -> list[Binding]:
-    """The key bindings of the actions of that place.
-
-    All have priority: the editor that the prompt is built on has uses of its own for many of these keys.
-    """
-    return [
-        Binding(",".join(action.keys), action.id, action.label, show=False, priority=True, id=action.id)
-        for action in ACTIONS
-        if action.where == where and action.keys and action.bound
-    ]
-
-
-def action_by_key(where: Where) -> dict[str, str]:
-    """The ids of the actions of that place by key, for panes that take their keys themselves."""
-    return {
-        key: action.id for action in ACTIONS if action.where == where and action.bound for key in action.keys
-    }
-
-
 def listed() -> Iterable[Action]:
     """The actions that the palette offers."""
     return (action for action in ACTIONS if action.listed)
-
-
-def shown_key(key: str) -> str:
-    """A key as it is written on the screen: `esc`, `ctrl+r`, `page up`."""
-    return {"escape": "esc", "pageup": "page up", "pagedown": "page down"}.get(key, key)

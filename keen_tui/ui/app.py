@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,13 +41,15 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and behaves.
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
-    the terminal. `user_themes` is a folder of theme files, which win over the shipped ones.
+    the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
+    folder of theme files, which win over the shipped ones.
     """
 
     theme: str = DEFAULT_THEME
     reduced_motion: bool = False
     glyphs: str = ""
     mouse: bool = True
+    keys: Mapping[str, tuple[str, ...]] = {}
     user_themes: Path | None = None
 
 
@@ -180,6 +182,7 @@ class KeenApp(App[str | None]):
         try:
             workplace, themes, problems = await asyncio.to_thread(self._prepared)
             self.workplace = workplace
+            self._take_keys()
             problems.extend(workplace.problems)
             batches = workplace.session.bus.subscribe()
             if workplace.history:
@@ -201,8 +204,17 @@ class KeenApp(App[str | None]):
         """In a thread: what can be done beside the event loop, imports above all."""
         import keen_tui.ui.bridge
         import keen_tui.ui.screens.workspace  # noqa: F401
+        from keen_tui.ui.keymap import use
 
+        use(self.settings.keys)
         return self._prepare(), *load_themes(self.settings.user_themes)
+
+    def _take_keys(self) -> None:
+        """The keys in use are bound, on every screen."""
+        from keen_tui.ui.keymap import overrides
+
+        if keys := overrides():
+            self.set_keymap(keys)
 
     def _made(self, workplace: Workplace) -> WorkspaceScreen:
         from keen_tui.ui.screens.workspace import WorkspaceScreen

@@ -139,7 +139,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("/",),
         label="Find words",
         where="transcript",
-        help="finds words, as ctrl+f does",
+        help="finds words in this session",
         listed=False,
     ),
     Action(
@@ -160,7 +160,8 @@ PANE_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         id="find_stay",
-        keys=("escape",),
+        keys=(),
+        follows="stop",
         label="Stay at the hit",
         where="search",
         help="ends the search and stays at the hit",
@@ -169,7 +170,8 @@ PANE_ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         id="find_return",
-        keys=("ctrl+f",),
+        keys=(),
+        follows="find",
         label="Go back",
         where="search",
         help="ends the search and goes back to where you were",

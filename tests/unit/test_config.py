@@ -88,3 +88,26 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, environ: dict[str, 
     (tmp_path / "settings.toml").mkdir()
     with pytest.raises(ConfigError, match=r"settings\.toml can't be read"):
         load_settings({}, environ)
+
+
+def test_keys_are_a_text_or_a_list_each(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "settings.toml").write_text('[keys]\nretry = "ctrl+y"\nfind = ["f4", "f5"]\nstop = ""\n')
+    assert load_settings({}, environ).keys == {"retry": ("ctrl+y",), "find": ("f4", "f5"), "stop": ("",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('model = "m"\nmodee = "ask"', "line 2: unknown setting 'modee'"),
+        ('[memory]\npolicy = "all"', "line 2: memory.policy must be one of"),
+        ("[keys]\n\nretry = 3", "line 3: keys.retry must be a key in quotes, or a list of them, not 3"),
+        ("keys = 3", "keys must be a table"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_named_with_its_line(
+    tmp_path: Path, environ: dict[str, str], text: str, says: str
+) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(ConfigError) as wrong:
+        load_settings({}, environ)
+    assert says in str(wrong.value)

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key
 from keen_tui.ui.measures import clean
 from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.offer_list import OfferList, effort_words
@@ -75,7 +76,8 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
     `sentence` what is said at first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f2", "dismiss", show=False),
+        Binding("escape", "dismiss", show=False),
+        same_key("models", "dismiss"),
         Binding("up", "move(-1)", show=False),
         Binding("down", "move(1)", show=False),
         Binding("pageup", "move(-10)", show=False),

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from keen_tui import __version__
 from keen_tui.models import FoundServer
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean, counted, cut
 from keen_tui.ui.models.values import Beginning, FromProvider
 from keen_tui.ui.port import ModelsPort
@@ -154,11 +155,11 @@ class StartFoot(Rows):
         keys = (
             (f"{self.glyphs.up}{self.glyphs.down}", "move"),
             ("enter", "choose"),
-            ("f1", "help"),
+            (shown("help"), "help"),
             ("esc", "later"),
             ("ctrl+d", "leave"),
         )
-        left = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
+        left = self.fact(*(self.key_hint(key, verb) for key, verb in keys if key))
         version = Text(f"keen {__version__}", self.look("dim"))
         return [indented(spread(left, version, width - 4, self.glyphs.more), 2)]
 
@@ -171,7 +172,7 @@ class StartScreen(Screen[Beginning | None]):
         Binding("up", "move(-1)", show=False),
         Binding("down", "move(1)", show=False),
         Binding("enter", "choose", show=False),
-        Binding("f1", "help", show=False),
+        same_key("help", "help"),
         Binding("ctrl+d,ctrl+q", "app.quit", show=False),
         *(Binding(str(number), f"number({number})", show=False) for number in range(1, 10)),
     ]

@@ -7,22 +7,26 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
+from textual.widgets import Input
 
 from keen_tui.custom_commands import CustomCommand, Origin
 from keen_tui.ui.action import Action, Where
-from keen_tui.ui.actions import ACTIONS, shown_key
+from keen_tui.ui.actions import ACTIONS
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import keys_of, same_key, shown, shown_key
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import Rows, indented
+from keen_tui.ui.widgets.field import Field
+from keen_tui.ui.widgets.rows import Rows, indented, wrapped
 
 TITLES: dict[Where, str] = {
     "anywhere": "Everywhere, also while you type",
     "composer": "In the composer",
-    "transcript": "In the transcript (tab goes there)",
+    "transcript": "In the transcript ({next_pane} goes there)",
     "search": "While you look for words",
     "panels": "In Activity and TurnMemory",
     "question": "When something asks",
@@ -32,9 +36,18 @@ _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
     ("TurnMemory", "after a turn, only two facts of its tool work go on: files changed, commands failed"),
-    ("Incomplete", "a turn that was cut keeps its finished calls; ctrl+r goes on, nothing runs twice"),
+    ("Incomplete", "a turn that was cut keeps its finished calls; {retry} goes on, nothing runs twice"),
     ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
+    ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),
 )
+_SCROLLING = {
+    "up": "scroll('up')",
+    "down": "scroll('down')",
+    "pageup": "scroll('page_up')",
+    "pagedown": "scroll('page_down')",
+    "ctrl+home": "scroll('home')",
+    "ctrl+end": "scroll('end')",
+}
 
 
 class HelpRows(Rows):
@@ -46,42 +59,53 @@ class HelpRows(Rows):
         super().__init__(styles, glyphs, id="help-rows")
         self._focused = focused
         self._commands = commands
+        self._wanted = ""
+
+    def filter(self, words: str) -> None:
+        """Show only what has all of these words in its keys, its name or its explanation."""
+        self._wanted = words.casefold()
+        self.changed(layout=True)
 
     def rows(self, width: int, height: int) -> list[Text]:
         places = sorted(TITLES, key=lambda where: where != self._focused)
         page: list[Text] = []
         for where in places:
-            page += [self._title(TITLES[where]), Text()]
-            for action in _with_keys(where):
-                names = (*map(shown_key, action.keys), *(f"/{command}" for command in action.slash))
-                page += self._lines(", ".join(names), action.help, width)
-            page += [Text(), Text()]
+            actions = [(_names(action), action) for action in ACTIONS if action.where == where]
+            lines = [(names, action.help, action) for names, action in actions if names]
+            page += self._part(_with_keys(TITLES[where]), lines, width)
         for origin, title in _ORIGINS.items():
-            page += self._commands_of(origin, title, width)
-        page += [self._title("What is different here"), Text()]
-        for word, meaning in _IDEAS:
-            page += self._lines(word, meaning, width)
-        return [indented(row, _MARGIN) for row in page]
+            commands = [command for command in self._commands if command.origin == origin]
+            page += self._part(
+                title,
+                [(f"/{each.name} {each.hint}".rstrip(), each.description, None) for each in commands],
+                width,
+            )
+        page += self._part(
+            "What is different here", [(word, _with_keys(what), None) for word, what in _IDEAS], width
+        )
+        nothing = wrapped("Nothing here has these words.", width, self.look("soft"))
+        return [indented(row, _MARGIN) for row in page[:-2] or nothing]
 
-    def _commands_of(self, origin: Origin, title: str, width: int) -> list[Text]:
-        commands = [command for command in self._commands if command.origin == origin]
-        if not commands:
+    def _part(self, title: str, lines: Sequence[tuple[str, str, Action | None]], width: int) -> list[Text]:
+        """A title and what is wanted of the lines below it; nothing where none is."""
+        found = [(names, what) for names, what, action in lines if self._is_wanted(names, what, action)]
+        if not found:
             return []
-        rows = [self._title(title), Text()]
-        for command in commands:
-            rows += self._lines(f"/{command.name} {command.hint}".rstrip(), command.description, width)
-        return [*rows, Text(), Text()]
+        rows = [row for names, what in found for row in self._lines(names, what, width)]
+        return [Text(title, self.look("text", bold=True)), Text(), *rows, Text(), Text()]
 
-    def _title(self, text: str) -> Text:
-        return Text(text, self.look("text", bold=True))
+    def _is_wanted(self, names: str, what: str, action: Action | None) -> bool:
+        text = f"{names} {what} {action.label if action else ''} {action.id if action else ''}".casefold()
+        return all(word in text for word in self._wanted.split())
 
     def _lines(self, first: str, then: str, width: int) -> list[Text]:
-        """Two columns; the second is wrapped within itself."""
-        wrapped = textwrap.wrap(then, max(width - _KEY_COLUMN - 2 * _MARGIN, 20))
-        heads = [first, *[""] * (len(wrapped) - 1)]
+        """Two columns; each is wrapped within itself."""
+        heads = textwrap.wrap(first, _KEY_COLUMN - 2)
+        explained = textwrap.wrap(then, max(width - _KEY_COLUMN - 2 * _MARGIN, 20))
+        count = max(len(heads), len(explained))
         return [
             Text.assemble((head.ljust(_KEY_COLUMN), self.look("text", bold=True)), (line, self.look("soft")))
-            for head, line in zip(heads, wrapped, strict=True)
+            for head, line in zip(_padded(heads, count), _padded(explained, count), strict=True)
         ]
 
 
@@ -89,16 +113,19 @@ class HelpKeys(Rows):
     """The last row of the page."""
 
     def rows(self, width: int, height: int) -> list[Text]:
-        keys = (("esc", "back"), (f"{self.glyphs.up}{self.glyphs.down}", "scroll"), ("ctrl+p", "actions"))
-        return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]
+        arrows = f"{self.glyphs.up}{self.glyphs.down}"
+        hints = (self.key_hint("esc", "back"), self.key_hint(arrows, "scroll"), self.hint("palette"))
+        return [indented(self.fact(*hints), 2)]
 
 
 class HelpScreen(Screen[None]):
-    """Covers the workspace until esc, f1 or q."""
+    """Covers the workspace until esc or the key that opened it. What is typed filters the page."""
 
+    AUTO_FOCUS = "#help-field"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q", "dismiss", show=False, priority=True),
-        Binding("ctrl+p", "app.command_palette", show=False, priority=True),
+        Binding("escape", "dismiss", show=False, priority=True),
+        same_key("help", "dismiss", priority=True),
+        same_key("palette", "app.command_palette", priority=True),
     ]
 
     def __init__(
@@ -107,12 +134,34 @@ class HelpScreen(Screen[None]):
         super().__init__()
         self._rows = HelpRows(styles, glyphs, focused, commands)
         self._keys = HelpKeys(styles, glyphs, id="help-keys")
+        self._field = Field(id="help-field", keys=_SCROLLING)
+        self._field.placeholder = "type to find a key or what it does"
+        self._page = VerticalScroll(self._rows, id="help-page", can_focus=False)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help-page"):
-            yield self._rows
+        yield self._field
+        yield self._page
         yield self._keys
 
+    def action_scroll(self, where: str) -> None:
+        """Scroll the page: "up", "page_down", "home" and their like."""
+        getattr(self._page, f"scroll_{where}")(animate=False)
 
-def _with_keys(where: Where) -> list[Action]:
-    return [action for action in ACTIONS if action.where == where and (action.keys or action.slash)]
+    @on(Input.Changed)
+    def _filter(self, changed: Input.Changed) -> None:
+        self._rows.filter(changed.value)
+        self._page.scroll_home(animate=False)
+
+
+def _names(action: Action) -> str:
+    """The keys and commands of an action, as they are written."""
+    return ", ".join((*map(shown_key, keys_of(action)), *(f"/{command}" for command in action.slash)))
+
+
+def _with_keys(text: str) -> str:
+    """The text with the keys that it names."""
+    return text.format(next_pane=shown("next_pane") or "a click", retry=shown("retry"))
+
+
+def _padded(lines: list[str], count: int) -> list[str]:
+    return [*lines, *[""] * (count - len(lines))]

@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol, cast, get_args
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from keen_tui.choices import Mode
-from keen_tui.ui.actions import listed, shown_key
+from keen_tui.ui.actions import listed
 from keen_tui.ui.commands import SlashCommands
+from keen_tui.ui.keymap import keys_of, shown_key
 from keen_tui.ui.wording import MODES
 
 
@@ -67,7 +68,7 @@ class KeenCommands(Provider):
         app = cast(HasWorkspace, self.app)
         workspace = app.workspace
         for action in listed():
-            keys = f"{shown_key(action.key)}   " if action.key else ""
+            keys = "".join(f"{shown_key(key)}   " for key in keys_of(action)[:1])
             yield _Command(action.label, f"{keys}{action.help}", partial(workspace.run, action.id))
         for command in workspace.commands.custom:
             hint = f" {command.hint}" if command.hint else ""

@@ -17,9 +17,11 @@ from keen_tui.errors import SessionRefused
 from keen_tui.events import ModelChanged
 from keen_tui.ui import errands, garbage
 from keen_tui.ui.action import Where
+from keen_tui.ui.actions import BY_ID
 from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import keys_of, shown, shown_key
 from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
@@ -40,11 +42,22 @@ from keen_tui.ui.widgets.strip import Strip
 from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 from keen_tui.ui.widgets.welcome import Welcome
 
-_PANE_KEYS: dict[Where, tuple[tuple[str, str], ...]] = {
-    "transcript": (("up, down", "block"), ("enter", "fold"), ("y", "copy"), ("[ ]", "turn")),
-    "search": (("up", "older"), ("down", "newer"), ("esc", "stay"), ("ctrl+f", "go back")),
-    "panels": (("up, down", "row"), ("enter", "show")),
+_PANE_KEYS: dict[Where, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "transcript": (
+        (("cursor_up", "cursor_down"), "block"),
+        (("fold",), "fold"),
+        (("copy_block",), "copy"),
+        (("turn_above", "turn_below"), "turn"),
+    ),
+    "search": (
+        (("find_older",), "older"),
+        (("find_newer",), "newer"),
+        (("find_stay",), "stay"),
+        (("find_return",), "go back"),
+    ),
+    "panels": ((("choose_row",), "row"), (("show_row",), "show")),
 }
+"""The actions that the status bar names while the focus is there, and what they do."""
 
 
 class TooSmall(Rows):
@@ -283,10 +296,12 @@ class Stage(Screen[None]):
         )
 
     def _pane_keys(self) -> tuple[tuple[str, str], ...]:
-        """Keys of the focused pane and what they do; esc stops while a turn runs."""
-        keys = _PANE_KEYS.get(self.focused_place, ())
-        says_back = self.state.running or not keys or self.focused_place == "search"
-        return keys if says_back else (*keys, ("esc", "back"))
+        """Keys of the focused pane and what they do; that of `stop` leads back where nothing runs."""
+        named = _PANE_KEYS.get(self.focused_place, ())
+        keys = tuple((key, verb) for ids, verb in named if (key := _keys_for(ids)))
+        if self.state.running or not named or self.focused_place == "search":
+            return keys
+        return (*keys, (shown("stop"), "back"))
 
     def _run_clock(self, running: bool) -> None:
         """One tick a second while a turn runs; when idle no timer at all, once all is tidied up."""
@@ -306,6 +321,13 @@ class Stage(Screen[None]):
         self.sidebar.tick(self._beat)
         self.strip.tick(self._beat)
         self.status.tick(self._beat)
+
+
+def _keys_for(action_ids: tuple[str, ...]) -> str:
+    """The keys of actions that go together: `up, down`, `[ ]`."""
+    actions = [BY_ID[action_id] for action_id in action_ids]
+    keys = [shown_key(key) for action in actions for key in keys_of(action)[: 1 if action.bound else None]]
+    return (" " if all(len(key) == 1 for key in keys) else ", ").join(keys)
 
 
 def _model_of(session: SessionPort) -> ModelChanged:

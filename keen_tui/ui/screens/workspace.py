@@ -13,8 +13,9 @@ from keen_tui.choices import Mode
 from keen_tui.custom_commands import CustomCommand, expanded
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.action import Action
-from keen_tui.ui.actions import BY_ID, bindings
+from keen_tui.ui.actions import BY_ID
 from keen_tui.ui.commands import Called
+from keen_tui.ui.keymap import bindings, shown
 from keen_tui.ui.screens.change_actions import ChangeActions
 from keen_tui.ui.screens.composing_actions import ComposingActions
 from keen_tui.ui.screens.copy_actions import CopyActions
@@ -43,7 +44,7 @@ from keen_tui.ui.widgets.question import QuestionPane
 from keen_tui.ui.wording import MODES
 
 AGAIN_WITHIN_SECONDS = 2.0
-"""How soon the second ctrl+c or esc must follow the first."""
+"""How soon the second key to leave, or to stop, must follow the first."""
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -129,9 +130,9 @@ class WorkspaceScreen(
             self.action_leave()
         elif self.session.running:
             self.session.stop()
-            self.say("stopping; ctrl+c again leaves")
+            self.say(f"stopping; {shown('interrupt')} again leaves")
         else:
-            self.say("ctrl+c again leaves")
+            self.say(f"{shown('interrupt')} again leaves")
 
     def action_retry(self) -> None:
         """Go on with the incomplete or failed turn."""
@@ -340,7 +341,7 @@ class WorkspaceScreen(
         elif self.prompt.text and again:
             self.prompt.put_away()
         elif self.prompt.text:
-            self.say("esc again clears what you wrote")
+            self.say(f"{shown('stop')} again clears what you wrote")
 
     def _close_own_question(self) -> None:
         question = self.question_pane.question

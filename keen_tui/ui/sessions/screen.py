@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -15,7 +15,9 @@ from textual.widgets import Input
 
 from keen_tui.errors import KeenError
 from keen_tui.history import SavedSession, SearchHit
+from keen_tui.ui.actions import BY_ID
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import keys_of, same_key
 from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.bars import Keys, PutAside, SessionsFoot, SessionsHead
@@ -32,7 +34,6 @@ _TITLE_CELLS = 38
 """Cells of a title in the question whether to delete it."""
 _KEYS = {
     "escape": "back",
-    "f3": "back",
     "enter": "take",
     "up": "move(-1)",
     "down": "move(1)",
@@ -52,7 +53,8 @@ class SessionsScreen(Screen[Chosen | None]):
 
     AUTO_FOCUS = "#sessions-field"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, action, show=False) for key, action in _KEYS.items()
+        *(Binding(key, action, show=False) for key, action in _KEYS.items()),
+        same_key("sessions", "back"),
     ]
 
     def __init__(
@@ -72,7 +74,7 @@ class SessionsScreen(Screen[Chosen | None]):
         self._renamed: SavedSession | None = None
         self._sentence = ""
         self._head = SessionsHead(styles, glyphs)
-        self._field = Field(id="sessions-field", keys=_KEYS, value=query)
+        self._field = Field(id="sessions-field", keys=self._keys_of_field(), value=query)
         self._aside = PutAside(styles, glyphs)
         self._list = SessionList(styles, glyphs, now=now)
         self._foot = SessionsFoot(styles, glyphs)
@@ -132,6 +134,10 @@ class SessionsScreen(Screen[Chosen | None]):
             question = f"Delete {title} with its {turns} for good?"
         self._foot.show(sentence, question, self._keys_now())
         self._head.show("Sessions", *self._shelf.told(self._list.count))
+
+    def _keys_of_field(self) -> Mapping[str, str]:
+        """The keys of the list; the one that opened it leads back too."""
+        return {**dict.fromkeys(keys_of(BY_ID["sessions"]), "back"), **_KEYS}
 
     def _keys_now(self) -> tuple[Keys, ...]:
         if self._renamed:
@@ -285,7 +291,7 @@ class SessionsScreen(Screen[Chosen | None]):
         self._field.remove_class("-title")
         self._field.styles.offset = (0, 0)
         self._field.styles.width = None
-        self._field.take_over(_KEYS, self._shelf.query)
+        self._field.take_over(self._keys_of_field(), self._shelf.query)
         self._tell()
 
     def _choose(self, *, fork: bool) -> None:

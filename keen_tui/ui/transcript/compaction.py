@@ -6,6 +6,7 @@ from rich.segment import Segment
 
 from keen_tui.events import Compacted, CompactionFailed
 from keen_tui.plain import clean
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import counted, duration, size
 from keen_tui.ui.state import CompactionBlock
 from keen_tui.ui.transcript.excerpt import wrap_prose
@@ -33,7 +34,7 @@ def _running(block: CompactionBlock, scene: Scene) -> list[Line]:
         "accent",
         (f"summarising {counted(block.start.turns, 'turn')}", "accent"),
         (why, "dim"),
-        ("esc cancels", "dim"),
+        (f"{shown('stop')} cancels", "dim"),
     )
 
 

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from keen_tui.errors import STOPPED
 from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import counted, cut, dollars, duration, size
 from keen_tui.ui.state import EndBlock, RetryBlock
 from keen_tui.ui.transcript.lines import Line, cells_of, wrap
@@ -17,9 +18,9 @@ from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import shortly_why, why_ended
 
-MODELS_KEY: Final = "f2"
 COMPACT: Final = ("/compact", "make room")
 """What to write when the context window is full, and what it does."""
+_RETRIES: Final = "goes on from the last result; no call runs twice"
 _GAP: Final = "   "
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
@@ -51,7 +52,7 @@ def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
         "accent",
         (f"{reason}, trying again in {duration(left, running=True)}", "accent"),
         (f"{retry.attempt} of {retry.max_attempts}", "dim"),
-        ("esc stops", "dim"),
+        (f"{shown('stop')} stops", "dim"),
     )
 
 
@@ -109,10 +110,10 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
     if full:
         rows.append(_key_row(scene, *COMPACT, "has earlier turns summarised; then retry", True))
     rows += [
-        _key_row(scene, scene.keys[0], "retry", "goes on from the last result; no call runs twice", not full),
+        _key_row(scene, shown("retry"), "retry", _RETRIES, not full),
         _key_row(
             scene,
-            scene.keys[1],
+            shown("discard"),
             "discard",
             f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
             False,
@@ -140,10 +141,10 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
 def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
     """The chip and the other keys of a failed turn, in as few rows as the width allows."""
     styles = scene.look.styles
-    again = (scene.keys[0], "send again")
-    others = [(scene.keys[1], "take it back")]
+    again = (shown("retry"), "send again")
+    others = [(shown("discard"), "take it back")]
     if end.reason in ("auth", "provider"):
-        others.insert(0, (MODELS_KEY, "choose another model"))
+        others.insert(0, (shown("models"), "choose another model"))
     if end.reason == "context":
         others.insert(0, again)
     key, verb = COMPACT if end.reason == "context" else again

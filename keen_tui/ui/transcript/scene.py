@@ -13,7 +13,7 @@ class Scene(Struct, frozen=True):
     """`now` is seconds on the clock of `ui.state.apply`; `last`: no block follows.
 
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
-    newest output under a running call. `keys` are those that retry and discard, as they are written.
+    newest output under a running call.
     """
 
     look: Look
@@ -22,7 +22,6 @@ class Scene(Struct, frozen=True):
     unfolded: bool = False
     breath: bool = False
     live_output: bool = False
-    keys: tuple[str, str] = ("ctrl+r", "ctrl+x")
 
     @property
     def running_glyph(self) -> str:

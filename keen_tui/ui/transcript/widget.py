@@ -9,8 +9,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from keen_tui.ui.actions import bindings
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import bindings
 from keen_tui.ui.state import Block, ToolBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from keen_tui.events import TurnDone, TurnIncomplete
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
 from keen_tui.ui.state import (
     Block,
@@ -157,7 +158,7 @@ class Activity(Panel):
         edge = Text(f"  {glyphs.live} ", look("edge"))
         rows = [Text.assemble(edge, (cut(line, width - 4, glyphs.more), look("soft"))) for line in lines]
         rows += [edge] * (self._tail_high - len(lines))
-        facts = GAP.join((counted(block.lines, "line"), size(block.bytes), "esc stops"))
+        facts = GAP.join((counted(block.lines, "line"), size(block.bytes), f"{shown('stop')} stops"))
         return (*rows, Text(f"  {facts}", look("dim")))
 
     def _tail_limit(self) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import events
@@ -15,8 +14,8 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
-from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import action_by_key
 from keen_tui.ui.measures import clean, first_line
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.pastes import Pastes, pasted
@@ -45,8 +44,6 @@ def _editing_actions() -> dict[str, str]:
 class Prompt(TextArea):
     """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
 
-    ACTIONS: ClassVar[Mapping[str, str]] = {**_editing_actions(), **action_by_key("composer")}
-
     class Sent(Message):
         """The text is to be sent."""
 
@@ -63,6 +60,7 @@ class Prompt(TextArea):
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
         self.cursor_blink = False
+        self._actions = {**_editing_actions(), **action_by_key("composer")}
         self._pastes = Pastes()
         self._sent: list[str] = []
         self._place = 0
@@ -155,7 +153,7 @@ class Prompt(TextArea):
         Textual would look up a key only after it has bubbled to the app, or, with priority, before it
         reaches the editor: either way it acts out of turn with letters that still wait.
         """
-        if action := self.ACTIONS.get(event.key):
+        if action := self._actions.get(event.key):
             event.stop()
             event.prevent_default()
             await self.run_action(action)

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from keen_tui.ui.actions import action_by_key
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import action_by_key
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.finding import Tally
 from keen_tui.ui.widgets.field import Field

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread, wrapped
 
@@ -74,7 +75,9 @@ class QuestionPane(Widget):
     def compose(self) -> ComposeResult:
         yield self._view
         words = Input(
-            id="why", compact=True, placeholder="what should be done instead? enter sends, esc goes back"
+            id="why",
+            compact=True,
+            placeholder=f"what should be done instead? enter sends, {shown('stop')} goes back",
         )
         words.cursor_blink = False
         words.display = False
@@ -237,13 +240,11 @@ class QuestionView(Rows, can_focus=True):
         if len(rows) <= room:
             return rows
         first = min(self._body_first, len(rows) - room + 1)
-        shown = rows[first : first + room - 1]
-        hidden = len(rows) - first - len(shown)
+        seen = rows[first : first + room - 1]
+        hidden = len(rows) - first - len(seen)
         mark = f"{self.glyphs.down} {hidden} more rows" if hidden else f"{self.glyphs.up} {first} rows above"
-        return [
-            *shown,
-            self.fact(Text(mark, self.look("soft")), self.key_hint("page up, page down", "scroll")),
-        ]
+        scroll = self.key_hint(f"{shown('page_up')}, {shown('page_down')}", "scroll")
+        return [*seen, self.fact(Text(mark, self.look("soft")), scroll)]
 
     def _choices(self, question: Question, width: int) -> list[Text]:
         return [

@@ -11,7 +11,9 @@ from rich.text import Text
 from textual.geometry import Size
 from textual.strip import Strip
 
+from keen_tui.ui.actions import BY_ID
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.painted import PaintedRows
 from keen_tui.ui.recent import Recent
 from keen_tui.ui.themes import Styles
@@ -82,6 +84,11 @@ class Rows(PaintedRows):
     def fact(self, *texts: Text) -> Text:
         """Facts side by side, those that are empty left out."""
         return Text(GAP).join(text for text in texts if text)
+
+    def hint(self, action_id: str, verb: str = "", role: str = "text") -> Text:
+        """How to run an action, and in one verb what it does; empty where nothing runs it."""
+        key = shown(action_id)
+        return self.key_hint(key, verb or BY_ID[action_id].hint, role) if key else Text()
 
     def key_hint(self, key: str, verb: str, role: str = "text") -> Text:
         """A key, bold, and what it does, dim."""

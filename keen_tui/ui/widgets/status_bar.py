@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, dollars, meter, tokens
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -132,7 +133,7 @@ class StatusBar(Rows):
 
     def _right(self, room: int) -> Text:
         state, look, glyphs = self._state, self.look, self.glyphs
-        help_key = self.key_hint("f1", "help")
+        help_key = self.hint("help")
         if state.approval:
             name = tool_name(clean(state.approval.name))
             waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
@@ -142,21 +143,21 @@ class StatusBar(Rows):
         if state.pending:
             return self._pending_badge(room)
         if self._overlay_open:
-            return self.fact(self.key_hint("ctrl+b", "close"), self.key_hint("tab", "next pane"))
+            return self.fact(self.hint("sidebar", "close"), self.hint("next_pane"))
         if state.failed:
             failed = Text(f"{glyphs.failed} failed", look("fail", bold=True))
-            return self.fact(failed, self.key_hint("ctrl+r", "send again"))
-        return self.fact(self.key_hint("ctrl+p", "actions"), help_key)
+            return self.fact(failed, self.hint("retry", "send again"))
+        return self.fact(self.hint("palette"), help_key)
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs
-        stop = self.key_hint("esc", "stop" if state.turn_running else "cancel")
+        stop = self.hint("stop", "stop" if state.turn_running else "cancel")
         if state.recovering:
             dot = glyphs.running if self._beat else glyphs.running_alt
             badge = Text(f"{dot} recovering: {counted(state.recovering, 'call')}", self.look("accent"))
             return self.fact(badge, stop)
         if self._overlay_open:
-            return self.fact(self.key_hint("ctrl+b", "close"), stop)
+            return self.fact(self.hint("sidebar", "close"), stop)
         return self.fact(stop, help_key)
 
     def _pending_badge(self, room: int) -> Text:
@@ -166,5 +167,5 @@ class StatusBar(Rows):
         if room < 48:
             words = f"{self.glyphs.look} pending"
         if not self._chip_in_view:
-            return Text(f" {words}   ctrl+r retry ", look("on-wait", on="wait-fill", bold=True))
-        return self.fact(Text(words, look("wait", bold=True)), self.key_hint("ctrl+r", "retry"))
+            return Text(f" {words}   {shown('retry')} retry ", look("on-wait", on="wait-fill", bold=True))
+        return self.fact(Text(words, look("wait", bold=True)), self.hint("retry"))

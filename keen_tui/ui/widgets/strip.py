@@ -46,7 +46,7 @@ class Strip(Rows):
         look = self.look
         counts = memory_counts(self._state.turns[-1].memory, look, self.glyphs)
         memory = Text.assemble(("memory ", look("dim")), counts)
-        right = self.fact(memory, self.key_hint("ctrl+b", "panels"))
+        right = self.fact(memory, self.hint("sidebar"))
         if width < 60:
             right = memory
         return [indented(spread(self._doing(), right, width - 2 * _SIDE, self.glyphs.more), _SIDE)]

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from keen_tui.messages import TurnMemory as Memory
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, cut_path, meter, size
 from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
@@ -58,7 +59,7 @@ class TurnMemoryPanel(Panel):
         look, glyphs = self.look, self.glyphs
         if not self.folded:
             title = self.fact(Text("TurnMemory", look("text", bold=True)), self._policy())
-            return spread(title, self.key_hint("ctrl+t", "fold"), width, glyphs.more)
+            return spread(title, self.hint("fold_memory", "fold"), width, glyphs.more)
         carried = self._carried()
         newest = self._state.turns[-1].memory if self._state.turns else Memory()
         counts = memory_counts(newest, look, glyphs)
@@ -68,7 +69,7 @@ class TurnMemoryPanel(Panel):
         if self._state.pending:
             title = Text.assemble((f"{glyphs.look} ", look("wait")), ("TurnMemory", look("wait", bold=True)))
         left = Text.assemble(title, GAP, facts)
-        key = Text("ctrl+t", look("text", bold=True))
+        key = Text(shown("fold_memory"), look("text", bold=True))
         return spread(left, key if left.cell_len + key.cell_len < width else Text(), width, glyphs.more)
 
     def entries(self, width: int) -> Sequence[Entry]:
@@ -152,8 +153,8 @@ class TurnMemoryPanel(Panel):
         return [
             spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more),
             Text(),
-            Text.assemble("  ", self.key_hint("ctrl+r", "retry", "wait")),
-            Text.assemble("  ", self.key_hint("ctrl+x", "discard")),
+            Text.assemble("  ", self.hint("retry", role="wait")),
+            Text.assemble("  ", self.hint("discard")),
         ]
 
     def _carries(self, label: str, carried: int, trace: int, width: int) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented, wrapped
 
@@ -18,9 +19,9 @@ _GREETING = (
     "It reads, edits and runs commands; before it changes anything it shows you and asks.",
 )
 _KEYS = (
-    ("ctrl+r", "retry", "a dropped turn goes on; no call runs twice"),
-    ("ctrl+b", "Activity", "every tool call live, with its output"),
-    ("ctrl+t", "TurnMemory", "what changed and what failed, turn by turn"),
+    ("retry", "retry", "a dropped turn goes on; no call runs twice"),
+    ("sidebar", "Activity", "every tool call live, with its output"),
+    ("fold_memory", "TurnMemory", "what changed and what failed, turn by turn"),
 )
 
 
@@ -68,10 +69,10 @@ def brand_rows(look: Styles, glyphs: Glyphs, room: int) -> list[Text]:
 def different_rows(look: Styles, room: int) -> list[Text]:
     """The three keys that teach what is different."""
     rows = [Text("What is different here", look("text", bold=True)), Text()]
-    for key, verb, what in _KEYS:
+    for action_id, verb, what in _KEYS:
         verb_column = _VERB_COLUMN if room >= 66 else len("TurnMemory") + 2
         row = Text.assemble(
-            (key.ljust(_KEY_COLUMN), look("text", bold=True)),
+            (shown(action_id).ljust(_KEY_COLUMN), look("text", bold=True)),
             (verb.ljust(verb_column), look("text")),
             (what, look("soft")),
         )

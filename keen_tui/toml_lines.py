@@ -1,0 +1,36 @@
+"""Where a setting stands in the text of a TOML file: no parser tells that."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+_TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?")
+_KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+def line_of(text: str, name: str) -> int:
+    """The line, from 1 on, where a dotted name ("keys.retry") is set, or its table begins; 0: not seen."""
+    table, begin = "", 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if opened := _TABLE.fullmatch(line):
+            table = _plain(opened[1])
+            begin = number if table == name else begin
+        elif (key := _KEY.match(line)) and name == f"{table}.{_plain(key[1])}".lstrip("."):
+            return number
+    return begin
+
+
+def place_of(file: Path, name: str) -> str:
+    """The file, and the line where the setting stands if it can be seen: for a sentence."""
+    try:
+        line = line_of(file.read_text("utf-8"), name)
+    except (OSError, ValueError):
+        line = 0
+    return f"{file}, line {line}" if line else str(file)
+
+
+def _plain(name: str) -> str:
+    """A dotted name without blanks and quotes."""
+    return ".".join(part.strip().strip("\"'") for part in name.split("."))

@@ -1,0 +1,116 @@
+"""Keys of the user's own on the screen: pressed, and named wherever the old ones were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.errors import KeyProblem
+from keen_tui.memory.pending import PendingState
+from keen_tui.ui.app import UiSettings
+from keen_tui.ui.screens.help import HelpScreen
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+OWN = UiSettings(
+    keys={
+        "retry": ("ctrl+y",),
+        "discard": ("alt+d",),
+        "stop": ("f9",),
+        "sidebar": ("f6",),
+        "fold_memory": ("f7",),
+        "palette": ("f10",),
+        "help": ("f12",),
+        "models": ("f5",),
+        "copy": ("f8",),
+        "cursor_up": ("w",),
+        "send": ("ctrl+s",),
+        "new_line": ("enter",),
+    }
+)
+OLD_NAMES = ("ctrl+r", "ctrl+x", "esc", "ctrl+b", "ctrl+t", "ctrl+p", "f1 ", "f2")
+
+
+async def pend(driver: Driver) -> None:
+    driver.session.pending = PendingState(calls=4, facts=())
+    await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.incomplete(1))
+
+
+def named(driver: Driver) -> str:
+    return "\n".join(driver.rows())
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_the_screen_names_the_new_keys_everywhere(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with workspace(tmp_path, settings=OWN, size=size) as driver:
+        for key in ("ctrl+y", "f6", "f7", "f10", "f12"):
+            assert key in named(driver)
+        driver.session.running = True
+        await driver.play(story.started(1, "go"), *story.running_bash(1))
+        assert "f9" in named(driver)
+        assert not [name for name in OLD_NAMES if name in named(driver)]
+        driver.session.running = False
+        await pend(driver)
+        await driver.until_shown(" ctrl+y    retry ")
+        await driver.until_shown(" alt+d     discard ")
+        driver.screen.transcript.focus()
+        await driver.until_shown("w, down block")
+        assert not [name for name in OLD_NAMES if name in named(driver)]
+
+
+async def test_the_new_keys_act_and_the_old_ones_do_not(tmp_path: Path) -> None:
+    async with workspace(tmp_path, settings=OWN) as driver:
+        await pend(driver)
+        await driver.press("ctrl+r", "ctrl+b")
+        assert driver.screen.sidebar.display
+        assert ("retry",) not in driver.session.calls
+        await driver.press("ctrl+y")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+        await driver.press("f6")
+        await driver.until(lambda: not driver.screen.sidebar.display)
+        await driver.press("a", "enter", "b", "ctrl+s")
+        await driver.until(lambda: ("submit", "a\nb") in driver.session.calls)
+
+
+async def test_what_has_no_key_of_its_own_can_get_one(tmp_path: Path) -> None:
+    async with workspace(tmp_path, settings=OWN) as driver:
+        await driver.press("f8")
+        await driver.until_shown("copied")
+
+
+async def test_a_key_that_was_taken_away_does_nothing_and_is_not_named(tmp_path: Path) -> None:
+    settings = UiSettings(keys={"sidebar": (), "retry": ()})
+    async with workspace(tmp_path, settings=settings, size=(80, 24)) as driver:
+        await pend(driver)
+        await driver.press("ctrl+b")
+        assert not driver.screen.overlay_open
+        assert "panels" not in named(driver)
+        assert "/retry" in named(driver)
+
+
+async def test_the_help_page_lists_the_keys_in_use_and_its_own_key_closes_it(tmp_path: Path) -> None:
+    async with workspace(tmp_path, settings=OWN) as driver:
+        await driver.press("f12")
+        await driver.until_shown("ctrl+y, /retry")
+        await driver.press("f1")
+        assert isinstance(driver.app.screen, HelpScreen)
+        await driver.press("f12")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_the_help_page_is_filtered_by_what_is_typed(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.press("f1")
+        await driver.until_shown("Everywhere, also while you type")
+        await driver.type("incomplete turn")
+        await driver.until(lambda: not driver.shows("shift+tab"))
+        assert driver.shows("ctrl+r, /retry")
+        await driver.type("x")
+        await driver.until_shown("Nothing here has these words.")
+
+
+async def test_a_wrong_key_ends_the_start_with_what_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(KeyProblem, match=r"keys\.retry: terminals send ctrl\+i as tab"):
+        async with workspace(tmp_path, settings=UiSettings(keys={"retry": ("ctrl+i",)})):
+            pass
