@@ -124,6 +124,36 @@ class ApprovalAnswered(Struct, frozen=True, kw_only=True):
     saved: tuple[str, ...] = ()
 
 
+class AnswerChoice(Struct, frozen=True, kw_only=True):
+    """An answer to choose, and what it leads to. With `wants_words` it is given in words."""
+
+    label: str
+    consequence: str = ""
+    wants_words: bool = False
+
+
+class QuestionAsked(Struct, frozen=True, kw_only=True):
+    """A tool call asks the person and waits for an answer by its id. `body` is Markdown that it is about."""
+
+    turn: int
+    id: str
+    name: str
+    question: str
+    choices: tuple[AnswerChoice, ...]
+    body: str = ""
+
+
+class QuestionAnswered(Struct, frozen=True, kw_only=True):
+    """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" when the turn was
+    interrupted before one came, "headless" where nobody is there."""
+
+    turn: int
+    id: str
+    choice: int | None
+    words: str
+    by: Literal["user", "headless", "stop"]
+
+
 class Usage(Struct, frozen=True, kw_only=True):
     """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
 
@@ -331,6 +361,8 @@ TurnEvent = (
     | ToolFinished
     | ApprovalRequested
     | ApprovalAnswered
+    | QuestionAsked
+    | QuestionAnswered
     | Usage
     | RetryScheduled
     | Notice

@@ -14,6 +14,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "edit_file": "edit",
     "glob_files": "glob",
     "grep_files": "grep",
+    "ask_user": "ask",
 }
 """Names of tools as rows show them; others keep theirs."""
 

@@ -97,6 +97,10 @@ class _RunningCall:
         except Exception as error:
             self.result = _failed(error, ran=False)
             return
+        if prepared.asks:
+            reply = await self._agent.questions.ask(self._turn, self._call, prepared.asks)
+            self.result = prepared.asks.result(reply)
+            return
         answer = await self._agent.approvals.decide(self._turn, self._call, self._target, prepared)
         if not answer.allowed:
             self.result = ToolResult(

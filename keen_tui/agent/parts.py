@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.questions import Questions
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
@@ -38,6 +39,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     price: Price | None
     toolbox: Toolbox
     approvals: Approvals
+    questions: Questions
     workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]

@@ -115,6 +115,10 @@ class Playback:
         """Nothing asks."""
         raise SessionRefused(_REFUSAL)
 
+    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        """Nothing asks."""
+        raise SessionRefused(_REFUSAL)
+
     @property
     def permitted(self) -> Permitted:
         """Nothing was."""

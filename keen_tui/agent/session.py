@@ -123,6 +123,14 @@ class Session(SessionPast):
         """
         self._approvals.answer(call_id, allow=allow, scope=scope, message=message)
 
+    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        """Answer the question of a call; choices count from 0, None declines.
+
+        Raises:
+            SessionRefused: that question is not open, or has no such answer.
+        """
+        self._questions.reply(call_id, choice, words)
+
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""

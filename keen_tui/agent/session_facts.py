@@ -12,6 +12,7 @@ from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.context import RequestSize
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import Agent
+from keen_tui.agent.questions import Questions
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.bus import EventBus
 from keen_tui.choices import Mode, PolicyName
@@ -64,11 +65,13 @@ class SessionFacts:
         self._approvals = Approvals(
             self._publish, mode=mode, attended=attended, rules=rules, allowances=allowances
         )
+        self._questions = Questions(self._publish, attended=attended)
         self._agent = Agent(
             provider=provider,
             price=info.price if info else None,
             toolbox=toolbox,
             approvals=self._approvals,
+            questions=self._questions,
             workspace=workspace,
             publish=self._publish,
             clock=clock,

@@ -21,6 +21,8 @@ from keen_tui.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    QuestionAnswered,
+    QuestionAsked,
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
@@ -115,7 +117,9 @@ class _Folding:
                 self._choose_model(event)
             case SessionRenamed():
                 self.title = event.title
-            case ToolOutput() | ApprovalRequested() | ApprovalAnswered() | RetryScheduled():
+            case ToolOutput() | RetryScheduled():
+                pass
+            case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolSpec
@@ -19,6 +21,7 @@ _TYPES: Mapping[str, tuple[type, str]] = {
     "string": (str, "a text"),
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
 }
 
 
@@ -38,6 +41,21 @@ def checked(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name not in given:
             raise ToolFailure(f"{spec.name} needs the argument {name!r}.")
     return {name: _typed(spec, name, value, properties[name]["type"]) for name, value in given.items()}
+
+
+Item = TypeVar("Item")
+
+
+def converted(tool: str, name: str, value: object, type: type[Item]) -> Item:
+    """An argument that holds others, as that type.
+
+    Raises:
+        ToolFailure: says where it is something else.
+    """
+    try:
+        return msgspec.convert(value, type)
+    except msgspec.ValidationError as error:
+        raise ToolFailure(f"{tool}: {name}: {str(error).replace('`', '')}.") from error
 
 
 def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:

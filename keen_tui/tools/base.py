@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
 from keen_tui.display import Display
 from keen_tui.messages import ToolResult, ToolSpec
+from keen_tui.tools.asking import Asked
 
 OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
@@ -25,7 +26,7 @@ class CommandPart(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What a prepared call touches; permissions are judged by it.
+    """What a prepared call touches; permissions are judged by it. What touches nothing is always allowed.
 
     `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
@@ -34,7 +35,7 @@ class Access(Struct, frozen=True, kw_only=True):
     `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule.
     """
 
-    kind: Literal["read", "write", "command"]
+    kind: Literal["nothing", "read", "write", "command"]
     subject: str
     path: str = ""
     inside: bool = True
@@ -51,6 +52,9 @@ class Access(Struct, frozen=True, kw_only=True):
         return bool(self.parts) and not self.concern
 
 
+NOTHING_TOUCHED: Final = Access(kind="nothing", subject="")
+
+
 class Outside(Struct, frozen=True, kw_only=True):
     """How a call that failed in its sandbox can be run once more outside of it.
 
@@ -64,7 +68,8 @@ class Outside(Struct, frozen=True, kw_only=True):
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
-    there for a call that runs in a sandbox.
+    there for a call that runs in a sandbox, `asks` for one that is no more than a question to the person:
+    it is not run.
 
     `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
     a write which is already replacing its file finishes and returns its result.
@@ -74,6 +79,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     display: Display | None
     run: Callable[[OutputSink], Awaitable[ToolResult]]
     outside: Outside | None = None
+    asks: Asked | None = None
 
 
 class Keeper(Protocol):

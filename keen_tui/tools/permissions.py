@@ -58,6 +58,8 @@ class Allowed(Struct, frozen=True, kw_only=True):
 def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     """Judge an access. Deny beats ask beats allow; what asks by itself, like a file that holds keys, asks
     also where a rule allows it."""
+    if access.kind == "nothing":
+        return ALLOW
     if rule := allowed.rules.first("deny", access):
         return _denied(rule)
     if mode == "plan" and (access.kind != "read" or not access.inside):

@@ -8,6 +8,7 @@ from pathlib import Path
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolCall, ToolSpec
 from keen_tui.plain import clean
+from keen_tui.tools.ask_user import AskUser
 from keen_tui.tools.base import Keeper, PreparedCall, Tool
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.edit_file import EditFile
@@ -83,6 +84,7 @@ def build_toolbox(
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
             Bash(workspace, sandbox),
+            AskUser(),
         ),
         sandbox,
     )

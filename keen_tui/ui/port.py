@@ -82,6 +82,9 @@ class SessionPort(Protocol):
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. Raises SessionRefused when it is not open."""
 
+    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused."""
+
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""

@@ -22,6 +22,8 @@ from keen_tui.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    QuestionAnswered,
+    QuestionAsked,
     QueueChanged,
     ReasoningDelta,
     RetryScheduled,
@@ -111,6 +113,12 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case ApprovalAnswered():
             live = _with_status(state.live, event.id, "running", now)
             return replace(state, approval=None, live=live, phase="tool")
+        case QuestionAsked():
+            live = _with_status(state.live, event.id, "asks")
+            return replace(state, asked=event, live=live, phase="asking")
+        case QuestionAnswered():
+            live = _with_status(state.live, event.id, "running", now)
+            return replace(state, asked=None, live=live, phase="tool")
         case Usage():
             return _add_usage(state, event)
         case Notice():
@@ -180,6 +188,7 @@ def _turn_ended(state: UiState, end: EndEvent) -> UiState:
         live=(*live, EndBlock(end=end, lost_words=lost_words, cost=_cost_of(state, end.turn))),
         phase="idle",
         approval=None,
+        asked=None,
         recovering=0,
     )
     match end:

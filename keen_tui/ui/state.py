@@ -20,6 +20,7 @@ from keen_tui.events import (
     CompactionStarted,
     EndEvent,
     ModelChanged,
+    QuestionAsked,
     RetryScheduled,
     SandboxFound,
     TurnError,
@@ -163,6 +164,7 @@ class UiState(Struct, frozen=True, kw_only=True):
     turn_started_at: float = 0.0
     recovering: int = 0
     approval: ApprovalRequested | None = None
+    asked: QuestionAsked | None = None
     pending: TurnIncomplete | None = None
     failed: TurnError | None = None
     queue: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from keen_tui.events import (
     MessageTakenBack,
     ModeChanged,
     PolicyChanged,
+    QuestionAnswered,
     QueueChanged,
 )
 from keen_tui.history import ContextReport, PartSize
@@ -89,6 +90,10 @@ class FakeSession:
                 by="user",
             )
         )
+
+    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        self._note("reply", call_id, choice, words)
+        self.publish(QuestionAnswered(turn=1, id=call_id, choice=choice, words=words, by="user"))
 
     async def take_back(self, command: str) -> None:
         self._note("take_back", command)

@@ -30,6 +30,7 @@ from keen_tui.ui.transcript.messages import Moved
 from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.approval import APPROVAL, approval_question
+from keen_tui.ui.widgets.asking import ASKED, asked_question
 from keen_tui.ui.widgets.composer import Composer, Prompt
 from keen_tui.ui.widgets.header import Header
 from keen_tui.ui.widgets.notes import Note
@@ -181,7 +182,7 @@ class Stage(Screen[None]):
         self.composer.show(state)
         if state.notice and state.notice != old.notice:
             self._say_too(state.notice)
-        self._show_approval(old)
+        self._show_what_asks(old)
         self._show_status()
         self._run_clock(state.running)
 
@@ -197,6 +198,8 @@ class Stage(Screen[None]):
         self.prompt.focus()
         if self.state.approval:
             self.ask(approval_question(self.state.approval))
+        elif self.state.asked:
+            self.ask(asked_question(self.state.asked))
 
     def retry(self) -> None:
         """Go on with the incomplete or failed turn; what the session refuses becomes the notice."""
@@ -278,12 +281,14 @@ class Stage(Screen[None]):
         if isinstance(self.focused, Transcript):
             self.prompt.focus()
 
-    def _show_approval(self, old: UiState) -> None:
-        approval = self.state.approval
+    def _show_what_asks(self, old: UiState) -> None:
+        approval, asked = self.state.approval, self.state.asked
         open_question = self.question_pane.question
         if approval and approval is not old.approval:
             self.ask(approval_question(approval))
-        elif approval is None and open_question and open_question.id == APPROVAL:
+        elif asked and asked is not old.asked:
+            self.ask(asked_question(asked))
+        elif open_question and open_question.id in (APPROVAL, ASKED) and not (approval or asked):
             self.close_question()
 
     def _show_status(self) -> None:

@@ -27,6 +27,7 @@ from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
 from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
+from keen_tui.ui.widgets.asking import ASKED
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.confirm import (
     DISCARD,
@@ -108,7 +109,9 @@ class WorkspaceScreen(
         self._last_escape = self.clock()
         if self.leave_find() or self.question_pane.back():
             return
-        if question and question.id != APPROVAL:
+        if question and question.id == ASKED:
+            self._decline()
+        elif question and question.id != APPROVAL:
             self.close_question()
         else:
             was_running = self.session.running
@@ -270,6 +273,8 @@ class WorkspaceScreen(
         asked, choice = message.question.id, message.choice.id
         if asked == APPROVAL:
             self._answer_approval(choice, message.words)
+        elif asked == ASKED:
+            self._reply(int(choice), message.words)
         elif asked == DISCARD:
             self._answer_discard(choice)
         elif asked == LEAVE:
@@ -300,6 +305,16 @@ class WorkspaceScreen(
                 message=words,
             )
         )
+
+    def _reply(self, choice: int | None, words: str = "") -> None:
+        """Answer what the model asks."""
+        if asked := self.state.asked:
+            self._ask_session(lambda: self.session.reply(asked.id, choice, words))
+
+    def _decline(self) -> None:
+        """esc at a question of the model; not before one can have seen it."""
+        if not self.question_pane.guarded:
+            self._reply(None)
 
     def _answer_discard(self, choice: str) -> None:
         self.close_question()
@@ -345,7 +360,7 @@ class WorkspaceScreen(
 
     def _close_own_question(self) -> None:
         question = self.question_pane.question
-        if question and question.id != APPROVAL:
+        if question and question.id not in (APPROVAL, ASKED):
             self.close_question()
 
     def _again_since(self, before: float) -> bool:

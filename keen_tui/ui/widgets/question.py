@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -26,15 +27,22 @@ GUARD_SECONDS = 0.3
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
 _ROWS_ELSEWHERE = 3
+_ANSWER_EDGE = 6
+"""The column of an answer, behind its mark and number."""
+_ENTER_CELLS = 7
+"""What the word enter takes at the end of the row that is chosen."""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """A numbered answer. `asks_why` answers open a line for words before they are given."""
+    """A numbered answer. `asks_why` answers open a line for words before they are given; `words_hint` says
+    there what is wanted, and with `needs_words` it is not left empty."""
 
     id: str
     label: str
     consequence: str = ""
     asks_why: bool = False
+    needs_words: bool = False
+    words_hint: str = "what should be done instead?"
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -74,11 +82,7 @@ class QuestionPane(Widget):
 
     def compose(self) -> ComposeResult:
         yield self._view
-        words = Input(
-            id="why",
-            compact=True,
-            placeholder=f"what should be done instead? enter sends, {shown('stop')} goes back",
-        )
+        words = Input(id="why", compact=True)
         words.cursor_blink = False
         words.display = False
         yield words
@@ -133,6 +137,7 @@ class QuestionPane(Widget):
         if choice.asks_why:
             self._why_choice = choice
             words = self.query_one("#why", Input)
+            words.placeholder = f"{choice.words_hint} enter sends, {shown('stop')} goes back"
             words.display = True
             words.focus()
             return
@@ -140,8 +145,9 @@ class QuestionPane(Widget):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._why_choice:
-            self._answer(self._why_choice, event.value.strip())
+        choice, words = self._why_choice, event.value.strip()
+        if choice and (words or not choice.needs_words):
+            self._answer(choice, words)
 
     def _answer(self, choice: Choice, words: str) -> None:
         question = self.question
@@ -224,8 +230,8 @@ class QuestionView(Rows, can_focus=True):
             page += [*(indented(row, _TEXT_EDGE - 1) for row in body), *gap]
         if why:
             page += [*(indented(row, _TEXT_EDGE - 1) for row in why), *gap]
-        self._choice_at = {len(page) + index: index for index in range(len(choices))}
-        return [*page, *choices, *gap]
+        self._choice_at = {len(page) + place: index for place, (index, _) in enumerate(choices)}
+        return [*page, *(row for _, row in choices), *gap]
 
     def _title(self, question: Question, width: int) -> Text:
         left = Text(f" {self.glyphs.asks} {question.title}", self.look("wait", bold=True))
@@ -246,13 +252,27 @@ class QuestionView(Rows, can_focus=True):
         scroll = self.key_hint(f"{shown('page_up')}, {shown('page_down')}", "scroll")
         return [*seen, self.fact(Text(mark, self.look("soft")), scroll)]
 
-    def _choices(self, question: Question, width: int) -> list[Text]:
+    def _choices(self, question: Question, width: int) -> list[tuple[int, Text]]:
+        """The rows of the answers, each with the number of its answer."""
+        room = width - 1 - _RIGHT_MARGIN
         return [
-            self._choice(choice, index, width - 1 - _RIGHT_MARGIN)
+            (index, row)
             for index, choice in enumerate(question.choices)
+            for row in self._choice(choice, index, room)
         ]
 
-    def _choice(self, choice: Choice, index: int, width: int) -> Text:
+    def _choice(self, choice: Choice, index: int, width: int) -> list[Text]:
+        """An answer with what it leads to beside it, or below where that has no room beside it."""
+        room = width - _ANSWER_EDGE - _ENTER_CELLS
+        if Text(choice.label + GAP + choice.consequence).cell_len <= room:
+            return [self._answer_row(choice, index, width)]
+        label, *more = wrapped(choice.label, room, self.look("text"))
+        first = self._answer_row(replace(choice, label=label.plain, consequence=""), index, width)
+        look = self.look("dim" if self.guarded else "soft")
+        more += wrapped(choice.consequence, room, look) if choice.consequence else []
+        return [first, *(indented(row, _ANSWER_EDGE) for row in more)]
+
+    def _answer_row(self, choice: Choice, index: int, width: int) -> Text:
         look = self.look
         chosen = index == self._chosen and not self.guarded
         on = "raised" if chosen else None

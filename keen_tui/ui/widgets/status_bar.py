@@ -134,8 +134,8 @@ class StatusBar(Rows):
     def _right(self, room: int) -> Text:
         state, look, glyphs = self._state, self.look, self.glyphs
         help_key = self.hint("help")
-        if state.approval:
-            name = tool_name(clean(state.approval.name))
+        if asks := state.approval or state.asked:
+            name = tool_name(clean(asks.name))
             waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
             return self.fact(waits, help_key) if room > 50 else waits
         if state.running:

@@ -1,0 +1,56 @@
+"""A question of the model: what it is about, the answers to choose from, and one in words of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from keen_tui.events import AnswerChoice, QuestionAsked
+from keen_tui.plain import clean
+from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
+from keen_tui.ui.themes import Styles
+from keen_tui.ui.widgets.phrases import tool_name
+from keen_tui.ui.widgets.question import Choice, Question
+from keen_tui.ui.widgets.rows import wrapped
+
+ASKED = "asked"
+
+_LONGEST_TITLE = 68
+"""Characters of a question that stand in one row beside what asks, in the narrowest terminal."""
+
+
+def asked_question(event: QuestionAsked) -> Question:
+    """The question that this event asks. Its answers are named by their numbers from 0."""
+    question = clean(event.question, newlines=True)
+    is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
+    return Question(
+        id=ASKED,
+        title=question if is_short else "A question",
+        facts=tool_name(clean(event.name)),
+        body=None if is_short else _Words(question),
+        why=f"{shown('stop')} declines, {shown('interrupt')} stops the turn",
+        choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
+    )
+
+
+def _choice(number: int, choice: AnswerChoice) -> Choice:
+    return Choice(
+        id=str(number),
+        label=clean(choice.label),
+        consequence=clean(choice.consequence),
+        asks_why=choice.wants_words,
+        needs_words=choice.wants_words,
+        words_hint="your answer;",
+    )
+
+
+class _Words:
+    """A question of several rows."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        return wrapped(self._text, width, styles("text"))
