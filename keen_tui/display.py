@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -62,4 +63,37 @@ class FileListDisplay(_Shown, frozen=True, kw_only=True):
     more: int = 0
 
 
-Display = TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay
+TodoStatus = Literal["pending", "in_progress", "done"]
+
+
+class TodoItem(Struct, frozen=True, kw_only=True):
+    """Something to be done."""
+
+    text: str
+    status: TodoStatus = "pending"
+
+
+class TodoDisplay(_Shown, frozen=True, kw_only=True):
+    """A list of what is to be done, in the order in which it will be."""
+
+    items: tuple[TodoItem, ...]
+
+    @property
+    def progress(self) -> str:
+        """`2 of 5 done`."""
+        return todo_progress(self.items)
+
+    @property
+    def as_text(self) -> str:
+        """One line an item, `[x]` for what is done, `[>]` for what is worked on."""
+        marks = {"pending": " ", "in_progress": ">", "done": "x"}
+        return "\n".join(f"[{marks[item.status]}] {item.text}" for item in self.items)
+
+
+def todo_progress(items: Sequence[TodoItem]) -> str:
+    """How far a list is: `2 of 5 done`, `empty`."""
+    done = sum(item.status == "done" for item in items)
+    return f"{done} of {len(items)} done" if items else "empty"
+
+
+Display = TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay | TodoDisplay

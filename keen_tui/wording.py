@@ -15,6 +15,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "glob_files": "glob",
     "grep_files": "grep",
     "ask_user": "ask",
+    "todo_write": "todo",
 }
 """Names of tools as rows show them; others keep theirs."""
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import PendingKeeper
 from keen_tui.agent.session_facts import SessionFacts
+from keen_tui.display import TodoDisplay, TodoItem
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     Event,
@@ -17,6 +18,7 @@ from keen_tui.events import (
     SessionOpened,
     SessionRenamed,
     SessionRestored,
+    ToolFinished,
     TurnStarted,
     TurnUndone,
 )
@@ -57,6 +59,7 @@ class SessionPast(SessionFacts):
         self._agent = replace(self._agent, keeper=None, projector=Projector(), instructions=instructions)
         self._told_of = instructions.text
         self._approvals.forget_grants()
+        self._agent.toolbox.todos.items = newest_todos(past)
         self._conversation = conversation_of(past) if conversation is None else conversation
         attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))
         self._attempt = next(attempts, 0)
@@ -107,3 +110,11 @@ class SessionPast(SessionFacts):
     def rename(self, title: str) -> None:
         """Give the session a title of the user's own."""
         self._publish(SessionRenamed(title=title))
+
+
+def newest_todos(past: Sequence[Event]) -> tuple[TodoItem, ...]:
+    """The todo list as a session left it."""
+    for event in reversed(past):
+        if isinstance(event, ToolFinished) and isinstance(event.result.display, TodoDisplay):
+            return event.result.display.items
+    return ()

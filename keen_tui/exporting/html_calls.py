@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
 from keen_tui.exporting.document import Call, CallState
 from keen_tui.exporting.html_markdown import block_text, coloured_html, line_text
 from keen_tui.exporting.phrases import CALL_GLYPHS, call_time, outcome, tool_name
@@ -60,6 +67,8 @@ def _shown(result: ToolResult) -> Iterator[str]:
         case FileListDisplay() as found:
             more = f"\n… {found.more:,} more" if found.more else ""
             yield f"<pre>{_bounded(chr(10).join(found.lines))}{more}</pre>\n"
+        case TodoDisplay() as todos:
+            yield f"<pre>{_bounded(todos.as_text)}</pre>\n"
         case TextDisplay(text=text):
             yield f"<pre>{_bounded(text)}</pre>\n"
         case None:

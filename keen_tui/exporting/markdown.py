@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keen_tui.display import CommandDisplay, DiffDisplay
+from keen_tui.display import CommandDisplay, DiffDisplay, TodoDisplay
 from keen_tui.events import Compacted, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
 from keen_tui.exporting.phrases import (
@@ -81,6 +81,8 @@ def _call(call: Call) -> Iterator[str]:
             yield fenced("\n".join(_diff_lines(diff)), "diff")
         case CommandDisplay() as ran:
             yield fenced(f"$ {ran.command}\n{ran.output}", "console")
+        case TodoDisplay() as todos:
+            yield fenced(todos.as_text)
         case _ if result.is_error and not result.denied and result.ran:
             yield fenced(result.text)
 

@@ -19,15 +19,19 @@ from keen_tui.tools.read_file import ReadFile
 from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search import Searcher
+from keen_tui.tools.todo_write import TodoList, TodoWrite
 from keen_tui.tools.workspace import Workspace
 from keen_tui.tools.write_file import WriteFile
 
 
 class Toolbox:
-    """Finds the tool of a call. `sandbox` finds what its commands run in."""
+    """Finds the tool of a call. `sandbox` finds what its commands run in, `todos` is the model's list."""
 
-    def __init__(self, tools: Sequence[Tool], sandbox: SandboxFinder | None = None) -> None:
+    def __init__(
+        self, tools: Sequence[Tool], sandbox: SandboxFinder | None = None, todos: TodoList | None = None
+    ) -> None:
         self.sandbox = sandbox or no_sandbox()
+        self.todos = todos or TodoList()
         self._tools = {tool.spec.name: tool for tool in tools}
 
     @property
@@ -73,7 +77,7 @@ def build_toolbox(
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
     """
-    sandbox = sandbox or no_sandbox()
+    sandbox, todos = sandbox or no_sandbox(), TodoList()
     workspace = Workspace(root, keeper, rules)
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
@@ -85,6 +89,8 @@ def build_toolbox(
             GrepFiles(workspace, searcher),
             Bash(workspace, sandbox),
             AskUser(),
+            TodoWrite(todos),
         ),
         sandbox,
+        todos,
     )

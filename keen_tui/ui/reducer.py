@@ -7,6 +7,7 @@ from typing import Literal, TypeGuard, assert_never
 
 from msgspec.structs import replace
 
+from keen_tui.display import TodoDisplay
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -55,6 +56,7 @@ from keen_tui.ui.state import (
     ReasoningBlock,
     RetryBlock,
     TextBlock,
+    Todos,
     ToolBlock,
     ToolStatus,
     TurnRow,
@@ -339,9 +341,11 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
             return replace(block, status=status, result=result, seconds=event.seconds, tail="")
         return block
 
-    live = tuple(finished(block) for block in state.live)
+    live, todos = tuple(finished(block) for block in state.live), state.todos
+    if isinstance(event.result.display, TodoDisplay):
+        todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
     return with_row(
-        replace(state, live=live, phase="waiting"),
+        replace(state, live=live, todos=todos, phase="waiting"),
         event.turn,
         lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
     )

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.choices import Mode, PolicyName
+from keen_tui.display import TodoItem, todo_progress
 from keen_tui.events import (
     ApprovalRequested,
     Compacted,
@@ -142,6 +143,24 @@ class TurnRow(Struct, frozen=True, kw_only=True):
         return replace(turn_memory(self.facts), notes=self.notes)
 
 
+class Todos(Struct, frozen=True, kw_only=True):
+    """The todo list as it stands, and the call that wrote it."""
+
+    items: tuple[TodoItem, ...] = ()
+    turn: int = 0
+    call_id: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something left to do."""
+        return any(item.status != "done" for item in self.items)
+
+    @property
+    def progress(self) -> str:
+        """`2 of 5 done`."""
+        return todo_progress(self.items)
+
+
 class UiState(Struct, frozen=True, kw_only=True):
     """Everything that is drawn. `failed` and `pending` hold the end event that the two keys answer;
     `sandbox` is what commands run in, and `model` the one that answers, None while that is not known.
@@ -165,6 +184,7 @@ class UiState(Struct, frozen=True, kw_only=True):
     recovering: int = 0
     approval: ApprovalRequested | None = None
     asked: QuestionAsked | None = None
+    todos: Todos = Todos()
     pending: TurnIncomplete | None = None
     failed: TurnError | None = None
     queue: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ from keen_tui.ui.widgets.rows import Rows
 from keen_tui.ui.widgets.sidebar import Sidebar
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
+from keen_tui.ui.widgets.todos import TodoPanel
 from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 from keen_tui.ui.widgets.welcome import Welcome
 
@@ -117,7 +118,9 @@ class Stage(Screen[None]):
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
-        self.sidebar = Sidebar(Activity(styles, glyphs, clock=clock), TurnMemoryPanel(styles, glyphs))
+        self.sidebar = Sidebar(
+            Activity(styles, glyphs, clock=clock), TodoPanel(styles, glyphs), TurnMemoryPanel(styles, glyphs)
+        )
         if keeps_pending:
             self.sidebar.turn_memory.kept_where = "on disk"
         self.status = StatusBar(styles, glyphs)

@@ -5,12 +5,20 @@ The transcript and the approval pane draw with the same functions.
 
 from __future__ import annotations
 
-from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.diff import draw_diff
 from keen_tui.ui.tool_views.file import draw_file
 from keen_tui.ui.tool_views.text import draw_command, draw_file_list, draw_text
+from keen_tui.ui.tool_views.todos import draw_todos
 from keen_tui.ui.transcript.lazy_lines import LazyLines
 
 
@@ -27,6 +35,8 @@ def render_display(
             return draw_command(display, width, styles, ground)
         case FileListDisplay():
             return draw_file_list(display, width, styles, glyphs, ground)
+        case TodoDisplay():
+            return draw_todos(display.items, width, styles, glyphs, ground)
         case TextDisplay():
             return draw_text(display.text, width, styles, ground)
     return draw_text(str(display), width, styles, ground)

@@ -7,7 +7,14 @@ from typing import Final, assert_never
 
 from rich.segment import Segment
 
-from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
 from keen_tui.plain import clean
 from keen_tui.ui.measures import duration
 from keen_tui.ui.state import (
@@ -218,6 +225,8 @@ def _tool_source(block: ToolBlock) -> str:
             return display.text
         case FileListDisplay():
             return "\n".join(display.lines)
+        case TodoDisplay():
+            return display.as_text
         case DiffDisplay():
             return "\n".join(f"{row.sign}{row.text}" for hunk in display.hunks for row in hunk)
     return block.result.text if block.result is not None else block.tail or block.target
@@ -230,6 +239,8 @@ def _display_rows(block: ToolBlock) -> int:
             return sum(len(hunk) + 1 for hunk in display.hunks)
         case FileListDisplay():
             return len(display.lines) + 1
+        case TodoDisplay():
+            return len(display.items)
         case FileDisplay() | TextDisplay():
             return display.text.count("\n") + 1
         case CommandDisplay():

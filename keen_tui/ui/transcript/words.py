@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
-from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
 from keen_tui.events import TurnDone
 from keen_tui.matching import Needle
 from keen_tui.ui.measures import duration
@@ -88,5 +95,7 @@ def _tool_texts(block: ToolBlock, scene: Scene) -> Iterator[str]:
             yield from (f"{row.sign} {row.text}" for hunk in display.hunks for row in hunk)
         case TextDisplay() as display:
             yield display.text
+        case TodoDisplay() as display:
+            yield from (item.text for item in display.items)
         case _:
             yield block.result.text

@@ -11,6 +11,8 @@ from keen_tui.display import (
     FileDisplay,
     FileListDisplay,
     TextDisplay,
+    TodoDisplay,
+    TodoItem,
 )
 from keen_tui.errors import EndReason
 from keen_tui.events import RetryScheduled, TurnError, TurnIncomplete
@@ -108,6 +110,7 @@ def test_a_diff_is_copied_with_signs_and_without_numbers() -> None:
     [
         DIFF,
         TextDisplay(text="no such file\nat all"),
+        TodoDisplay(items=(TodoItem(text="long " * 30, status="done"), TodoItem(text="b"))),
         FileDisplay(path="a.py", text="x = 1\n\ty = 2\n", first_line=99_999),
         CommandDisplay(command="make " + "x" * 200, output="long " * 50 + "\nend\n", exit_code=2),
         FileListDisplay(lines=("a.py", "b.py"), more=12),
