@@ -52,8 +52,9 @@ async def test_the_transcript_has_a_row_that_unfolds_to_the_list(tmp_path: Path)
 @pytest.mark.parametrize("height", [24, 40])
 async def test_of_a_long_list_the_item_at_work_is_in_view(tmp_path: Path, height: int) -> None:
     async with workspace(tmp_path, size=(120, height)) as driver:
-        many: list[TodoStatus] = ["done"] * 20 + ["in_progress"] + ["pending"] * 20
-        await driver.play(story.started(1, "go"), *todos(*many))
+        before: list[TodoStatus] = ["done"] * 20
+        after: list[TodoStatus] = ["pending"] * 20
+        await driver.play(story.started(1, "go"), *todos(*before, "in_progress", *after))
         await driver.until_shown("20 of 41 done")
         for words in ("Activity", "TurnMemory", "item 19", "item 20", "item 21"):
             assert any(words in row[82:] for row in driver.rows()), words

@@ -16,6 +16,8 @@ from keen_tui.ui.widgets.panel import Entry, Panel
 from keen_tui.ui.widgets.rows import cut_row
 
 _HEAD = 3
+_ROOMY = 30
+"""Rows of the column from which on there is a blank one below the list too."""
 _SHARE = 3
 """A third of the column is the most that it takes."""
 
@@ -38,14 +40,15 @@ class TodoPanel(Panel, can_focus=False):
         """Rows that it takes of a column with that many: 0 while nothing is open."""
         if not self._todos.is_open:
             return 0
-        return _HEAD + min(len(self._todos.items), max(column // _SHARE - _HEAD, 1))
+        foot = 1 if column >= _ROOMY else 0
+        return _HEAD + min(len(self._todos.items), max(column // _SHARE - _HEAD - foot, 1)) + foot
 
     def title_row(self, width: int) -> Text:
         return self.title_spread("Todo", Text(self._todos.progress, self.look("dim")), width)
 
     def entries(self, width: int) -> Sequence[Entry]:
         items = self._todos.items
-        room = max(self.size.height - _HEAD, 1)
+        room = max(self.size.height - _HEAD - 1, 1)
         current = next((place for place, item in enumerate(items) if item.status != "done"), 0)
         first = max(min(current - 1, len(items) - room), 0)
         return [
