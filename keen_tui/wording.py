@@ -16,6 +16,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "grep_files": "grep",
     "ask_user": "ask",
     "todo_write": "todo",
+    "propose_plan": "plan",
 }
 """Names of tools as rows show them; others keep theirs."""
 

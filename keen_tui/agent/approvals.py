@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from keen_tui.choices import Mode, Scope
 from keen_tui.errors import ConfigError, SessionRefused
-from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, Notice
+from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
 from keen_tui.messages import ToolCall
 from keen_tui.permitted import Permitted
 from keen_tui.tools.allowances import Allowances
@@ -59,6 +59,11 @@ class Approvals:
         self._allowances = allowances
         self._granted: set[Grant] = set()
         self._open: dict[str, asyncio.Future[_Reply]] = {}
+
+    def change_mode(self, mode: Mode) -> None:
+        """Judge by another mode from the next call on."""
+        self.mode = mode
+        self._publish(ModeChanged(mode=mode))
 
     async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
         """Whether the call may run. Waits for a person where the mode says so."""

@@ -12,6 +12,7 @@ from keen_tui.agent.parts import Agent
 from keen_tui.errors import ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.tools.asking import Asked
 from keen_tui.tools.base import OutputSink, Outside, PreparedCall
 
 log = logging.getLogger(__name__)
@@ -98,8 +99,7 @@ class _RunningCall:
             self.result = _failed(error, ran=False)
             return
         if prepared.asks:
-            reply = await self._agent.questions.ask(self._turn, self._call, prepared.asks)
-            self.result = prepared.asks.result(reply)
+            self.result = await self._answered(prepared.asks)
             return
         answer = await self._agent.approvals.decide(self._turn, self._call, self._target, prepared)
         if not answer.allowed:
@@ -110,6 +110,16 @@ class _RunningCall:
         await self._execute(prepared.run)
         if prepared.outside and (reason := prepared.outside.reason(self.result)):
             await self._offer_outside(prepared, prepared.outside, reason)
+
+    async def _answered(self, asked: Asked) -> ToolResult:
+        """What a call came to that is a question; an answer may switch the permission mode."""
+        agent = self._agent
+        if asked.only_in not in (None, agent.approvals.mode):
+            return _failed(ToolFailure(asked.elsewhere), ran=False)
+        reply = await agent.questions.ask(self._turn, self._call, asked)
+        if mode := asked.modes.get(reply.choice):
+            agent.approvals.change_mode(mode)
+        return asked.result(reply)
 
     async def _offer_outside(self, prepared: PreparedCall, outside: Outside, reason: str) -> None:
         """Run it once more outside its sandbox, if the user says so. The last run is what became of the call;

@@ -22,7 +22,6 @@ from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import (
     CompactionFailed,
     MessageTakenBack,
-    ModeChanged,
     ModelChanged,
     PolicyChanged,
     QueueChanged,
@@ -147,8 +146,7 @@ class Session(SessionPast):
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""
-        self._approvals.mode = mode
-        self._publish(ModeChanged(mode=mode))
+        self._approvals.change_mode(mode)
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""

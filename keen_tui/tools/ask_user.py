@@ -14,7 +14,7 @@ from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked, converted, mentioned
 from keen_tui.tools.asking import Asked, Reply
-from keen_tui.tools.base import NOTHING_TOUCHED, OutputSink, PreparedCall
+from keen_tui.tools.base import NOTHING_TOUCHED, PreparedCall, not_run
 
 _FEWEST, _MOST = 2, 6
 _LONGEST_QUESTION = 2_000
@@ -85,11 +85,7 @@ class AskUser:
             choices=(*choices, OWN_WORDS),
             result=lambda reply: _result(question, choices, reply),
         )
-        return PreparedCall(access=NOTHING_TOUCHED, display=None, run=_not_run, asks=asked)
-
-
-async def _not_run(_: OutputSink) -> ToolResult:
-    raise AssertionError("a question is answered, not run")
+        return PreparedCall(access=NOTHING_TOUCHED, display=None, run=not_run, asks=asked)
 
 
 def _choices(given: Sequence[object]) -> tuple[AnswerChoice, ...]:

@@ -31,6 +31,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     choices: tuple[AnswerChoice, ...]
     result: Callable[[Reply], ToolResult]
     body: str = ""
-    modes: Mapping[int, Mode] = field(default_factory=dict)
+    modes: Mapping[int | None, Mode] = field(default_factory=dict)
     only_in: Mode | None = None
     elsewhere: str = ""

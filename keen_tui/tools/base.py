@@ -82,6 +82,11 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     asks: Asked | None = None
 
 
+async def not_run(_: OutputSink) -> ToolResult:
+    """The `run` of a call that is a question: it is answered."""
+    raise AssertionError("a question is answered, not run")
+
+
 class Keeper(Protocol):
     """Keeps what would be lost: what files held before a change, and long output. Called in a thread.
 

@@ -41,7 +41,7 @@ _PLAN_REFUSAL = Verdict(
     decision="refuse",
     refusal=(
         "Refused: plan mode is on, so only reading inside the workspace is possible. "
-        "Say what you would do instead of doing it."
+        "Work out what you would do, and hand it in with propose_plan."
     ),
 )
 

@@ -15,6 +15,7 @@ from keen_tui.tools.edit_file import EditFile
 from keen_tui.tools.environment import find_program
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
+from keen_tui.tools.propose_plan import ProposePlan
 from keen_tui.tools.read_file import ReadFile
 from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
@@ -90,6 +91,7 @@ def build_toolbox(
             Bash(workspace, sandbox),
             AskUser(),
             TodoWrite(todos),
+            ProposePlan(),
         ),
         sandbox,
         todos,

@@ -104,3 +104,40 @@ async def test_a_turn_that_ends_takes_its_question_along(tmp_path: Path) -> None
         await ask(driver)
         await driver.play(story.incomplete(1))
         await driver.until(lambda: driver.screen.composer.display)
+
+
+PLAN = "# Move the tax\n\n- `cart.py`: **tax** last\n\n> quoted\n\n" + "\n".join(
+    f"{number}. step {number}" for number in range(1, 61)
+)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+async def test_a_plan_is_drawn_scrolls_and_is_not_accepted_by_a_mere_enter(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size) as driver:
+        driver.session.running = True
+        await driver.play(
+            story.started(1, "go"),
+            story.tool_started(1, "c", "propose_plan", "Move the tax"),
+            QuestionAsked(
+                turn=1,
+                id="c",
+                name="propose_plan",
+                question="Go ahead with this plan?",
+                choices=CHOICES,
+                body=PLAN,
+            ),
+        )
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        assert driver.shows("? Go ahead with this plan?")
+        assert driver.rows()[driver.row_with("Move the tax")].startswith(("▌   Move", "  › go", "  ? plan"))
+        assert driver.shows("cart.py: tax last")
+        assert driver.shows("1  SQLite")
+        await driver.press("enter")
+        for _ in range(12):
+            await driver.press("pagedown")
+        await driver.until_shown("60. step 60")
+        assert replies(driver) == []
+        await driver.press("1")
+        await driver.until(lambda: replies(driver) == [("reply", "c", 0, "")])

@@ -1,4 +1,4 @@
-"""A question of the model: what it is about, the answers to choose from, and one in words of one's own."""
+"""A question of the model: what it is about, the answers to choose from, one of them in words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from keen_tui.plain import clean
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.transcript.lines import lines_to_text
+from keen_tui.ui.transcript.look import RIGHT_MARGIN, TEXT_EDGE, Look
+from keen_tui.ui.transcript.markdown import parse, render_blocks
 from keen_tui.ui.widgets.phrases import tool_name
 from keen_tui.ui.widgets.question import Choice, Question
 from keen_tui.ui.widgets.rows import wrapped
@@ -22,14 +25,16 @@ _LONGEST_TITLE = 68
 
 
 def asked_question(event: QuestionAsked) -> Question:
-    """The question that this event asks. Its answers are named by their numbers from 0."""
+    """The question that this event asks. Its answers are named by their numbers from 0. Where there is much
+    to read first, a mere enter answers nothing."""
     question = clean(event.question, newlines=True)
     is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
     return Question(
         id=ASKED,
         title=question if is_short else "A question",
         facts=tool_name(clean(event.name)),
-        body=None if is_short else _Words(question),
+        body=_Plan(event.body) if event.body else None if is_short else _Words(question),
+        preselected=None if event.body else 0,
         why=f"{shown('stop')} declines, {shown('interrupt')} stops the turn",
         choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
     )
@@ -54,3 +59,19 @@ class _Words:
 
     def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
         return wrapped(self._text, width, styles("text"))
+
+
+class _Plan:
+    """A plan in Markdown, drawn once a width and look."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._drawn: tuple[tuple[int, Styles, bool], Sequence[Text]] | None = None
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        key = (width, styles, glyphs.ascii)
+        if self._drawn is None or self._drawn[0] != key:
+            look = Look(styles, glyphs, width + TEXT_EDGE + RIGHT_MARGIN)
+            lines = render_blocks(parse(self._text, {}), look)
+            self._drawn = (key, [lines_to_text([line])[TEXT_EDGE:] for line in lines])
+        return self._drawn[1]
