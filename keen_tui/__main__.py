@@ -47,7 +47,7 @@ def _start(arguments: Sequence[str]) -> int:
 
 def _wants_screen(given: Mapping[str, Any]) -> bool:
     """Whether there is something to show, and a person at both ends. Textual draws on standard error."""
-    if "prompt" in given or given["words"][:1] in (["sessions"], ["export"]):
+    if "prompt" in given or given["words"][:1] in (["sessions"], ["export"], ["settings"]):
         return False
     return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 

@@ -70,6 +70,12 @@ def _run(given: Mapping[str, Any]) -> int:
         from keen_tui import saved
 
         return saved.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+    if command == "settings":
+        from keen_tui.settings_file import write_defaults
+
+        file, is_new = write_defaults(os.environ)
+        print(f"{clean(str(file))}{'' if is_new else '   (it was there already and stays as it is)'}")
+        return 0
     if command == "export":
         from keen_tui import saved
 

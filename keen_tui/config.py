@@ -72,43 +72,13 @@ def load_settings(
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), flat(_read(file), str(file)), partial(place_of, file))
+    settings = _updated(Settings(), flat(read_settings(file), str(file)), partial(place_of, file))
     settings = _updated(join(settings), flags, lambda _: "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
         settings = _updated(settings, {"base_url": url}, lambda _: f"the environment variable {variable}")
     return settings
-
-
-def remember(changes: Mapping[str, str], environ: Mapping[str, str]) -> Path:
-    """Write settings to the user's file, "" taking one out; comments and everything else stay.
-
-    Gives the file. Raises ConfigError when it can't be read or written.
-    """
-    import tomlkit  # noqa: PLC0415 - only when something is written
-
-    file = settings_file(environ).resolve()  # a link stays a link
-    _read(file)  # a file that is wrong is told of, never written over
-    document = tomlkit.parse(file.read_text("utf-8") if file.exists() else "")
-    for name, value in changes.items():
-        if value:
-            document[name] = value
-        else:
-            document.pop(name, None)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(file, tomlkit.dumps(document))
-    except OSError as error:
-        raise ConfigError(f"{file} can't be written: {error.strerror}.") from error
-    return file
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write the whole file or nothing of it."""
-    new = file.with_name(f"{file.name}.new")
-    new.write_text(text, "utf-8")
-    new.replace(file)
 
 
 def _family(api: str) -> str:
@@ -124,7 +94,8 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_settings(file: Path) -> dict[str, Any]:
+    """What stands in a settings file, nothing where there is none. Raises ConfigError: it can't be read."""
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
@@ -209,12 +180,14 @@ def name_in_file(name: str) -> str:
 
 def problem_of(name: str, value: object) -> str | None:
     """What is wrong with the value of a setting, None: nothing."""
+    default = getattr(Settings(), name)
+    if type(value) is type(default) and value == default:
+        return None
     if name in _CHOICES:
         choices = _CHOICES[name]
         return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"
     if name == "base_url":
         return None if _is_http_url(value) else "must be an http:// or https:// address"
-    default = getattr(Settings(), name)
     match default:
         case dict():
             return None if isinstance(value, dict) else "must be a table, [keys]"

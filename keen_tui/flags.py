@@ -11,7 +11,12 @@ from keen_tui import __version__
 from keen_tui.choices import Api, ExportFormat, Mode, Output, PolicyName
 from keen_tui.errors import ConfigError
 
-_SUBJECTS = {"sessions": "nothing behind it", "export": "one session id", "replay": "one file"}
+_SUBJECTS = {
+    "sessions": "nothing behind it",
+    "settings": "nothing behind it",
+    "export": "one session id",
+    "replay": "one file",
+}
 """The commands, and what stands behind them."""
 
 _EPILOG = """\
@@ -29,6 +34,7 @@ examples:
   keen-tui --continue                                      go on with the newest session of this folder
   keen-tui sessions                                        list the sessions of this folder
   keen-tui export 20260131 --format html                   a session as one HTML file
+  keen-tui settings                                        write a file that explains all settings
   keen-tui replay session.jsonl --speed 4                  play a session file on the screen
 """
 
@@ -80,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         default=[],
         metavar="command",
-        help="sessions, export SESSION or replay FILE: the saved sessions (see the examples)",
+        help="sessions, export SESSION or replay FILE: the saved sessions; settings (see the examples)",
     )
     parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
     parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
@@ -218,7 +224,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
-    if command and len(given["words"]) - 1 != (command != "sessions"):
+    if command and len(given["words"]) - 1 != (command not in ("sessions", "settings")):
         raise ConfigError(f"keen-tui {command} takes {_SUBJECTS[command]}.")
     for flag, owner in _BELONGS.items():
         if flag in given and command != owner:

@@ -59,6 +59,25 @@ class FileVersions(Struct, frozen=True, kw_only=True):
     unkept: str = ""
 
 
+class Setting(Struct, frozen=True, kw_only=True):
+    """A setting as the settings screen shows it.
+
+    `name` is that of the file ("memory.policy"). `value` and `default` are texts, "" where nothing is set;
+    `source` says where the value comes from, "" for the default. `choices` are its values where they can be
+    listed. `at_once`: a change takes effect now; one that is `in_file` is changed there only.
+    """
+
+    group: str
+    name: str
+    value: str
+    default: str
+    source: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    at_once: bool = False
+    in_file: bool = False
+
+
 class Changes(Struct, frozen=True, kw_only=True):
     """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
 

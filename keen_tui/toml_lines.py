@@ -10,16 +10,30 @@ _TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?")
 _KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
-def line_of(text: str, name: str) -> int:
-    """The line, from 1 on, where a dotted name ("keys.retry") is set, or its table begins; 0: not seen."""
+def line_of(text: str, name: str, *, in_comments: bool = False) -> int:
+    """The line, from 1 on, where a dotted name ("keys.retry") is set, or its table begins; 0: not seen.
+
+    With `in_comments` it may stand in one: `# name = value`.
+    """
     table, begin = "", 0
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, whole in enumerate(text.splitlines(), start=1):
+        line = whole.removeprefix("#") if in_comments else whole
         if opened := _TABLE.fullmatch(line):
             table = _plain(opened[1])
             begin = number if table == name else begin
         elif (key := _KEY.match(line)) and name == f"{table}.{_plain(key[1])}".lstrip("."):
             return number
     return begin
+
+
+def uncommented(text: str, name: str) -> str:
+    """The text with the line `# name = value` of a setting that is nowhere set taken out of its comment."""
+    lines = text.splitlines(keepends=True)
+    found = line_of(text, name, in_comments=True)
+    if line_of(text, name) or not found or not lines[found - 1].startswith("#"):
+        return text
+    lines[found - 1] = lines[found - 1].removeprefix("#").lstrip(" ")
+    return "".join(lines)
 
 
 def place_of(file: Path, name: str) -> str:

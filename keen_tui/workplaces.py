@@ -15,6 +15,7 @@ from keen_tui.home import brings_something, home_folder
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.saved import asked_for
+from keen_tui.settings_desk import SettingsDesk
 from keen_tui.storage.reading import read_session
 from keen_tui.tools.workspace import broad_folder
 from keen_tui.ui.commands import BUILT_IN
@@ -51,6 +52,7 @@ def live(
         keeps_pending=settings.pending_durable,
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
         commands=commands.found,
+        settings=SettingsDesk(given, environ, Path.cwd()),
     )
 
 

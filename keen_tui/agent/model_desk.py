@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
-from keen_tui.config import Settings, remember
+from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, SessionRefused
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.choice import CUSTOM, Choice, Chooser, needs_no_key
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.servers import check_connection, find_local_servers, list_models
+from keen_tui.settings_file import remember
 
 
 class ModelDesk:

@@ -187,6 +187,13 @@ ACTIONS: tuple[Action, ...] = (
         help="what runs unasked here: mode, your rules, what you allowed; takes it back",
     ),
     Action(
+        id="settings",
+        keys=(),
+        label="Settings",
+        slash=("settings", "config"),
+        help="every setting with its value, where it comes from and what it means; changes it",
+    ),
+    Action(
         id="diff",
         keys=(),
         label="Changes",

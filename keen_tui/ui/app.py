@@ -269,10 +269,31 @@ class KeenApp(App[str | None]):
     async def _run_companion(self, companion: Callable[[KeenApp], Awaitable[None]]) -> None:
         await companion(self)
 
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Let a setting of the screen, by its name in the file, take effect now."""
+        match name:
+            case "theme":
+                self.theme = value if value in self._themes else DEFAULT_THEME
+            case "glyphs":
+                self._glyphs = choose_glyphs(value or None, os.environ, _encoding())
+                self._restyle()
+            case "reduced_motion":
+                self.workspace.set_reduced_motion(value)
+
     def _restyle(self) -> None:
+        """Draw every open screen with the theme and the signs in use."""
         theme = self._themes.get(self.theme)
-        if theme and self._workspace:
-            self._workspace.set_look(Styles(theme, colour=self._colour), self._glyphs)
+        if theme is None or self._workspace is None:
+            return
+        from keen_tui.ui.widgets.rows import Drawn
+
+        styles = Styles(theme, colour=self._colour)
+        self._workspace.set_look(styles, self._glyphs)
+        for screen in self.screen_stack:
+            if screen is not self._workspace:
+                for part in screen.walk_children():
+                    if isinstance(part, Drawn):
+                        part.set_look(styles, self._glyphs)
 
 
 async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:

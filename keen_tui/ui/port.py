@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from keen_tui.bus import EventBus
 from keen_tui.choices import ExportFormat, Mode, PolicyName, Scope
 from keen_tui.custom_commands import CustomCommand
-from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit
+from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit, Setting
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
@@ -213,14 +213,37 @@ class ModelsPort(Protocol):
         """Keep the key and say where. Raises KeenError; the key is in no message."""
 
 
+class SettingsPort(Protocol):
+    """The user's settings. What raises raises ConfigError with a sentence."""
+
+    @property
+    def file(self) -> Path:
+        """The settings file, which need not be there yet."""
+
+    def all(self) -> tuple[Setting, ...]:
+        """Every setting, in the order in which they are shown."""
+
+    def value(self, name: str) -> Any:
+        """What holds for the setting of that name."""
+
+    def change(self, name: str, text: str) -> Any:
+        """Set a setting in the file to what the text says, "" for its default. Gives what holds now."""
+
+    def prepare_file(self) -> Path:
+        """The settings file, written now if it was not there."""
+
+    def line(self, name: str) -> int:
+        """The line of a setting in the file, 0 where it can't be seen."""
+
+
 class Workplace(Struct, frozen=True, kw_only=True):
     """What the workspace works with.
 
-    `models` is the choice among models and `history` the saved sessions, None where there are none, as in
-    the tour. `opening` is the session to go on with as soon as the screen is painted; `companion` runs
-    beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an
-    incomplete turn outlives the program. `problems` are sentences for the user, said at the start;
-    `commands` are slash commands from files.
+    `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where
+    there are none, as in the tour. `opening` is the session to go on with as soon as the screen is painted;
+    `companion` runs beside the screen from the moment it is live, for example a guided tour.
+    `keeps_pending`: the work of an incomplete turn outlives the program. `problems` are sentences for the
+    user, said at the start; `commands` are slash commands from files.
     """
 
     session: SessionPort
@@ -231,3 +254,4 @@ class Workplace(Struct, frozen=True, kw_only=True):
     keeps_pending: bool = False
     problems: tuple[str, ...] = ()
     commands: tuple[CustomCommand, ...] = ()
+    settings: SettingsPort | None = None

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from keen_tui.events import Event
 from keen_tui.ui.app import KeenApp, UiSettings
-from keen_tui.ui.port import Workplace
+from keen_tui.ui.port import SettingsPort, Workplace
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
@@ -84,11 +84,12 @@ async def workspace(
     size: tuple[int, int] = (120, 40),
     settings: UiSettings | None = None,
     terminal: Writable | None = None,
+    desk: SettingsPort | None = None,
     **options: object,
 ) -> AsyncIterator[Driver]:
     """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
     session = FakeSession(folder)
-    workplace = Workplace(session=session, **options)  # type: ignore[arg-type]
+    workplace = Workplace(session=session, settings=desk, **options)  # type: ignore[arg-type]
     app = KeenApp(lambda: workplace, settings)
     if terminal:
         app.driver_class = driver_for(terminal)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.config import Settings, is_loopback, load_settings, remember
+from keen_tui.config import Settings, is_loopback, load_settings
 from keen_tui.errors import ConfigError
 from keen_tui.home import home_folder
+from keen_tui.settings_file import remember
 
 
 @pytest.fixture

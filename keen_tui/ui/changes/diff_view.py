@@ -49,6 +49,12 @@ class DiffView(ScrollView, can_focus=False):
         if another:
             self.scroll_home(animate=False)
 
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
+        self._look, self._glyphs = styles, glyphs
+        self._drawn.clear()
+        self._lay_out()
+
     def on_resize(self, event: events.Resize) -> None:
         self._lay_out()
 

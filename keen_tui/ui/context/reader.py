@@ -63,6 +63,10 @@ class Page(Rows):
         shown = self._broken[self.first : self.first + height]
         return [at_text_edge(row, self.glyphs, self.look("accent")) for row in shown]
 
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        self._cells = 0  # the rows that were broken have the old colours
+        super().set_look(styles, glyphs)
+
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.width, event.size.height)
 

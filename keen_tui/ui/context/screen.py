@@ -65,7 +65,6 @@ class ContextScreen(Screen[None]):
         draft: str = "",
     ) -> None:
         super().__init__()
-        self._styles, self._glyphs = styles, glyphs
         self._session = session
         self._state = state
         self._draft = draft
@@ -117,7 +116,7 @@ class ContextScreen(Screen[None]):
     def action_read(self) -> None:
         """Read the chosen part whole."""
         if part := self._table.chosen:
-            self.app.push_screen(PartReader(self._styles, self._glyphs, part, self._view.chosen))
+            self.app.push_screen(PartReader(self._foot.look, self._foot.glyphs, part, self._view.chosen))
 
     def action_copy(self) -> None:
         """Copy the chosen part as the chosen policy sends it."""
@@ -136,7 +135,7 @@ class ContextScreen(Screen[None]):
             self._foot.say("Nothing is known of this turn.")
             return
         save = partial(self._session.edit_memory, row.turn)
-        editor = MemoryEditor(self._styles, self._glyphs, row, self._view.report.policy, save)
+        editor = MemoryEditor(self._foot.look, self._foot.glyphs, row, self._view.report.policy, save)
         self.app.push_screen(editor, self._edited)
 
     @on(PartTable.Picked)
@@ -174,7 +173,7 @@ class ContextScreen(Screen[None]):
 
     def _tell(self) -> None:
         """The keys; those of the memory only where there is some."""
-        glyphs, part = self._glyphs, self._table.chosen
+        glyphs, part = self._foot.glyphs, self._table.chosen
         keys = [
             (f"{glyphs.up}{glyphs.down}", "part"),
             (f"{glyphs.left}{glyphs.right}", "policy"),

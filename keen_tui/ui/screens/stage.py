@@ -228,6 +228,10 @@ class Stage(Screen[None]):
         ):  # fmt: skip
             part.set_look(styles, glyphs)
 
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """Whether nothing shall blink or breathe."""
+        self._reduced_motion = self.transcript.reduced_motion = reduced
+
     def toggle_sidebar(self) -> None:
         """Show or hide the panels, beside or over the conversation."""
         if self._shape and self._shape.wide:

@@ -21,8 +21,8 @@ from keen_tui.ui.screens.composing_actions import ComposingActions
 from keen_tui.ui.screens.copy_actions import CopyActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
-from keen_tui.ui.screens.model_actions import ModelActions
 from keen_tui.ui.screens.permission_actions import PermissionActions
+from keen_tui.ui.screens.settings_actions import SettingsActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
@@ -55,9 +55,9 @@ class WorkspaceScreen(
     ComposingActions,
     CopyActions,
     HistoryActions,
-    ModelActions,
     MemoryActions,
     PermissionActions,
+    SettingsActions,
     Stage,
 ):
     """Turns keys, answers and palette commands into calls on the session."""

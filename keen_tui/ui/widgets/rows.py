@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
+from typing import Protocol, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -22,6 +23,14 @@ GAP = "   "
 """What stands between two facts in a row."""
 
 _STRIPS_KEPT = 128
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """What is drawn in the colours of a theme and with a set of signs."""
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
 
 
 class Rows(PaintedRows):

@@ -1,0 +1,1 @@
+"""The settings screen: what holds, where it comes from, and the change of one."""

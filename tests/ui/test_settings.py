@@ -1,0 +1,125 @@
+"""The settings screen: what is shown, what a change does at once, and what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from keen_tui.settings_desk import SettingsDesk
+from keen_tui.ui.settings.screen import SettingsScreen
+from tests.support.workspace import Driver, workspace
+
+
+@asynccontextmanager
+async def settings_screen(
+    folder: Path, text: str = "", *, size: tuple[int, int] = (120, 40), **given: object
+) -> AsyncIterator[Driver]:
+    """The settings screen of a file with that text, opened by its command."""
+    if text:
+        (folder / "settings.toml").write_text(text)
+    desk = SettingsDesk({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
+    async with workspace(folder, size=size, desk=desk) as driver:
+        await driver.type("/settings")
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen))
+        await driver.until_shown("provider")
+        yield driver
+
+
+async def choose(driver: Driver, name: str) -> None:
+    """Move to the setting of that name."""
+    await driver.press("home")
+    screen = driver.app.screen
+    assert isinstance(screen, SettingsScreen)
+    while screen.chosen.name != name:
+        await driver.press("down")
+
+
+def written(folder: Path) -> str:
+    return (folder / "settings.toml").read_text()
+
+
+async def test_value_source_meaning_and_default_of_a_setting_are_shown(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, 'mode = "plan"\n', max_steps=7) as driver:
+        assert driver.rows()[driver.row_with("    mode ")].split() == ["mode", "plan", "settings", "file"]
+        assert driver.rows()[driver.row_with("max_steps")].split() == ["max_steps", "7", "command", "line"]
+        await choose(driver, "mode")
+        await driver.until_shown("What runs unasked.")
+        await driver.until_shown("default ask   takes effect at once   one of ask, auto-edit, plan, auto")
+        assert driver.shows("2 of 23 set")
+
+
+async def test_a_value_from_a_list_changes_at_once_and_is_written(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path) as driver:
+        await choose(driver, "mode")
+        await driver.press("right")
+        await driver.until(lambda: ("set_mode", "auto-edit") in driver.session.calls)
+        assert written(tmp_path) == 'mode = "auto-edit"\n'
+        await choose(driver, "theme")
+        await driver.press("right")
+        await driver.until(lambda: driver.app.theme != "keen-dark")
+        assert f'theme = "{driver.app.theme}"' in written(tmp_path)
+        await driver.press("delete")
+        await driver.until(lambda: driver.app.theme == "keen-dark")
+        assert "theme" not in written(tmp_path)
+
+
+async def test_a_value_is_typed_and_one_that_cannot_be_says_why(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path) as driver:
+        await choose(driver, "max_steps")
+        await driver.press("enter", "backspace", "backspace", "backspace")
+        await driver.type("many")
+        await driver.press("enter")
+        await driver.until_shown("max_steps must be a whole number above 0.")
+        for _ in "many":
+            await driver.press("backspace")
+        await driver.type("12")
+        await driver.press("enter")
+        await driver.until_shown("From the next start on.")
+        assert written(tmp_path) == "max_steps = 12\n"
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_what_is_typed_is_left_with_esc(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path) as driver:
+        await choose(driver, "max_steps")
+        await driver.press("enter", "5", "escape")
+        await driver.until_shown("esc back")
+        assert not (tmp_path / "settings.toml").exists()
+        assert isinstance(driver.app.screen, SettingsScreen)
+
+
+async def test_a_change_that_the_command_line_overrules_says_so(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, sandbox=False) as driver:
+        await choose(driver, "sandbox")
+        await driver.press("right")
+        await driver.until_shown("Written; now the command line says otherwise.")
+
+
+async def test_a_file_that_became_wrong_is_told_of_and_not_written_over(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, 'mode = "plan"\n') as driver:
+        (tmp_path / "settings.toml").write_text("mode = ")
+        await choose(driver, "sandbox")
+        await driver.press("right")
+        await driver.until_shown("is no valid TOML")
+        assert written(tmp_path) == "mode = "
+
+
+async def test_rules_are_shown_and_changed_in_the_file_only(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, '[permissions]\ndeny = ["bash(curl)"]\n') as driver:
+        await choose(driver, "permissions.deny")
+        await driver.until_shown("Rules for what never runs.")
+        assert "bash(curl)" in driver.rows()[driver.row_with("permissions.deny")]
+        await driver.press("delete")
+        await driver.until_shown("That is changed in the file")
+        assert "bash(curl)" in written(tmp_path)
+
+
+async def test_all_settings_can_be_reached_on_a_small_terminal(tmp_path: Path) -> None:
+    async with settings_screen(tmp_path, size=(80, 24)) as driver:
+        await driver.until_shown("below")
+        await driver.press("end")
+        await driver.until_shown("Other keys for actions")
+        assert driver.shows("▌   keys ")
