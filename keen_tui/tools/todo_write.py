@@ -66,12 +66,14 @@ class TodoWrite:
     def target(self, arguments: Mapping[str, Any]) -> str:
         """The item that is worked on, else the next one."""
         items = arguments.get("items")
+        if items is None:
+            return "as it stands"
         given = [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
         for status in ("in_progress", "pending"):
             for item in given:
                 if item.get("status") == status and isinstance(item.get("text"), str):
                     return clean(item["text"][:_LONGEST_TEXT])
-        return ""
+        return "all done" if given else ""
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         given = checked(self.spec, arguments)
