@@ -20,9 +20,13 @@ from keen_tui.providers.catalog import load_catalog
 from keen_tui.providers.choice import Chooser
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.environment import find_program
+from keen_tui.tools.file_names import FileNames
 from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
+from keen_tui.tools.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
+from keen_tui.tools.workspace import Workspace
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
@@ -69,6 +73,11 @@ def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
     where = str(settings_file(environ))
     by_ruling = {ruling: getattr(settings, f"permissions_{ruling}") for ruling in RULINGS}
     return Rules(rule for ruling, texts in by_ruling.items() for rule in parse_rules(ruling, texts, where))
+
+
+def build_file_names(workspace: Path) -> FileNames:
+    """The files of the workspace by name."""
+    return FileNames(Searcher(Workspace(workspace), find_program("rg")))
 
 
 def build_store(environ: Mapping[str, str]) -> SessionStore:

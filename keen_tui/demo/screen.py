@@ -12,6 +12,7 @@ from keen_tui.demo.play import tour_session
 from keen_tui.events import MessageTakenBack, TurnAbandoned, TurnDone
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.port import Workplace
+from keen_tui.wiring import build_file_names
 
 if TYPE_CHECKING:
     from keen_tui.ui.app import KeenApp
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:
     """The scratch project with the tour beside it; `leaving` takes it down."""
     session = leaving.enter_context(tour_session(settings, pace))
-    return Workplace(session=session, companion=ScreenTour(session).run)
+    files = build_file_names(session.workspace)
+    return Workplace(session=session, files=files, companion=ScreenTour(session).run)
 
 
 class ScreenTour:

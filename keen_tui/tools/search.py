@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,9 +43,10 @@ _RIPGREP = (
     "--hidden",
     "--glob=!.git",
     "--null",
-    "--sort=path",
     "--color=never",
 )
+_SORTED = "--sort=path"
+"""Keeps ripgrep to one thread."""
 _RIPGREP_LINES = (
     "--line-number",
     "--with-filename",
@@ -114,6 +115,28 @@ class Searcher:
         hidden = self._withheld(place) if is_folder else lambda _: False
         return await asyncio.to_thread(_matches, found, wanted, hidden, most)
 
+    async def all_files(self) -> AsyncGenerator[list[str], None]:
+        """The files of the workspace while they are found, in no order, relative to it.
+
+        Raises:
+            ToolFailure: the search can't start.
+        """
+        root = self._workspace.root
+        start = await asyncio.to_thread(start_of_rules, root, root)
+        engine = self._python(start, None) if self._rg is None else self._ripgrep(start == root, None)
+        process = await _started((*engine, "--files", "--", "./"), root)
+        assert process.stdout
+        rest = b""
+        try:
+            async with asyncio.timeout(self._time_limit):
+                while chunk := await process.stdout.read(65_536):
+                    *names, rest = (rest + chunk).split(b"\0")
+                    yield [name.decode("utf-8", "replace").removeprefix("./") for name in names]
+        except TimeoutError:
+            return
+        finally:
+            await _ended(process)
+
     def _withheld(self, place: Place) -> Callable[[str], bool]:
         """Tells of a file below a folder whether a search passes over it."""
         return lambda path: self._workspace.withholds(self._workspace.place(f"{place.path}/{path}"))
@@ -121,21 +144,9 @@ class Searcher:
     async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
         start = await asyncio.to_thread(start_of_rules, folder, self._workspace.root)
         engine = self._python(start, glob) if self._rg is None else self._ripgrep(start == folder, glob)
-        if self._rg is not None and "--files" not in options:
-            engine = (*engine, *_RIPGREP_LINES)
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *(*engine, *options, "--", what),
-                cwd=folder,
-                env=_environment(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ToolFailure(f"the search can't start: {error.strerror}.") from error
-        return await self._output(process)
+        if self._rg is not None:
+            engine = (*engine, _SORTED) if "--files" in options else (*engine, _SORTED, *_RIPGREP_LINES)
+        return await self._output(await _started((*engine, *options, "--", what), folder))
 
     def _ripgrep(self, rules_start_here: bool, glob: str | None) -> tuple[str, ...]:
         """The command line. A glob goes to it as a file type: as a glob it would overrule .gitignore."""
@@ -160,10 +171,7 @@ class Searcher:
         try:
             output, complete = await self._read(process.stdout)
         finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
-            await process.wait()
+            await _ended(process)
         said = " ".join((await complaint).decode("utf-8", "replace").split())
         if complete and said and not output:
             said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model does not have
@@ -183,6 +191,28 @@ class Searcher:
         except TimeoutError:
             return b"".join(pieces), False
         return b"".join(pieces), True
+
+
+async def _started(command: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=_environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolFailure(f"the search can't start: {error.strerror}.") from error
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
+    await process.wait()
 
 
 def _environment() -> dict[str, str]:

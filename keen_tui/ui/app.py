@@ -225,6 +225,7 @@ class KeenApp(App[str | None]):
             self._glyphs,
             models=workplace.models,
             history=workplace.history,
+            files=workplace.files,
             reduced_motion=self.settings.reduced_motion,
             keeps_pending=workplace.keeps_pending,
             commands=workplace.commands,

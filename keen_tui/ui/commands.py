@@ -20,9 +20,9 @@ BUILT_IN: tuple[str, ...] = tuple(_BUILT_IN)
 
 
 class Offered(Struct, frozen=True):
-    """A command as it is offered: its name without the slash, what it takes, "" for nothing, what it does."""
+    """A command as it is offered: its names without the slash, what it takes, "" for nothing, what it does."""
 
-    name: str
+    names: tuple[str, ...]
     takes: str
     help: str
 
@@ -44,9 +44,9 @@ class SlashCommands:
 
     @property
     def offered(self) -> tuple[Offered, ...]:
-        """Every command under each of its names: the built-in ones first."""
-        built_in = (Offered(name, action.takes, action.help) for name, action in _BUILT_IN.items())
-        own = (Offered(command.name, command.hint, command.description) for command in self.custom)
+        """Every command: the built-in ones first."""
+        built_in = (Offered(each.slash, each.takes, each.help) for each in ACTIONS if each.slash)
+        own = (Offered((command.name,), command.hint, command.description) for command in self.custom)
         return (*built_in, *own)
 
     def called(self, message: str) -> Called | None:

@@ -39,6 +39,15 @@ PANE_ACTIONS: tuple[Action, ...] = (
         bound=False,
     ),
     Action(
+        id="complete",
+        keys=("/", "@"),
+        label="Complete",
+        where="composer",
+        help="offers commands and files: up and down choose, enter takes, tab writes, esc closes",
+        listed=False,
+        bound=False,
+    ),
+    Action(
         id="cursor_up",
         keys=("up", "k"),
         label="Block above",

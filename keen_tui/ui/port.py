@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -116,6 +116,14 @@ class SessionPort(Protocol):
 
     async def close(self) -> None:
         """Stop the turn, wait for its end, let go of the provider."""
+
+
+class FilesPort(Protocol):
+    """The files of the workspace by name."""
+
+    def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
+        """Paths that fit the letters, the best first, folders with a slash at their end; again and again
+        while more files are found."""
 
 
 class HistoryPort(Protocol):
@@ -240,15 +248,16 @@ class Workplace(Struct, frozen=True, kw_only=True):
     """What the workspace works with.
 
     `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where
-    there are none, as in the tour. `opening` is the session to go on with as soon as the screen is painted;
-    `companion` runs beside the screen from the moment it is live, for example a guided tour.
-    `keeps_pending`: the work of an incomplete turn outlives the program. `problems` are sentences for the
-    user, said at the start; `commands` are slash commands from files.
+    there are none, as in the tour; `files` are those of the workspace. `opening` is the session to go on
+    with as soon as the screen is painted; `companion` runs beside the screen from the moment it is live, for
+    example a guided tour. `keeps_pending`: the work of an incomplete turn outlives the program. `problems`
+    are sentences for the user, said at the start; `commands` are slash commands from files.
     """
 
     session: SessionPort
     models: ModelsPort | None = None
     history: HistoryPort | None = None
+    files: FilesPort | None = None
     opening: SavedSession | None = None
     companion: Callable[[KeenApp], Awaitable[None]] | None = None
     keeps_pending: bool = False

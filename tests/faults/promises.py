@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,8 +93,10 @@ def check_undamaged(findings: Findings, stage: Stage) -> None:
 
 
 def check_no_processes(findings: Findings, stage: Stage) -> None:
-    """R6: nothing that a command began is left."""
-    left = stage.children()
+    """R6: nothing that a command began is left. What looks for a sandbox may be at work for a moment."""
+    deadline = time.monotonic() + COMMAND_STOP
+    while (left := stage.children()) and time.monotonic() < deadline:
+        time.sleep(0.05)
     findings.check("R6", not left, f"left: {left}")
 
 

@@ -2,15 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
+from textual import on
+from textual.widgets import TextArea
+
+from keen_tui.ui.completing import (
+    Completion,
+    Wanted,
+    file_completions,
+    fitting_commands,
+    wanted,
+)
+from keen_tui.ui.port import FilesPort
 from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.widgets.completion_list import CompletionList
+
+_MOST_FILES: Final = 50
 
 
 class ComposingActions(Stage):
-    """Opens the editor."""
+    """Completes commands and paths while they are written, and opens the editor.
+
+    `_offered` is the word that the list is for, `_sought` the one that files are looked for, `_refused` the
+    place of one whose list was closed. Enter pressed before the list has caught up with the letters counts
+    when it has.
+    """
+
+    _offered: Wanted | None = None
+    _sought: Wanted | None = None
+    _refused: tuple[int, int] | None = None
+    _takes_next = False
+
+    def on_mount(self) -> None:
+        self.prompt.choose = self._choose_completion
+        self.prompt.take_choice = lambda: self.take_completion(sends=True)
 
     def action_edit_draft(self) -> None:
         """Go on writing in the user's own editor."""
         self.run_worker(self._edit_draft(), name="editor", group="editor", exclusive=True)
+
+    def take_completion(self, *, sends: bool = False) -> bool:
+        """Write what is chosen; False: nothing is, or it stands there already. With `sends` a command that
+        is whole is run."""
+        word = self._word
+        if word and word != self._offered:
+            if word == self._sought:
+                self._takes_next = True
+                return True
+            if word.kind == "command" and self.completions.is_open:
+                self._complete_command(word)
+        chosen = self.completions.chosen
+        self.close_completions(for_now=True)
+        if word is None or chosen is None or (sends and chosen.label.split(" ")[0] == word.written):
+            return False
+        self.prompt.complete(word.start, word.end, chosen.text)
+        if sends and word.kind == "command" and chosen.is_whole:
+            self.prompt.action_send()
+        return True
+
+    def close_completions(self, *, for_now: bool = False) -> bool:
+        """Hide the list, until another word is begun if not only `for_now`. False: it was hidden."""
+        if not for_now and self._offered and self.completions.is_open:
+            self._refused = (self.prompt.cursor_location[0], self._offered.start)
+        self._offered, self._sought, self._takes_next = None, None, False
+        self.workers.cancel_group(self, "files")
+        return self.completions.close()
+
+    @on(TextArea.Changed, "#prompt")
+    def _follow_writing(self) -> None:
+        word = self._word if self.prompt.is_typed else None
+        place = word and (self.prompt.cursor_location[0], word.start)
+        if place != self._refused:
+            self._refused = None
+        if word is None or place == self._refused:
+            self.close_completions(for_now=True)
+        elif word.kind == "command":
+            self._complete_command(word)
+        elif self.files and word not in (self._offered, self._sought):
+            self._sought = word
+            self.run_worker(self._complete_file(word, self.files), group="files", exclusive=True)
+
+    @on(TextArea.SelectionChanged, "#prompt")
+    def _follow_cursor(self) -> None:
+        """The cursor may leave the word while the text stays as it is."""
+        if self._offered and self._word is None:
+            self.close_completions(for_now=True)
+
+    @on(CompletionList.Taken)
+    def _take_clicked(self, message: CompletionList.Taken) -> None:
+        word = self._word
+        if word:
+            self.close_completions(for_now=True)
+            self.prompt.complete(word.start, word.end, message.completion.text)
+
+    @property
+    def _word(self) -> Wanted | None:
+        """The unfinished word at the cursor."""
+        start, end = self.prompt.selection
+        if start != end:
+            return None
+        row, column = end
+        return wanted(self.prompt.document.get_line(row), column, is_first=row == 0)
+
+    def _choose_completion(self, step: int) -> bool:
+        if not self.completions.is_open:
+            return False
+        self.completions.move(step)
+        return True
+
+    def _complete_command(self, word: Wanted) -> None:
+        self._offer(word, fitting_commands(word.letters, self.commands.offered))
+
+    async def _complete_file(self, word: Wanted, files: FilesPort) -> None:
+        async for paths in files.matching(word.letters, _MOST_FILES):
+            if self._word != word:
+                return
+            self._offer(word, file_completions(paths))
+            if self._takes_next and paths:
+                self.take_completion()
+                return
+
+    def _offer(self, word: Wanted, found: Sequence[Completion]) -> None:
+        self._offered = word
+        self.completions.styles.margin = (0, 0, self.composer.outer_size.height, 0)
+        self.completions.show(found, runs=word.kind == "command")
 
     async def _edit_draft(self) -> None:
         from keen_tui.ui.editor import EditorFailed, edited  # noqa: PLC0415 - not before the first paint

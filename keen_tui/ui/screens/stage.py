@@ -22,7 +22,7 @@ from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import keys_of, shown, shown_key
-from keen_tui.ui.port import HistoryPort, ModelsPort, SessionPort
+from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -31,6 +31,7 @@ from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.approval import APPROVAL, approval_question
 from keen_tui.ui.widgets.asking import ASKED, asked_question
+from keen_tui.ui.widgets.completion_list import CompletionList
 from keen_tui.ui.widgets.composer import Composer, Prompt
 from keen_tui.ui.widgets.header import Header
 from keen_tui.ui.widgets.notes import Note
@@ -86,6 +87,7 @@ class Stage(Screen[None]):
         *,
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
+        files: FilesPort | None = None,
         reduced_motion: bool = False,
         keeps_pending: bool = False,
         commands: Sequence[CustomCommand] = (),
@@ -96,6 +98,7 @@ class Stage(Screen[None]):
         self.session = session
         self.models = models
         self.history = history
+        self.files = files
         self.keeps_pending = keeps_pending
         self.commands = SlashCommands(commands)
         self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))
@@ -117,6 +120,7 @@ class Stage(Screen[None]):
         self.guide = Note(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
+        self.completions = CompletionList(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
         self.sidebar = Sidebar(
             Activity(styles, glyphs, clock=clock), TodoPanel(styles, glyphs), TurnMemoryPanel(styles, glyphs)
@@ -136,6 +140,7 @@ class Stage(Screen[None]):
                 yield self.notice
                 yield self.strip
                 yield self.guide
+                yield self.completions
                 yield self.composer
                 yield self.question_pane
             yield self.sidebar
@@ -223,8 +228,8 @@ class Stage(Screen[None]):
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything with another theme or another set of signs."""
         for part in (
-            self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.composer,
-            self.question_pane, self.sidebar, self.status, self.too_small,
+            self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.completions,
+            self.composer, self.question_pane, self.sidebar, self.status, self.too_small,
         ):  # fmt: skip
             part.set_look(styles, glyphs)
 

@@ -104,6 +104,8 @@ class WorkspaceScreen(
 
     def action_stop(self) -> None:
         """Stop what runs; else go back to the composer; twice in a row clears it."""
+        if self.close_completions():
+            return
         question = self.question_pane.question
         again = self._again_since(self._last_escape)
         self._last_escape = self.clock()
@@ -191,8 +193,9 @@ class WorkspaceScreen(
         self.app.push_screen(page)
 
     def action_next_pane(self) -> None:
-        """Move the focus on."""
-        self.focus_next()
+        """Write what is chosen; else move the focus on."""
+        if not self.take_completion():
+            self.focus_next()
 
     def action_page_up(self) -> None:
         """Up in a long question, else in the transcript."""

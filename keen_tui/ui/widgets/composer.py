@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -66,6 +67,12 @@ class Prompt(TextArea):
         self._place = 0
         self._draft = ""
         self.queue_waits = False
+        self.is_typed = False
+        """Whether the newest change of the text was the user's own writing."""
+        self.choose: Callable[[int], bool] = lambda step: False
+        """Takes up and down where there is something to choose."""
+        self.take_choice: Callable[[], bool] = lambda: False
+        """Takes enter where something is chosen."""
 
     @property
     def written(self) -> str:
@@ -73,7 +80,9 @@ class Prompt(TextArea):
         return self._pastes.unfold(self.text)
 
     def action_send(self) -> None:
-        """Send what is written."""
+        """Send what is written, or take what is chosen."""
+        if self.take_choice():
+            return
         text = self.written
         if not text.strip():
             return
@@ -99,10 +108,12 @@ class Prompt(TextArea):
             start = end = (row, self._pastes.around(self.document.get_line(row), column)[1])
         else:
             start, end = self._with_whole_labels(start, end)
+        self.is_typed = True
         return super()._replace_via_keyboard(insert, start, end)
 
     def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
         """Delete that; of a label nothing stays: what it stands for would be lost without a word."""
+        self.is_typed = True
         return super()._delete_via_keyboard(*self._with_whole_labels(start, end))
 
     def _with_whole_labels(self, start: Location, end: Location) -> tuple[Location, Location]:
@@ -112,6 +123,8 @@ class Prompt(TextArea):
         return (first_row, first), (last_row, last)
 
     def action_cursor_up(self, select: bool = False) -> None:
+        if not select and self.choose(-1):
+            return
         if select or not self.cursor_at_first_line:
             super().action_cursor_up(select)
         elif self.queue_waits and not self.text:
@@ -120,6 +133,8 @@ class Prompt(TextArea):
             self._recall(-1)
 
     def action_cursor_down(self, select: bool = False) -> None:
+        if not select and self.choose(1):
+            return
         if select or not self.cursor_at_last_line:
             super().action_cursor_down(select)
         else:
@@ -143,7 +158,14 @@ class Prompt(TextArea):
         folded, draft = self._pastes.fold_again(text), self.text
         self._show(f"{folded}\n{draft}" if draft.strip() else folded)
 
+    def complete(self, start: int, end: int, text: str) -> None:
+        """Put `text` in the place of the columns from `start` to `end` of the cursor's row."""
+        row = self.cursor_location[0]
+        if result := self._replace_via_keyboard(text, (row, start), (row, end)):
+            self.move_cursor(result.end_location)
+
     def _show(self, text: str) -> None:
+        self.is_typed = False
         self.text = text
         self.move_cursor(self.document.end)
 
