@@ -20,7 +20,7 @@ BUILT_IN: tuple[str, ...] = tuple(_BUILT_IN)
 
 
 class Offered(Struct, frozen=True):
-    """A command as it is offered: its names without the slash, what it takes, "" for nothing, what it does."""
+    """A command as it is offered: its names without the slash, what it takes ("": nothing), what it does."""
 
     names: tuple[str, ...]
     takes: str
