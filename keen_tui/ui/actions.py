@@ -194,6 +194,14 @@ ACTIONS: tuple[Action, ...] = (
         help="every setting with its value, where it comes from and what it means; changes it",
     ),
     Action(
+        id="theme",
+        keys=(),
+        label="Theme",
+        slash=("theme", "themes"),
+        takes="[name]",
+        help="changes the colours, seen while you choose; or one by its name: /theme keen-light",
+    ),
+    Action(
         id="diff",
         keys=(),
         label="Changes",

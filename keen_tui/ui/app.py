@@ -77,6 +77,8 @@ class KeenApp(App[str | None]):
         """True from the moment that the workspace shows what happens and acts on keys."""
         self.failure: Exception | None = None
         self.workplace: Workplace | None = None
+        self.broken_themes: Mapping[str, Sequence[str]] = {}
+        """Theme files of the user that can't be used, and why."""
         self._prepare = prepare
         self._workspace: WorkspaceScreen | None = None
         self._control_filter = ControlFilter()
@@ -180,7 +182,8 @@ class KeenApp(App[str | None]):
 
     async def _furnish(self) -> None:
         try:
-            workplace, themes, problems = await asyncio.to_thread(self._prepared)
+            workplace, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
+            problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
             self.workplace = workplace
             self._take_keys()
             problems.extend(workplace.problems)
@@ -200,7 +203,7 @@ class KeenApp(App[str | None]):
         await self.push_screen(self._workspace)
         self.call_after_refresh(self._when_painted, workplace, batches, problems)
 
-    def _prepared(self) -> tuple[Workplace, dict[str, KeenTheme], list[str]]:
+    def _prepared(self) -> tuple[Workplace, dict[str, KeenTheme], dict[str, list[str]]]:
         """In a thread: what can be done beside the event loop, imports above all."""
         import keen_tui.ui.bridge
         import keen_tui.ui.screens.workspace  # noqa: F401
@@ -329,6 +332,12 @@ def _load_markdown() -> None:
     from keen_tui.ui.transcript.stream import warm_up
 
     warm_up()
+
+
+def _shortly(sentences: Sequence[str]) -> str:
+    """The first problem of a theme file, and how many more there are."""
+    more = len(sentences) - 1
+    return f"{sentences[0]} And {more} more: /theme tells." if more else sentences[0]
 
 
 def _encoding() -> str:

@@ -11,11 +11,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from rich.style import Style
 from textual.theme import Theme
+
+from keen_tui.toml_lines import line_of
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "ground": ("background", "surface", "panel", "raised", "edge", "track", "select"),
@@ -182,14 +184,14 @@ def load_theme(name: str, user_folder: Path | None = None) -> KeenTheme:
     return themes.get(name) or themes[DEFAULT_THEME]
 
 
-def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], list[str]]:
+def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], dict[str, list[str]]]:
     """The shipped themes and those of `user_folder`, which win where names are equal.
 
-    Returns the themes by name and the problems found, each a sentence with file and key. A theme with
-    a problem is left out; the others load.
+    Returns the themes by name and, by the name of the file, the problems found: sentences with line and key.
+    A theme with a problem is left out; the others load.
     """
     themes: dict[str, KeenTheme] = {}
-    problems: list[str] = []
+    problems: dict[str, list[str]] = {}
     folders: list[Path] = [shipped_folder()]
     if user_folder is not None and user_folder.is_dir():
         folders.append(user_folder)
@@ -198,7 +200,7 @@ def load_themes(user_folder: Path | None = None) -> tuple[dict[str, KeenTheme], 
             if file.name.endswith(".toml"):
                 loaded, wrong = _read(file)
                 themes |= {theme.name: theme for theme in loaded}
-                problems += wrong
+                problems |= {file.name: wrong} if wrong else {}
     return themes, problems
 
 
@@ -213,27 +215,42 @@ def shipped_folder() -> Path:
 def _read(file: Path) -> tuple[list[KeenTheme], list[str]]:
     """The themes of one file: the theme itself and, where it has a table `light`, its light half."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        return [], [f"{file.name}: cannot be read: {error}."]
+        text = file.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        return [], [f"{file.name} cannot be read: {error}."]
     light = table.pop("light", None)
     name = table.get("name", file.name.removesuffix(".toml"))
-    themes, problems = _theme(file.name, {**table, "name": name})
+    themes, problems = _theme({**table, "name": name})
     if isinstance(light, dict) and not problems:
         merged = {**table, "name": f"{name}-light", "dark": False}
         merged |= {group: {**table[group], **values} for group, values in light.items() if group in ROLES}
-        light_half, problems = _theme(file.name, merged)
+        light_half, problems = _theme(merged)
         themes += light_half
-    return themes, problems
+    return themes, [_told(file.name, text, problem) for problem in problems]
 
 
-def _theme(file: str, table: dict[str, Any]) -> tuple[list[KeenTheme], list[str]]:
+class _Problem(NamedTuple):
+    """What is wrong with a key of a theme."""
+
+    key: str
+    sentence: str
+
+
+def _told(file: str, text: str, problem: _Problem) -> str:
+    """The problem with its file and line, if that can be seen: that of the table for what is missing."""
+    names = (problem.key, problem.key.partition(".")[0])
+    line = next((line for name in names if (line := line_of(text, name))), 0)
+    return f"{file}, line {line}: {problem.sentence}" if line else f"{file}: {problem.sentence}"
+
+
+def _theme(table: dict[str, Any]) -> tuple[list[KeenTheme], list[_Problem]]:
     ansi = table.get("ansi", False)
     problems = [
-        f"{file}: unknown key {key!r}." for key in table if key not in (*ROLES, "name", "dark", "ansi")
+        _Problem(key, f"unknown key {key!r}.") for key in table if key not in (*ROLES, "name", "dark", "ansi")
     ]
     problems += [
-        f"{file}: {key!r} must be true or false."
+        _Problem(key, f"{key!r} must be true or false.")
         for key in ("dark", "ansi")
         if not isinstance(table.get(key, False), bool)
     ]
@@ -241,24 +258,25 @@ def _theme(file: str, table: dict[str, Any]) -> tuple[list[KeenTheme], list[str]
     for group, roles in ROLES.items():
         given = table.get(group, {})
         if not isinstance(given, dict):
-            problems.append(f"{file}: {group!r} must be a table.")
+            problems.append(_Problem(group, f"{group!r} must be a table."))
             continue
-        problems += [f"{file}: unknown key '{group}.{key}'." for key in given if key not in roles]
+        unknown = [f"{group}.{key}" for key in given if key not in roles]
+        problems += [_Problem(key, f"unknown key {key!r}.") for key in unknown]
         for role in roles:
             colours[role] = given.get(role, "")
-            problems += _colour_problem(file, f"{group}.{role}", given.get(role), bool(ansi))
+            problems += _colour_problem(f"{group}.{role}", given.get(role), bool(ansi))
     if problems:
         return [], problems
     theme = KeenTheme(name=str(table["name"]), dark=table.get("dark", True), ansi=ansi, colours=colours)
     return [theme], []
 
 
-def _colour_problem(file: str, key: str, value: Any, ansi: bool) -> list[str]:
+def _colour_problem(key: str, value: Any, ansi: bool) -> list[_Problem]:
     if value is None:
-        return [f"{file}: '{key}' is missing."]
+        return [_Problem(key, f"{key!r} is missing.")]
     shape, wanted = (_ANSI_COLOUR, "an ansi_… colour") if ansi else (_COLOUR, "a colour like #5ecdb4")
     if not isinstance(value, str) or not shape.fullmatch(value):
-        return [f"{file}: '{key}' is {value!r}, but must be {wanted}."]
+        return [_Problem(key, f"{key!r} is {value!r}, but must be {wanted}.")]
     return []
 
 

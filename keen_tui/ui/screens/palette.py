@@ -31,6 +31,9 @@ class Workspace(Protocol):
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
 
+    def keep_theme(self, name: str) -> None:
+        """Use a theme from now on."""
+
 
 class HasWorkspace(Protocol):
     """The app, as far as the palette needs it."""
@@ -77,4 +80,4 @@ class KeenCommands(Provider):
         for mode in get_args(Mode):
             yield _Command(f"Mode: {mode}", MODES[mode], partial(workspace.set_mode, mode))
         for name in app.theme_names:
-            yield _Command(f"Theme: {name}", "changes the colours", partial(setattr, self.app, "theme", name))
+            yield _Command(f"Theme: {name}", "changes the colours", partial(workspace.keep_theme, name))

@@ -37,6 +37,37 @@ class SettingsActions(ModelActions):
         )
         self.app.push_screen(screen, self._settings_left)
 
+    def action_theme(self, name: str = "") -> None:
+        """Choose a theme while looking at it, or use the one of that name."""
+        if name in self._keen.theme_names:
+            self.keep_theme(name)
+            return
+        from keen_tui.ui.settings.theme_picker import ThemePicker  # noqa: PLC0415 - not before the first paint
+
+        if name:
+            self.say(f"There is no theme {name}.")
+        keen = self._keen
+        picker = ThemePicker(
+            self.status.look, self.status.glyphs, keen.theme_names, keen.broken_themes, in_use=keen.theme
+        )
+        keen.push_screen(picker, self._theme_chosen)
+
+    def keep_theme(self, name: str) -> None:
+        """Use this theme from now on, and write that down."""
+        keen = self._keen
+        keen.apply_setting("theme", name)
+        if keen.workplace and (desk := keen.workplace.settings):
+            try:
+                desk.change("theme", name)
+            except KeenError as error:
+                self.say(f"Theme {name}, for now: {error}")
+                return
+            self.say(f"Theme {name}. Remembered in {desk.file}.")
+
+    def _theme_chosen(self, name: str | None) -> None:
+        if name:
+            self.keep_theme(name)
+
     def _settings_left(self, choose_model: bool | None) -> None:
         if choose_model:
             self.action_models()
