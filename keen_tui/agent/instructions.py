@@ -144,12 +144,11 @@ def _checked(name: str, text: str, whole: int) -> _File:
     text, hidden = without_hidden(text)
     sent = _beginning(text)
     if sent is not text:
-        remarks.append(f"of {name} only the first {size(MOST_BYTES)} of {size(whole)} are used")
+        remarks.append(f"of which the first {size(MOST_BYTES)} are used")
     if hidden:
-        characters = counted(hidden, "invisible character")
-        remarks.append(f"{name} has {characters}, which {'is' if hidden == 1 else 'are'} left out")
+        remarks.append(f"without {counted(hidden, 'invisible character')} in it")
     if comments := len(_COMMENT.findall(sent)):
-        remarks.append(f"{name} has {counted(comments, 'HTML comment')}, which the model reads")
+        remarks.append(f"with {counted(comments, 'HTML comment')}")
     return _File(name=name, text=sent.strip("\n"), bytes=whole, remarks=tuple(remarks))
 
 
@@ -165,15 +164,14 @@ def _beginning(text: str) -> str:
 
 def _put_together(files: Sequence[_File], problems: Sequence[str]) -> Instructions:
     texts = [file for file in files if file.text.strip()]
-    read = ", ".join(f"{file.name} ({size(file.bytes)})" for file in texts)
-    remarks = [f"{_capital(remark)}." for file in texts for remark in file.remarks]
-    if remarks:
-        remarks.append("/context shows them whole.")
+    read = ", ".join(f"{file.name} ({', '.join((size(file.bytes), *file.remarks))})" for file in texts)
     said = [f"Instructions: {read}."] if read else []
+    if any(file.remarks for file in texts):
+        said.append("/context shows what the model reads.")
     return Instructions(
         text="\n".join((_INTRODUCTION, *map(_marked, texts))) if texts else "",
         label=", ".join(file.name for file in texts),
-        told=" ".join((*said, *problems, *remarks)),
+        told=" ".join((*said, *problems)),
     )
 
 

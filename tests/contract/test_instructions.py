@@ -83,6 +83,6 @@ async def test_without_a_screen_it_is_told_on_standard_error(tmp_path: Path) -> 
         given = {"OPENAI_BASE_URL": here.server.base_url, "OPENAI_API_KEY": "k" * 20}
         run = await program.run("-p", "u1", "--model", "m", **given)
         assert run.out == "Ok.\n"
-        assert "! Instructions: AGENTS.md (13 B). AGENTS.md has 1 invisible character" in run.err
+        assert "! Instructions: AGENTS.md (13 B, without 1 invisible character in it)." in run.err
         again = await program.run("--continue", "-p", "u2", "--model", "m", **given)
         assert again.err.count("Instructions:") == 1

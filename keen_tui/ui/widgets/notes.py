@@ -7,7 +7,7 @@ from rich.text import Text
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import Rows, indented, wrapped
+from keen_tui.ui.widgets.rows import Rows, cut_row, indented, wrapped
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 3
@@ -37,5 +37,8 @@ class Note(Rows):
     def rows(self, width: int, height: int) -> list[Text]:
         room = max(width - _TEXT_EDGE - _RIGHT_MARGIN, 1)
         text = clean(self._text, newlines=True)
-        lines = wrapped(text, room, self.look("soft"))[: self._most_rows]
+        lines = wrapped(text, room, self.look("soft"))
+        if len(lines) > self._most_rows:
+            last = cut_row(Text.assemble(lines[self._most_rows - 1], " " * room), room, self.glyphs.more)
+            lines = [*lines[: self._most_rows - 1], last]
         return [indented(line, _TEXT_EDGE) for line in lines]

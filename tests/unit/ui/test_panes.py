@@ -26,6 +26,7 @@ from keen_tui.ui.themes import Styles, load_themes
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.header import Header, branch_of
+from keen_tui.ui.widgets.notes import Note
 from keen_tui.ui.widgets.rows import Rows, spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
@@ -227,3 +228,10 @@ def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
     )
     assert all(drawn._strip(other, 20, ground) != strip for other in others)
     assert drawn._strip(Text("turn 1", STYLES("dim")), 30, ground).cell_length == 30
+
+
+def test_a_notice_that_is_too_long_says_so() -> None:
+    note = Note(STYLES, UNICODE, id="notice", most_rows=2)
+    note._text = "one two three four"
+    assert [row.plain.strip() for row in note.rows(7 + len("three four"), 0)] == ["one two", "three four"]
+    assert [row.plain.strip() for row in note.rows(7 + len("three"), 0)] == ["one", "two…"]
