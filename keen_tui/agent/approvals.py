@@ -18,6 +18,11 @@ from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions import Allowed, Grant, Verdict, judge
 from keen_tui.tools.rules import NO_RULES, Rules
 
+_PLAN_NOTE = (
+    "\n[plan mode is on: only reading is possible. Where this leads to changes, hand in a plan with "
+    "propose_plan; where it only takes an answer, give it.]"
+)
+
 
 class Answer(Struct, frozen=True, kw_only=True):
     """Yes or no, and for a no the text that the model reads."""
@@ -58,12 +63,23 @@ class Approvals:
         self._rules = rules
         self._allowances = allowances
         self._granted: set[Grant] = set()
+        self._told_of_plan = 0
         self._open: dict[str, asyncio.Future[_Reply]] = {}
 
     def change_mode(self, mode: Mode) -> None:
         """Judge by another mode from the next call on."""
         self.mode = mode
         self._publish(ModeChanged(mode=mode))
+
+    def plan_note(self, turn: int) -> str:
+        """What the model is told of plan mode behind a result, once a turn; "" where there is nothing to say.
+
+        It can't stand in the system prompt: that would change with the mode, and no prompt cache would fit.
+        """
+        if self.mode != "plan" or turn == self._told_of_plan:
+            return ""
+        self._told_of_plan = turn
+        return _PLAN_NOTE
 
     async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
         """Whether the call may run. Waits for a person where the mode says so."""
@@ -142,6 +158,7 @@ class Approvals:
     def forget_grants(self) -> None:
         """Another session begins: what was allowed for this one is asked for again."""
         self._granted.clear()
+        self._told_of_plan = 0
 
     async def _ask(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict

@@ -108,6 +108,8 @@ class _RunningCall:
             )
             return
         await self._execute(prepared.run)
+        if note := self._agent.approvals.plan_note(self._turn):
+            self.result = replace(self.result, text=f"{self.result.text}{note}")
         if prepared.outside and (reason := prepared.outside.reason(self.result)):
             await self._offer_outside(prepared, prepared.outside, reason)
 

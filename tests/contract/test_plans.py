@@ -92,3 +92,19 @@ async def test_in_other_modes_there_is_nothing_to_accept(tmp_path: Path, at_work
         assert bench.results()[0].startswith("Error: This is not plan mode")
         assert not bench.log.of(QuestionAsked)
         assert bench.session.mode == mode
+
+
+async def test_the_model_is_told_of_plan_mode_once_a_turn_and_by_no_prompt(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    read = Call("glob_files", {"pattern": "*"})
+    script = [Reply([read]), Reply([read]), OK, Reply([read]), OK, Reply([read]), OK]
+    async with at_work(script, tmp_path, mode="plan") as bench:
+        await bench.ask("u1")
+        assert ["plan mode is on" in text for text in bench.results()] == [True, False]
+        await bench.ask("u2")
+        assert ["plan mode is on" in text for text in bench.results()] == [True]
+        bench.session.set_mode("ask")
+        await bench.ask("u3")
+        assert "plan mode" not in "".join(bench.results())
+        assert bench.system(0) == bench.system(-1)

@@ -26,9 +26,7 @@ LIST = "[x] tax\n[>] carts\n[ ] tests"
 
 
 async def test_a_later_turn_is_not_sent_the_list_and_can_read_it(tmp_path: Path, at_work: AtWork) -> None:
-    async with at_work(
-        [Reply([READ]), Reply([WRITE]), OK, Reply([READ]), OK], tmp_path, mode="plan"
-    ) as bench:
+    async with at_work([Reply([READ]), Reply([WRITE]), OK, Reply([READ]), OK], tmp_path) as bench:
         end = await bench.ask("u1")
         assert isinstance(end, TurnDone)
         assert end.turn_memory == TurnMemory()
