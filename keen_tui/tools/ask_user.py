@@ -55,6 +55,7 @@ class AskUser:
                 },
                 "choices": {
                     "type": "array",
+                    "description": "The answers to choose from.",
                     "minItems": _FEWEST,
                     "maxItems": _MOST,
                     "items": {

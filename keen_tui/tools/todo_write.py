@@ -45,6 +45,7 @@ class TodoWrite:
             "properties": {
                 "items": {
                     "type": "array",
+                    "description": "The whole list, in the order of the work; left out, it is only told.",
                     "maxItems": _MOST_ITEMS,
                     "items": {
                         "type": "object",

@@ -14,6 +14,7 @@ import pytest
 from keen_tui.display import CommandDisplay, DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolCall
+from keen_tui.tools.asking import Reply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.agent import LIMIT
 
@@ -26,11 +27,12 @@ class Promise:
     parameters: Mapping[str, str]
     required: tuple[str, ...]
     works: Mapping[str, Any]
-    kind: Literal["read", "write", "command"]
+    kind: Literal["nothing", "read", "write", "command"]
     facts: tuple[Fact, ...] = ()
     asks_with: type | None = None
     summary: str = ""
     wrong: Mapping[str, Any] = field(default_factory=dict)
+    is_question: bool = False
 
 
 TOOLS = (
@@ -94,6 +96,35 @@ TOOLS = (
         summary="exit 3",
         wrong={"command": "true", "timeout": 1.5},
     ),
+    Promise(
+        name="ask_user",
+        parameters={"question": "string", "choices": "array"},
+        required=("question", "choices"),
+        works={"question": "Which?", "choices": [{"label": "this"}, "that"]},
+        kind="nothing",
+        summary="this",
+        wrong={"question": "Which?", "choices": ["this"]},
+        is_question=True,
+    ),
+    Promise(
+        name="todo_write",
+        parameters={"items": "array"},
+        required=(),
+        works={"items": [{"text": "a", "status": "done"}, {"text": "b", "status": "pending"}]},
+        kind="nothing",
+        summary="1 of 2 done",
+        wrong={"items": [{"text": "a", "status": "never"}]},
+    ),
+    Promise(
+        name="propose_plan",
+        parameters={"plan": "string"},
+        required=("plan",),
+        works={"plan": "# Mend it"},
+        kind="nothing",
+        summary="accepted: auto-edit",
+        wrong={"plan": 7},
+        is_question=True,
+    ),
 )
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
@@ -152,7 +183,9 @@ async def test_preparing_touches_nothing(project: Path, toolbox: Toolbox, tool: 
 @every_tool
 async def test_a_call_that_works_is_reported_to_all_three_readers(toolbox: Toolbox, tool: Promise) -> None:
     prepared = await toolbox.prepare(call(tool.name, tool.works))
-    result = await prepared.run(lambda *_: None)
+    assert (prepared.asks is not None) == tool.is_question
+    asked = prepared.asks
+    result = asked.result(Reply(choice=0)) if asked else await prepared.run(lambda *_: None)
     assert result.text
     assert result.display is not None
     assert result.facts == tool.facts
@@ -165,17 +198,18 @@ async def test_wrong_arguments_are_refused_before_anything_is_done(
     project: Path, toolbox: Toolbox, tool: Promise
 ) -> None:
     before = contents(project)
-    first = tool.required[0]
+    first = next(iter(tool.parameters))
     bad: list[dict[str, Any]] = [
         dict(tool.wrong),
-        {},
         {**tool.works, "force": True},
-        {**tool.works, first: None},
         {**tool.works, first: ["a"]},
         {**tool.works, first: "a\ud800"},
-        {**tool.works, first: "a\0b"},
         {**tool.works, first: ""},
     ]
+    if first in tool.required:
+        bad += [{}, {**tool.works, first: None}]
+    if not tool.is_question:  # in words to a person it is only spelled out
+        bad.append({**tool.works, first: "a\0b"})
     for arguments in bad:
         with pytest.raises(ToolFailure) as failure:
             await toolbox.prepare(call(tool.name, arguments))
