@@ -16,6 +16,9 @@ PolicyName = Literal["summary", "in-band", "full-trace"]
 Api = Literal["openai-chat", "openai-responses", "anthropic"]
 """The wire protocol of a model server."""
 
+Notify = Literal["off", "bell", "desktop"]
+"""How a user who looks elsewhere is told that a turn has ended or asks."""
+
 Output = Literal["text", "json", "stream-json"]
 """What a turn without a screen prints."""
 

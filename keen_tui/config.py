@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.choices import Api, Mode, PolicyName
+from keen_tui.choices import Api, Mode, Notify, PolicyName
 from keen_tui.errors import ConfigError
 from keen_tui.home import settings_file
 from keen_tui.toml_lines import place_of
@@ -33,6 +33,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
     run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
+    `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
     """
 
     provider: str = ""
@@ -58,6 +59,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     reduced_motion: bool = False
     mouse: bool = True
     keys: Mapping[str, tuple[str, ...]] = {}
+    notify: Notify = "desktop"
+    notify_after: float = 20.0
 
 
 def load_settings(
@@ -170,6 +173,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
     "memory_policy": get_args(PolicyName),
     "glyphs": ("", "unicode", "ascii"),
+    "notify": get_args(Notify),
 }
 
 

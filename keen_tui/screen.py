@@ -43,6 +43,8 @@ def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | N
         glyphs=settings.glyphs,
         mouse=settings.mouse,
         keys=settings.keys,
+        notify=settings.notify,
+        notify_after=settings.notify_after,
         user_themes=home_folder(os.environ) / "themes",
     )
     with ExitStack() as leaving, _wrong_key_placed(settings_file(os.environ)):

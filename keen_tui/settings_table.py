@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
-from keen_tui.choices import Api, Mode, PolicyName
+from keen_tui.choices import Api, Mode, Notify, PolicyName
 from keen_tui.config import Settings, name_in_file
 
 Effect = Literal["at once", "from the next start on"]
@@ -37,7 +37,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "retry_attempts",
     ),
     "Work": ("mode", "sandbox", "max_steps", "compact_at"),
-    "Screen": ("theme", "glyphs", "reduced_motion", "mouse"),
+    "Screen": ("theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
     "Permissions": ("permissions_allow", "permissions_ask", "permissions_deny"),
@@ -84,6 +84,13 @@ ABOUT: Final[Mapping[str, About]] = {
     ),
     "reduced_motion": About(meaning="Nothing blinks or breathes.", effect="at once"),
     "mouse": About(meaning="The program takes the mouse. Off: selecting is the terminal's own."),
+    "notify": About(
+        meaning="How you are told, while you look elsewhere, that a turn has ended or asks. desktop: by a "
+        "notification, where the terminal is known to show them, else by the bell.",
+        choices=get_args(Notify),
+        effect="at once",
+    ),
+    "notify_after": About(meaning="Seconds that a turn must have taken for that.", effect="at once"),
     "memory_policy": About(
         meaning="What later turns get of a finished one. summary: what was said, files changed, commands "
         "failed. in-band: notes of the model's own. full-trace: every call and its output.",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
@@ -20,6 +21,7 @@ from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from keen_tui.choices import Notify
 from keen_tui.plain import clean
 from keen_tui.ui import garbage
 from keen_tui.ui.filters import ControlFilter
@@ -30,6 +32,7 @@ from keen_tui.ui.themes import DEFAULT_THEME, KeenTheme, Styles, load_theme, loa
 
 if TYPE_CHECKING:
     from keen_tui.events import Event
+    from keen_tui.ui.announcer import Announcer
     from keen_tui.ui.port import Workplace
     from keen_tui.ui.screens.workspace import WorkspaceScreen
 
@@ -42,7 +45,8 @@ class UiSettings(Struct, frozen=True, kw_only=True):
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
     the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
-    folder of theme files, which win over the shipped ones.
+    folder of theme files, which win over the shipped ones. Of turns that took `notify_after` seconds the
+    user is told by `notify` while looking elsewhere.
     """
 
     theme: str = DEFAULT_THEME
@@ -50,6 +54,8 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     glyphs: str = ""
     mouse: bool = True
     keys: Mapping[str, tuple[str, ...]] = {}
+    notify: Notify = "desktop"
+    notify_after: float = 20.0
     user_themes: Path | None = None
 
 
@@ -79,6 +85,8 @@ class KeenApp(App[str | None]):
         self.workplace: Workplace | None = None
         self.broken_themes: Mapping[str, Sequence[str]] = {}
         """Theme files of the user that can't be used, and why."""
+        self._last_key = time.monotonic()
+        self._tells_focus = False
         self._prepare = prepare
         self._workspace: WorkspaceScreen | None = None
         self._control_filter = ControlFilter()
@@ -162,7 +170,10 @@ class KeenApp(App[str | None]):
         self._close_messages_no_wait()
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.AppFocus | events.AppBlur):
+            self._tells_focus = True
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._last_key = time.monotonic()
             if self.screen is self._entrance:
                 self._at_the_entrance(event)
                 return
@@ -196,6 +207,7 @@ class KeenApp(App[str | None]):
             if self.settings.theme not in themes:
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(workplace)
+            self._workspace.announcer = self._announcer_for(workplace)
         except Exception as error:
             self.failure = error
             self.exit()
@@ -233,6 +245,35 @@ class KeenApp(App[str | None]):
             keeps_pending=workplace.keeps_pending,
             commands=workplace.commands,
         )
+
+    def _announcer_for(self, workplace: Workplace) -> Announcer:
+        from keen_tui.ui.announcer import Announcer
+
+        return Announcer(
+            self._write_to_terminal,
+            workplace.session.workspace.name or str(workplace.session.workspace),
+            clock=self.workspace.clock,
+            watched=lambda: self.is_watched,
+            notify=self.settings.notify,
+            least_seconds=self.settings.notify_after,
+        )
+
+    def _write_to_terminal(self, sequence: str) -> None:
+        if self._driver:
+            self._driver.write(sequence)
+
+    @property
+    def farewell(self) -> str:
+        """What is left to write to the terminal once the screen is gone."""
+        announcer = self._workspace.announcer if self._workspace else None
+        return announcer.farewell if announcer else ""
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the user looks here: the terminal says so, or a key was pressed not long ago."""
+        if self._tells_focus:
+            return self.app_focus
+        return time.monotonic() - self._last_key < self.settings.notify_after
 
     async def _when_painted(
         self, workplace: Workplace, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
@@ -283,6 +324,11 @@ class KeenApp(App[str | None]):
                 self._restyle()
             case "reduced_motion":
                 self.workspace.set_reduced_motion(value)
+            case "notify" | "notify_after":
+                self.settings = replace(self.settings, **{name: value})
+                if announcer := self.workspace.announcer:
+                    announcer.notify = self.settings.notify
+                    announcer.least_seconds = self.settings.notify_after
 
     def _restyle(self) -> None:
         """Draw every open screen with the theme and the signs in use."""
@@ -312,11 +358,19 @@ async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str
         try:
             result = await app.run_async(mouse=settings.mouse)
         finally:
+            _write_at_end(app.farewell)
             if app.workplace:
                 await _close(app.workplace)
     if app.failure:
         raise app.failure
     return result
+
+
+def _write_at_end(sequence: str) -> None:
+    if sequence and sys.__stderr__:
+        with suppress(OSError):  # the terminal itself may be gone
+            sys.__stderr__.write(sequence)
+            sys.__stderr__.flush()
 
 
 async def _close(workplace: Workplace) -> None:

@@ -14,6 +14,7 @@ from keen_tui.custom_commands import CustomCommand, expanded
 from keen_tui.errors import SessionRefused
 from keen_tui.ui.action import Action
 from keen_tui.ui.actions import BY_ID
+from keen_tui.ui.announcer import Announcer
 from keen_tui.ui.commands import Called
 from keen_tui.ui.keymap import bindings, shown
 from keen_tui.ui.screens.change_actions import ChangeActions
@@ -86,9 +87,14 @@ class WorkspaceScreen(
             else:
                 self._submit(expanded(called.what, ""), f"/{name}")
 
+    announcer: Announcer | None = None
+    """Tells what happens outside of the screen too."""
+
     def show(self, state: UiState) -> None:
         before = self.state
         super().show(state)
+        if self.announcer:
+            self.announcer.show(state)
         if state.taken_back and state.taken_back != before.taken_back and not state.restoring:
             self._put_back(state.taken_back)
         if state.unsent and state.session_id != before.session_id:

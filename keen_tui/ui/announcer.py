@@ -1,0 +1,90 @@
+"""Tells what happens to a user who looks elsewhere: in the terminal's title, by a bell, on the desktop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable
+
+from keen_tui.choices import Notify
+from keen_tui.ui.outside import (
+    BELL,
+    GIVE_TITLE_BACK,
+    KEEP_TITLE,
+    has_title,
+    news_of,
+    notification,
+    title_of,
+    title_sequence,
+)
+from keen_tui.ui.state import UiState
+
+
+class Announcer:
+    """Reads the states of the screen. Writes nothing while the user is there, but for the title.
+
+    Args:
+        write: puts a sequence out to the terminal.
+        folder: the name of the project.
+        clock: that of the states.
+        watched: whether the user looks at this terminal now, or may be taken to.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        folder: str,
+        *,
+        clock: Callable[[], float],
+        watched: Callable[[], bool],
+        notify: Notify,
+        least_seconds: float,
+    ) -> None:
+        self.notify: Notify = notify
+        self.least_seconds = least_seconds
+        self._write = write
+        self._folder = folder
+        self._clock = clock
+        self._watched = watched
+        self._state = UiState()
+        self._title = ""
+        self._telling: asyncio.Task[None] | None = None
+
+    def show(self, state: UiState) -> None:
+        """Tell what has changed since the last state."""
+        before, self._state = self._state, state
+        if not state.restoring:
+            self._show_title(title_of(state, self._folder))
+        news = news_of(before, state, self._clock(), self.least_seconds)
+        if not news or self.notify == "off" or self._watched():
+            return
+        if self.notify == "bell":
+            self._write(BELL)
+        else:
+            self._telling = asyncio.create_task(self._tell(news))
+
+    @property
+    def farewell(self) -> str:
+        """What gives the title of before back, once the screen is gone."""
+        return GIVE_TITLE_BACK if self._title else ""
+
+    def _show_title(self, title: str) -> None:
+        if title == self._title or not has_title(os.environ):
+            return
+        self._write(title_sequence(title) if self._title else KEEP_TITLE + title_sequence(title))
+        self._title = title
+
+    async def _tell(self, news: str) -> None:
+        passes = bool(os.environ.get("TMUX")) and await asyncio.to_thread(_tmux_passes)
+        self._write(notification(self._folder, news, os.environ, passes=passes))
+
+
+def _tmux_passes() -> bool:
+    """Whether tmux passes sequences on to the terminal around it."""
+    command = ("tmux", "show-options", "-gv", "allow-passthrough")
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=2, check=False).stdout
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return told.strip() in ("on", "all")
