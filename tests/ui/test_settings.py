@@ -47,7 +47,7 @@ async def test_value_source_meaning_and_default_of_a_setting_are_shown(tmp_path:
         await choose(driver, "mode")
         await driver.until_shown("What runs unasked.")
         await driver.until_shown("default ask   takes effect at once   one of ask, auto-edit, plan, auto")
-        assert driver.shows("2 of 23 set")
+        assert driver.shows("2 of 25 set")
 
 
 async def test_a_value_from_a_list_changes_at_once_and_is_written(tmp_path: Path) -> None:
