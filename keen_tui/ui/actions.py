@@ -187,6 +187,13 @@ ACTIONS: tuple[Action, ...] = (
         help="what runs unasked here: mode, your rules, what you allowed; takes it back",
     ),
     Action(
+        id="usage",
+        keys=(),
+        label="Usage",
+        slash=("usage", "cost"),
+        help="tokens and cost of this session, turn by turn and in all",
+    ),
+    Action(
         id="settings",
         keys=(),
         label="Settings",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from keen_tui.events import Usage
@@ -28,6 +30,19 @@ class Spent(Struct, frozen=True, kw_only=True):
             cached_tokens=self.cached_tokens + (tokens.cached_tokens or 0),
             cost=(self.cost or 0.0) + (usage.cost or 0.0) if known else None,
         )
+
+    def without(self, parts: Iterable[Spent]) -> Spent:
+        """What is left of it beside its parts. The cost is known where that of each part is."""
+        rest = self
+        for part in parts:
+            known = rest.cost is not None and part.cost is not None
+            rest = Spent(
+                input_tokens=rest.input_tokens - part.input_tokens,
+                output_tokens=rest.output_tokens - part.output_tokens,
+                cached_tokens=rest.cached_tokens - part.cached_tokens,
+                cost=(rest.cost or 0.0) - (part.cost or 0.0) if known else None,
+            )
+        return rest
 
 
 NOTHING = Spent()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MemoryActions(Stage):
-    """Opens the context view and changes the memory policy."""
+    """Opens the context view and that of what was used, and changes the memory policy."""
 
     _opened: ContextScreen | None = None
 
@@ -31,6 +31,12 @@ class MemoryActions(Stage):
         """Show what the next request holds if the draft is sent now."""
         if not self._context_view:
             self.run_worker(self._open_context(), name="context", group="context", exclusive=True)
+
+    def action_usage(self) -> None:
+        """Show what the session has used."""
+        from keen_tui.ui.screens.usage import UsageScreen  # noqa: PLC0415 - not before the first paint
+
+        self.app.push_screen(UsageScreen(self.status.look, self.status.glyphs, self.state))
 
     async def _open_context(self) -> None:
         from keen_tui.ui.context.screen import ContextScreen  # noqa: PLC0415 - not before the first paint
