@@ -34,6 +34,15 @@ class SavedSession(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class Earlier(Struct, frozen=True, kw_only=True):
+    """What the user wrote before: messages sent from this workspace and from others, and drafts that
+    programs left behind here; each oldest first."""
+
+    here: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+
+
 class SearchHit(Struct, frozen=True, kw_only=True):
     """A place in a session where the words were found. `before`, `words` and `after` are the text around
     it on one line."""

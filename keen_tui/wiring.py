@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.instructions import Instructions, read_instructions
+from keen_tui.agent.prompt_desk import PromptDesk
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
@@ -18,6 +19,7 @@ from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog import load_catalog
 from keen_tui.providers.choice import Chooser
+from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.environment import find_program
@@ -78,6 +80,11 @@ def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
 def build_file_names(workspace: Path) -> FileNames:
     """The files of the workspace by name."""
     return FileNames(Searcher(Workspace(workspace), find_program("rg")))
+
+
+def build_prompt_desk(workspace: Path, environ: Mapping[str, str]) -> PromptDesk:
+    """What the user writes."""
+    return PromptDesk(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
 
 
 def build_store(environ: Mapping[str, str]) -> SessionStore:

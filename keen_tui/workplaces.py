@@ -20,7 +20,13 @@ from keen_tui.storage.reading import read_session
 from keen_tui.tools.workspace import broad_folder
 from keen_tui.ui.commands import BUILT_IN
 from keen_tui.ui.port import Workplace
-from keen_tui.wiring import build_chooser, build_file_names, build_saved_session, build_store
+from keen_tui.wiring import (
+    build_chooser,
+    build_file_names,
+    build_prompt_desk,
+    build_saved_session,
+    build_store,
+)
 
 
 def live(
@@ -49,6 +55,7 @@ def live(
         models=ModelDesk(session, chooser, settings, choice, environ),
         history=history,
         files=build_file_names(session.workspace),
+        prompts=build_prompt_desk(session.workspace, environ),
         opening=opening,
         keeps_pending=settings.pending_durable,
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),

@@ -88,6 +88,14 @@ ACTIONS: tuple[Action, ...] = (
         help="opens what you write in $EDITOR; what you save there comes back",
     ),
     Action(
+        id="find_message",
+        keys=("ctrl+up",),
+        label="Find an earlier message",
+        where="composer",
+        slash=("history",),
+        help="finds what you wrote before, in other sessions too, by words in it",
+    ),
+    Action(
         id="palette",
         keys=("ctrl+p",),
         label="Command palette",

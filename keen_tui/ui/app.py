@@ -241,6 +241,7 @@ class KeenApp(App[str | None]):
             models=workplace.models,
             history=workplace.history,
             files=workplace.files,
+            prompts=workplace.prompts,
             reduced_motion=self.settings.reduced_motion,
             keeps_pending=workplace.keeps_pending,
             commands=workplace.commands,
@@ -287,6 +288,7 @@ class KeenApp(App[str | None]):
         if problems:
             workspace.say(" ".join(problems))
         workspace.begin()
+        workspace.remember()
         if workplace.opening:
             workspace.go_on_with(workplace.opening)
         if workplace.companion:
@@ -375,6 +377,8 @@ def _write_at_end(sequence: str) -> None:
 
 async def _close(workplace: Workplace) -> None:
     await workplace.session.close()
+    if workplace.prompts:
+        await workplace.prompts.close()
     history = workplace.history
     if history and (problem := await history.close()):
         with suppress(OSError):  # the terminal itself may be gone

@@ -12,7 +12,7 @@ from msgspec import Struct
 from keen_tui.measures import counted
 from keen_tui.ui.commands import Offered
 
-Kind = Literal["command", "file", "message"]
+Kind = Literal["command", "file"]
 
 _COMMAND: Final = re.compile(r"/([\w:-]*)$")
 _PATH: Final = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"]*)|([^\s"@]*))$""")
@@ -63,14 +63,16 @@ def fitting_commands(letters: str, commands: Iterable[Offered]) -> list[Completi
     return [_command_completion(command, name) for command, name in fitting]
 
 
+def fitting_messages(words: str, texts: Iterable[str]) -> list[Completion]:
+    """The earlier messages that hold all of the words, in their order, each once."""
+    asked = words.lower().split()
+    fitting = (text for text in texts if all(word in text.lower() for word in asked))
+    return [_message_completion(text) for text in dict.fromkeys(fitting)]
+
+
 def file_completions(paths: Sequence[str]) -> list[Completion]:
     """The paths, as they are written behind an @; folders end in a slash and can be gone on with."""
     return [_file_completion(path) for path in paths]
-
-
-def message_completions(texts: Iterable[str]) -> list[Completion]:
-    """Earlier messages, each by its first line."""
-    return [_message_completion(text) for text in texts]
 
 
 def _best_name(command: Offered, asked: str) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from keen_tui.bus import EventBus
 from keen_tui.choices import ExportFormat, Mode, PolicyName, Scope
 from keen_tui.custom_commands import CustomCommand
-from keen_tui.history import Changes, ContextReport, SavedSession, SearchHit, Setting
+from keen_tui.history import Changes, ContextReport, Earlier, SavedSession, SearchHit, Setting
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
@@ -124,6 +124,22 @@ class FilesPort(Protocol):
     def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
         """Paths that fit the letters, the best first, folders with a slash at their end; again and again
         while more files are found."""
+
+
+class PromptsPort(Protocol):
+    """What the user writes, beyond the end of the program."""
+
+    async def earlier(self) -> Earlier:
+        """What was written before. The drafts are handed over: they are kept nowhere else from now on."""
+
+    def sent(self, text: str) -> None:
+        """A message was sent: remember it."""
+
+    def keep_draft(self, text: str) -> None:
+        """This is written and not sent; blank for nothing."""
+
+    async def close(self) -> None:
+        """Wait until all of it is kept."""
 
 
 class HistoryPort(Protocol):
@@ -248,16 +264,18 @@ class Workplace(Struct, frozen=True, kw_only=True):
     """What the workspace works with.
 
     `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where
-    there are none, as in the tour; `files` are those of the workspace. `opening` is the session to go on
-    with as soon as the screen is painted; `companion` runs beside the screen from the moment it is live, for
-    example a guided tour. `keeps_pending`: the work of an incomplete turn outlives the program. `problems`
-    are sentences for the user, said at the start; `commands` are slash commands from files.
+    there are none, as in the tour; `files` are those of the workspace, `prompts` what was written before.
+    `opening` is the session to go on with as soon as the screen is painted; `companion` runs beside the
+    screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an incomplete
+    turn outlives the program. `problems` are sentences for the user, said at the start; `commands` are slash
+    commands from files.
     """
 
     session: SessionPort
     models: ModelsPort | None = None
     history: HistoryPort | None = None
     files: FilesPort | None = None
+    prompts: PromptsPort | None = None
     opening: SavedSession | None = None
     companion: Callable[[KeenApp], Awaitable[None]] | None = None
     keeps_pending: bool = False

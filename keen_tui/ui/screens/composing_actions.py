@@ -16,13 +16,14 @@ from keen_tui.ui.completing import (
     wanted,
 )
 from keen_tui.ui.port import FilesPort
-from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.screens.remembering_actions import RememberingActions
 from keen_tui.ui.widgets.completion_list import CompletionList
+from keen_tui.ui.widgets.composer import Prompt
 
 _MOST_FILES: Final = 50
 
 
-class ComposingActions(Stage):
+class ComposingActions(RememberingActions):
     """Completes commands and paths while they are written, and opens the editor.
 
     `_offered` is the word that the list is for, `_sought` the one that files are looked for, `_refused` the
@@ -39,6 +40,11 @@ class ComposingActions(Stage):
         self.prompt.choose = self._choose_completion
         self.prompt.take_choice = lambda: self.take_completion(sends=True)
 
+    def action_find_message(self) -> None:
+        """Look for an earlier message by the words that are written, and those that will be."""
+        self.close_completions(for_now=True)
+        self.begin_search()
+
     def action_edit_draft(self) -> None:
         """Go on writing in the user's own editor."""
         self.run_worker(self._edit_draft(), name="editor", group="editor", exclusive=True)
@@ -46,6 +52,8 @@ class ComposingActions(Stage):
     def take_completion(self, *, sends: bool = False) -> bool:
         """Write what is chosen; False: nothing is, or it stands there already. With `sends` a command that
         is whole is run."""
+        if self.is_searching:
+            return self.take_found()
         word = self._word
         if word and word != self._offered:
             if word == self._sought:
@@ -64,6 +72,9 @@ class ComposingActions(Stage):
 
     def close_completions(self, *, for_now: bool = False) -> bool:
         """Hide the list, until another word is begun if not only `for_now`. False: it was hidden."""
+        if self.is_searching:
+            self.leave_search()
+            return True
         if not for_now and self._offered and self.completions.is_open:
             self._refused = (self.prompt.cursor_location[0], self._offered.start)
         self._offered, self._sought, self._takes_next = None, None, False
@@ -72,6 +83,10 @@ class ComposingActions(Stage):
 
     @on(TextArea.Changed, "#prompt")
     def _follow_writing(self) -> None:
+        self.keep_draft_soon()
+        if self.is_searching:
+            self.show_found()
+            return
         word = self._word if self.prompt.is_typed else None
         place = word and (self.prompt.cursor_location[0], word.start)
         if place != self._refused:
@@ -90,10 +105,16 @@ class ComposingActions(Stage):
         if self._offered and self._word is None:
             self.close_completions(for_now=True)
 
+    @on(Prompt.SearchWanted)
+    def _search_from_prompt(self) -> None:
+        self.action_find_message()
+
     @on(CompletionList.Taken)
     def _take_clicked(self, message: CompletionList.Taken) -> None:
         word = self._word
-        if word:
+        if self.is_searching:
+            self.take_found()
+        elif word:
             self.close_completions(for_now=True)
             self.prompt.complete(word.start, word.end, message.completion.text)
 
@@ -126,8 +147,7 @@ class ComposingActions(Stage):
 
     def _offer(self, word: Wanted, found: Sequence[Completion]) -> None:
         self._offered = word
-        self.completions.styles.margin = (0, 0, self.composer.outer_size.height, 0)
-        self.completions.show(found, runs=word.kind == "command")
+        self.offer(found, runs=word.kind == "command")
 
     async def _edit_draft(self) -> None:
         from keen_tui.ui.editor import EditorFailed, edited  # noqa: PLC0415 - not before the first paint

@@ -22,7 +22,7 @@ from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import keys_of, shown, shown_key
-from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, SessionPort
+from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -88,6 +88,7 @@ class Stage(Screen[None]):
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
         files: FilesPort | None = None,
+        prompts: PromptsPort | None = None,
         reduced_motion: bool = False,
         keeps_pending: bool = False,
         commands: Sequence[CustomCommand] = (),
@@ -99,6 +100,7 @@ class Stage(Screen[None]):
         self.models = models
         self.history = history
         self.files = files
+        self.prompts = prompts
         self.keeps_pending = keeps_pending
         self.commands = SlashCommands(commands)
         self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))

@@ -225,6 +225,7 @@ class WorkspaceScreen(
 
     @on(Prompt.Sent)
     def _send(self, message: Prompt.Sent) -> None:
+        self.note_sent(message.text)
         called = self.commands.called(message.text)
         if called is None:
             self._submit(message.text, message.text)

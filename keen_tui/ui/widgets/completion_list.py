@@ -82,6 +82,7 @@ class CompletionList(Rows):
     def on_click(self, event: events.Click) -> None:
         place = self._first + event.y
         if event.y < len(self._found) and place < len(self._found):
+            self._chosen = place
             self.post_message(self.Taken(self._found[place]))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -55,6 +55,9 @@ class Prompt(TextArea):
     class QueuedWanted(Message):
         """Up was pressed on an empty prompt: the newest queued message is wanted back."""
 
+    class SearchWanted(Message):
+        """Earlier messages are to be looked through."""
+
     class LeaveWanted(Message):
         """ctrl+d was pressed on an empty prompt."""
 
@@ -88,6 +91,10 @@ class Prompt(TextArea):
             return
         self.put_away()
         self.post_message(self.Sent(text))
+
+    def action_find_message(self) -> None:
+        """Look for an earlier message."""
+        self.post_message(self.SearchWanted())
 
     def action_new_line(self) -> None:
         """Begin a new line."""
@@ -148,6 +155,16 @@ class Prompt(TextArea):
         self._place = len(self._sent)
         self._draft = ""
         self.clear()
+
+    def remember(self, texts: Sequence[str]) -> None:
+        """Put these before what was sent so far."""
+        self._sent[:0] = texts
+        self._place += len(texts)
+
+    @property
+    def sent(self) -> Sequence[str]:
+        """What was sent, oldest first."""
+        return self._sent
 
     def write(self, text: str) -> None:
         """Put `text`, folded if it is long, in place of what is written, the cursor at its end."""

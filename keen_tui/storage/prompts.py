@@ -1,0 +1,139 @@
+"""What the user wrote: the messages sent, for the history of the composer, and drafts that were never sent.
+
+Messages stand in one file for all workspaces, a JSON line each. Every program has a draft file of its own,
+locked while it runs: a draft whose lock is free was left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from filelock import FileLock, Timeout
+from msgspec import Struct
+
+from keen_tui.disk.folders import make_private
+from keen_tui.disk.reading import content_of
+from keen_tui.disk.replacing import put_file
+from keen_tui.errors import StorageFailed
+from keen_tui.storage.paths import PRIVATE_FILE, private_opener
+
+_MOST_BYTES: Final = 4_000_000
+"""Size of the history at which its older half is forgotten."""
+_MOST_READ: Final = 64_000_000
+_LONGEST: Final = 200_000
+"""Characters of a message that is remembered; longer ones are in their session."""
+
+
+class Written(Struct, frozen=True):
+    """A text, and the folder that it was written in."""
+
+    folder: str
+    text: str
+
+
+class PromptStore:
+    """Messages and drafts below `root`, of a program that works in `workspace`. All methods block and raise
+    StorageFailed when something can't be read or written."""
+
+    def __init__(self, root: Path, workspace: Path) -> None:
+        self._root = Path(os.path.realpath(root))
+        self._folder = os.path.realpath(workspace)
+        self._history = self._root / "history.jsonl"
+        self._drafts = self._root / "drafts"
+        self._own: tuple[Path, FileLock] | None = None
+
+    def sent(self) -> Sequence[Written]:
+        """All messages, oldest first. A line that is none is passed over."""
+        try:
+            content = content_of(self._history, most=_MOST_READ) or b""
+        except OSError as error:
+            raise self._failed("read", self._history, error) from error
+        if len(content) > _MOST_BYTES:
+            content = self._halved(content)
+        return tuple(_messages(content))
+
+    def add(self, text: str) -> None:
+        """A message was sent."""
+        if len(text) > _LONGEST:
+            return
+        line = msgspec.json.encode(Written(self._folder, text)) + b"\n"
+        try:
+            make_private(self._root)
+            with open(self._history, "ab", opener=private_opener) as file:
+                file.write(line)
+        except OSError as error:
+            raise self._failed("written", self._history, error) from error
+
+    def keep_draft(self, text: str) -> None:
+        """This is what is written now, and not sent; blank: nothing."""
+        try:
+            if text.strip():
+                file = self._own_file()
+                there = content_of(file, most=_MOST_READ)
+                put_file(file, msgspec.json.encode(Written(self._folder, text)), there, mode=PRIVATE_FILE)
+            elif self._own:
+                self._own[0].unlink(missing_ok=True)
+        except OSError as error:
+            raise self._failed("written", self._drafts, error) from error
+
+    def take_drafts(self) -> Sequence[str]:
+        """The drafts that programs in this workspace left behind, the newest last. They are gone then."""
+        try:
+            found = sorted(self._drafts.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        except OSError:
+            return ()
+        return tuple(text for file in found if (text := self._taken(file)))
+
+    def close(self) -> None:
+        """Let go of the draft: the next program in this workspace gets it."""
+        if self._own:
+            file, lock = self._own
+            self._own = None
+            lock.release()
+            if not file.exists():
+                Path(lock.lock_file).unlink(missing_ok=True)
+
+    def _taken(self, file: Path) -> str:
+        lock = FileLock(file.with_suffix(".lock"), timeout=0)
+        try:
+            with lock:
+                left = msgspec.json.decode(content_of(file, most=_MOST_READ) or b"", type=Written)
+                if left.folder != self._folder:
+                    return ""
+                file.unlink()
+        except (OSError, Timeout, msgspec.DecodeError):
+            return ""  # it is another program's, or no draft
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
+        return left.text
+
+    def _own_file(self) -> Path:
+        if self._own is None:
+            make_private(self._drafts)
+            file = self._drafts / f"{secrets.token_hex(8)}.json"
+            lock = FileLock(file.with_suffix(".lock"), timeout=0, mode=PRIVATE_FILE)
+            lock.acquire()
+            self._own = file, lock
+        return self._own[0]
+
+    def _halved(self, content: bytes) -> bytes:
+        """The newer half of the messages, in the file too. What another program adds meanwhile is lost."""
+        newer = content[len(content) // 2 :].partition(b"\n")[2]
+        with suppress(OSError):
+            put_file(self._history, newer, content)
+        return newer
+
+    def _failed(self, deed: str, file: Path, error: OSError) -> StorageFailed:
+        return StorageFailed(f"{file} can't be {deed}: {error.strerror}. What you write is not remembered.")
+
+
+def _messages(content: bytes) -> Iterator[Written]:
+    for line in content.splitlines():
+        with suppress(msgspec.DecodeError):
+            yield msgspec.json.decode(line, type=Written)

@@ -1,0 +1,39 @@
+"""What was written and not sent outlives the program, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.script import Reply, Say
+from tests.e2e.test_screen import CTRL_C, PROMPT_SIGN, program
+
+UP = "\x1b[A"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -> None:
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("half a thought")
+        if end == signal.SIGKILL:
+            drafts = tmp_path / "home" / "drafts"
+            terminal.wait_until(lambda: bool([*drafts.glob("*.json")]), 60, "the draft on the disk")
+        else:
+            terminal.wait_for_screen("half a thought")
+        os.kill(terminal.pid, end)
+        terminal.wait_for_exit(seconds=30)
+    with program(tmp_path, [Reply([Say("Read.")])]) as (terminal, server):
+        terminal.wait_for_screen("What you had not sent is back.", "half a thought")
+        terminal.type(" and the rest\r")
+        terminal.wait_for_screen("Read.")
+        assert server.requests[0].body["messages"][-1]["content"] == "half a thought and the rest"
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.settle(1.0)
+        terminal.type(UP)
+        terminal.wait_for_screen("half a thought and the rest")
+        terminal.type(CTRL_C)

@@ -1,0 +1,95 @@
+"""What was written comes back: by the arrow keys, by a search, after a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.history import Earlier
+from tests.support.workspace import workspace
+
+
+class Prompts:
+    """Tells of what was written earlier, and notes what is kept."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+        self.kept: list[str] = []
+        self.drafts: list[str] = []
+
+    async def earlier(self) -> Earlier:
+        return self._earlier
+
+    def sent(self, text: str) -> None:
+        self.kept.append(text)
+
+    def keep_draft(self, text: str) -> None:
+        self.drafts.append(text)
+
+    async def close(self) -> None:
+        self.drafts.append("closed")
+
+
+EARLIER = Earlier(here=("mend the cart", "add a test\nfor money"), elsewhere=("write a poem about money",))
+
+
+async def test_the_arrow_keys_lead_into_earlier_sessions(tmp_path: Path) -> None:
+    prompts = Prompts(EARLIER)
+    async with workspace(tmp_path, prompts=prompts) as driver:
+        await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
+        await driver.type("new")
+        await driver.press("enter")
+        await driver.until(lambda: prompts.kept == ["new"])
+        await driver.press("up", "up")
+        assert driver.written == "add a test\nfor money"
+
+
+async def test_a_search_finds_messages_of_all_folders_and_writes_the_chosen_one(tmp_path: Path) -> None:
+    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+        await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
+        await driver.type("draft")
+        await driver.press("ctrl+up")
+        await driver.until_shown("No earlier message holds these words.")
+        for _ in "draft":
+            await driver.press("backspace")
+        await driver.type("MONEY")
+        await driver.until_shown("› add a test")
+        assert driver.shows("  write a poem about money")
+        assert driver.shows("1 more line")
+        assert not driver.shows("mend the cart")
+        await driver.press("down", "enter")
+        await driver.until(lambda: driver.written == "write a poem about money")
+        assert not driver.screen.completions.is_open
+        assert driver.session.calls[-1][0] != "submit"
+
+
+async def test_escape_gives_the_draft_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+        await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
+        await driver.type("cart")
+        await driver.press("ctrl+up")
+        await driver.until_shown("› mend the cart")
+        await driver.type("x")
+        await driver.until_shown("No earlier message holds these words.")
+        await driver.press("enter")
+        assert driver.written == "cartx", "while nothing is found nothing is sent"
+        await driver.press("escape")
+        assert driver.written == "cart"
+
+
+async def test_the_draft_is_kept_while_it_is_written_and_when_one_leaves(tmp_path: Path) -> None:
+    prompts = Prompts(Earlier())
+    async with workspace(tmp_path, prompts=prompts) as driver:
+        await driver.type("half a thought")
+        await driver.until(lambda: "half a thought" in prompts.drafts)
+        await driver.press("ctrl+j")
+        await driver.type("more")
+    assert prompts.drafts[-1] == "half a thought\nmore"
+
+
+async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> None:
+    earlier = Earlier(here=("old",), drafts=("lost long ago", "lost just now"))
+    async with workspace(tmp_path, prompts=Prompts(earlier)) as driver:
+        await driver.until(lambda: driver.written == "lost just now")
+        assert driver.shows("What you had not sent is back.")
+        await driver.press("up")
+        assert driver.written == "lost long ago", "an older one is the newest of the history"
