@@ -17,7 +17,7 @@ UP = "\x1b[A"
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -> None:
     with program(tmp_path, []) as (terminal, _):
-        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         terminal.type("half a thought")
         if end == signal.SIGKILL:
             drafts = tmp_path / "home" / "drafts"
@@ -32,7 +32,7 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
         terminal.wait_for_screen("Read.")
         assert server.requests[0].body["messages"][-1]["content"] == "half a thought and the rest"
     with program(tmp_path, []) as (terminal, _):
-        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         terminal.settle(1.0)
         terminal.type(UP)
         terminal.wait_for_screen("half a thought and the rest")
