@@ -61,5 +61,5 @@ def first_line(text: str) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """`1 call`, `4 calls`; `many` where the plural is not formed with s."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    """`1 call`, `4,000 calls`; `many` where the plural is not formed with s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

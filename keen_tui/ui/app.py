@@ -275,6 +275,14 @@ class KeenApp(App[str | None]):
         return announcer.farewell if announcer else ""
 
     @property
+    def way_back(self) -> str:
+        """How to go on with what was done here, as a line; "" where nothing was, or it is not saved."""
+        history = self.workplace.history if self.workplace else None
+        if history is None or self._workspace is None or not self._workspace.state.turns:
+            return ""
+        return f"Go on with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
+
+    @property
     def is_watched(self) -> bool:
         """Whether the user looks here: the terminal says so, or a key was pressed not long ago."""
         if self._tells_focus:
@@ -368,7 +376,9 @@ async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str
             _write_at_end(app.farewell)
             if app.workplace:
                 app.keep_draft()
-                await _close(app.workplace)
+                way_back = app.way_back
+                if await _close(app.workplace):
+                    _write_at_end(way_back)
     if app.failure:
         raise app.failure
     return result
@@ -381,7 +391,8 @@ def _write_at_end(sequence: str) -> None:
             sys.__stderr__.flush()
 
 
-async def _close(workplace: Workplace) -> None:
+async def _close(workplace: Workplace) -> bool:
+    """Whether all there was to save is saved; else that is told."""
     await workplace.session.close()
     if workplace.prompts:
         await workplace.prompts.close()
@@ -389,6 +400,8 @@ async def _close(workplace: Workplace) -> None:
     if history and (problem := await history.close()):
         with suppress(OSError):  # the terminal itself may be gone
             sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+        return False
+    return True
 
 
 def _load_markdown() -> None:

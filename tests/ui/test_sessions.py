@@ -149,12 +149,12 @@ async def test_rows_out_of_view_are_counted_and_thousands_can_be_walked(tmp_path
     many = [saved(f"m{number}", f"session {number}", hours=number) for number in range(5_000)]
     async with workspace(tmp_path, history=FakeHistory(*many), size=(80, 24)) as driver:
         await driver.press("f3")
-        await driver.until_shown("5000 sessions")
+        await driver.until_shown("5,000 sessions")
         await driver.until_shown("below")
         await driver.press(*["pagedown"] * 4)
         await driver.until_shown("above")
         await driver.type("4999")
-        await driver.until_shown("1 of 5000 sessions")
+        await driver.until_shown("1 of 5,000 sessions")
 
 
 async def test_hostile_titles_cannot_drive_the_terminal(tmp_path: Path) -> None:

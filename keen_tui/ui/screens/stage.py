@@ -317,6 +317,8 @@ class Stage(Screen[None]):
     def _pane_keys(self) -> tuple[tuple[str, str], ...]:
         """Keys of the focused pane and what they do; that of `stop` leads back where nothing runs."""
         named = _PANE_KEYS.get(self.focused_place, ())
+        if not self.transcript.can_fold:
+            named = tuple(each for each in named if each[0] != ("fold",))
         keys = tuple((key, verb) for ids, verb in named if (key := _keys_for(ids)))
         if self.state.running or not named or self.focused_place == "search":
             return keys

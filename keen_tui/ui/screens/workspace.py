@@ -128,8 +128,8 @@ class WorkspaceScreen(
                 self._back_to_prompt(again=again)
 
     def action_interrupt(self) -> None:
-        """Copy what is selected; else stop; the second time leave."""
-        if self.copy_selected():
+        """Copy what is selected; else stop, or put away what is written; the second time leave."""
+        if self.copy_selected() or self._put_away_draft():
             return
         again = self._again_since(self._last_interrupt)
         self._last_interrupt = self.clock()
@@ -144,6 +144,14 @@ class WorkspaceScreen(
             self.say(f"stopping; {shown('interrupt')} again leaves")
         else:
             self.say(f"{shown('interrupt')} again leaves")
+
+    def _put_away_draft(self) -> bool:
+        """Clear a composer that is written in while nothing runs. False: there is nothing to clear."""
+        if self.session.running or not self.prompt.has_focus or not self.prompt.text.strip():
+            return False
+        self.prompt.put_away()
+        self.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
+        return True
 
     def action_retry(self) -> None:
         """Go on with the incomplete or failed turn."""

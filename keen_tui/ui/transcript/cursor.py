@@ -28,7 +28,7 @@ class CursorView(CopyingView, can_focus=True):
 
     def on_focus(self) -> None:
         self._ensure_cursor()
-        self.refresh()
+        self._cursor_moved()
 
     def on_blur(self) -> None:
         self.refresh()
@@ -72,6 +72,10 @@ class CursorView(CopyingView, can_focus=True):
     def action_page_down(self) -> None:
         super().action_page_down()
         self._fetch_cursor(-1)
+
+    @property
+    def can_fold(self) -> bool:
+        return self._cursor is not None and self._document.folds(self._cursor)
 
     def action_fold(self) -> None:
         if self._cursor is not None and self._document.toggle(self._cursor):
@@ -161,14 +165,14 @@ class CursorView(CopyingView, can_focus=True):
         else:
             self._cursor = min(max(cursor + step, 0), len(self._document) - 1)
             self._scroll_into_view(self._cursor, step)
-        self.refresh()
+        self._cursor_moved()
 
     def _fetch_cursor(self, step: Step) -> None:
         """A cursor that is out of view goes on from the edge of the view that it would come in by."""
         seen = self._in_view()
         if self.has_focus and self._ensure_cursor() not in (None, *seen):
             self._cursor = seen.start if step > 0 else seen.stop - 1
-            self.refresh()
+            self._cursor_moved()
 
     def _hidden_rows(self, block: int, step: Step) -> int:
         """How many rows of a block are beyond the edge of the view."""
@@ -203,7 +207,11 @@ class CursorView(CopyingView, can_focus=True):
     def _stand_on(self, block: int) -> None:
         if 0 <= block < len(self._document):
             self._cursor, self._range_from = block, None
-            self.refresh()
+            self._cursor_moved()
+
+    def _cursor_moved(self) -> None:
+        self.refresh()
+        self._announce()
 
 
 def _is_reply(block: Block) -> bool:

@@ -208,6 +208,10 @@ class Document:
         key = fold_key(block)
         return key is not None and (key in self._turned) != self._all_unfolded
 
+    def folds(self, index: int) -> bool:
+        """Whether a block is of a kind that folds."""
+        return fold_key(self.entries[index].block) is not None
+
     def toggle(self, index: int) -> bool:
         """Fold or unfold a block. False: it is of a kind that does not fold."""
         key = fold_key(self.entries[index].block)

@@ -8,13 +8,15 @@ from keen_tui.ui.transcript.finding import Tally
 
 
 class Moved(Message, namespace="transcript"):
-    """The view moved: does it follow the end, how many rows are below, is the key to press next in it."""
+    """The view moved: does it follow the end, how many rows are below, is the key to press next in it, does
+    the block under the cursor fold."""
 
-    def __init__(self, *, following: bool, below: int, key_chip_visible: bool) -> None:
+    def __init__(self, *, following: bool, below: int, key_chip_visible: bool, can_fold: bool) -> None:
         super().__init__()
         self.following = following
         self.below = below
         self.key_chip_visible = key_chip_visible
+        self.can_fold = can_fold
 
 
 class LinkOpened(Message, namespace="transcript"):

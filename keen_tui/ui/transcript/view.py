@@ -56,12 +56,17 @@ class DocumentView(PaintedRows, ScrollView):
         self._placing = False
         self._settled_in = Size(0, 0)
         self._may_follow = True
-        self._announced: tuple[bool, int, bool] = (True, 0, False)
+        self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
     @property
     def below(self) -> int:
         """Rows below the last one in view."""
         return max(self._document.rows - self.scroll_offset.y - self._viewport, 0)
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether the block under the cursor folds."""
+        return False
 
     @property
     def key_chip_visible(self) -> bool:
@@ -202,11 +207,13 @@ class DocumentView(PaintedRows, ScrollView):
             self._scroll_update(size)
 
     def _announce(self) -> None:
-        now = (self.following, self.below, self.key_chip_visible)
+        now = (self.following, self.below, self.key_chip_visible, self.can_fold)
         if now != self._announced:
             self._announced = now
-            following, below, key_chip_visible = now
-            moved = Moved(following=following, below=below, key_chip_visible=key_chip_visible)
+            following, below, key_chip_visible, can_fold = now
+            moved = Moved(
+                following=following, below=below, key_chip_visible=key_chip_visible, can_fold=can_fold
+            )
             self.post_message(moved)
 
     def _on_resize(self, event: events.Resize) -> None:

@@ -62,11 +62,12 @@ class StatusBar(Rows):
         return [indented(spread(left, right, room, self.glyphs.more), _SIDE)]
 
     def _keys_of_pane(self, room: int) -> Text:
-        for count in range(len(self._pane_keys), 0, -1):
-            row = self.fact(*(self.key_hint(key, verb) for key, verb in self._pane_keys[:count]))
-            if row.cell_len <= room:
-                return row
-        return Text()
+        """The keys of the pane; where not all have room the last one, which leads back, stays longest."""
+        hints = [self.key_hint(key, verb) for key, verb in self._pane_keys]
+        while len(hints) > 1 and self.fact(*hints).cell_len > room:
+            del hints[-2]
+        row = self.fact(*hints)
+        return row if row.cell_len <= room else Text()
 
     def _lefts(self) -> list[Text]:
         """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, words of

@@ -164,9 +164,9 @@ class TurnMemoryPanel(Panel):
             (" of ", look("dim")), (size(trace), look("dim")),
         )  # fmt: skip
         filled, track = meter(carried / trace if trace else 0.0, _METER, self.glyphs)
-        return spread(
-            left, Text.assemble((filled, look("accent")), (track, look("track"))), width, self.glyphs.more
-        )
+        bar = Text.assemble((filled, look("accent")), (track, look("track")))
+        has_room = left.cell_len + 1 + bar.cell_len <= width
+        return spread(left, bar if has_room else Text(), width, self.glyphs.more)
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:
