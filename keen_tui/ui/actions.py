@@ -244,7 +244,7 @@ ACTIONS: tuple[Action, ...] = (
         id="interrupt",
         keys=("ctrl+c",),
         label="Stop, then leave",
-        help="copies what is selected, else stops; again within 2 s leaves",
+        help="copies what is selected, else stops or puts away what is written; again within 2 s leaves",
         listed=False,
     ),
     Action(

@@ -23,6 +23,7 @@ from keen_tui.ui.screens.layout import layout_of
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.usage import Spent
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.header import Header, branch_of
@@ -134,6 +135,20 @@ def test_the_status_bar_says_in_a_word_what_commands_run_in() -> None:
     assert "no sandbox" in status(none, 50), "what is missing is said where there is little room too"
     found = replace(none, sandbox=SandboxFound(name="bubblewrap"))
     assert "sandbox" not in status(found, 50) and "5 %" in status(found, 50)
+
+
+def test_in_a_narrow_status_bar_tokens_go_first_then_cost_then_the_sandbox() -> None:
+    state = UiState(
+        sandbox=SandboxFound(name="bubblewrap"),
+        context_tokens=10_000,
+        spent=Spent(input_tokens=10_000, output_tokens=500, cost=0.04),
+    )
+    rows = [status(state, width) for width in range(120, 50, -1)]
+    kept = [[part in row for part in ("↑10k", "$0.04", "sandbox", "5 %", "ask")] for row in rows]
+    assert all(kept[0])
+    assert kept == sorted(kept, key=sum, reverse=True), "what went does not come back"
+    assert [sum(column) for column in zip(*kept, strict=True)] == sorted(map(sum, zip(*kept, strict=True)))
+    assert kept[-1] == [False, False, False, True, True]
 
 
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
