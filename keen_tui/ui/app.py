@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual import events
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.driver import Driver
 from textual.filter import LineFilter
@@ -68,9 +68,11 @@ class KeenApp(App[str | None]):
     """
 
     CSS_PATH = "entrance.tcss"
-    COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMMAND_PALETTE_BINDING = "no_key"  # Textual's own binding can't be given other keys
     ENABLE_COMMAND_PALETTE = True
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+p", "command_palette", show=False, priority=True, id="palette")
+    ]
     TITLE = "Keen TUI"
 
     def __init__(self, prepare: Callable[[], Workplace], settings: UiSettings | None = None) -> None:

@@ -56,7 +56,7 @@ _EDITING: Final = (
 """What one writes with: no key of an action that works meanwhile; enter may be one of the pane itself."""
 _WHILE_WRITING: Final = ("anywhere", "composer", "search")
 _INSTEAD: Final = "Choose one with ctrl or alt, or f1 to f12."
-_LEAVING: Final = "ctrl+c"
+_LEAVING: Final = ("ctrl+c", "ctrl+q")
 
 
 def checked(wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -118,8 +118,8 @@ def _key(action: Action, written: str) -> str:
 
 
 def _require_possible(action: Action, key: str) -> None:
-    if key == _LEAVING and action.id != "interrupt":
-        raise KeyProblem(action.id, f"{key} always stops and leaves. Choose another.")
+    if key in _LEAVING and key not in action.keys:
+        raise KeyProblem(action.id, f"{key} always leaves. Choose another.")
     is_for_writing = key in _EDITING if action.where == "anywhere" else key in _EDITING[:-1]
     if action.where in _WHILE_WRITING and is_for_writing and key not in action.keys:
         raise KeyProblem(action.id, f"{key} is for writing. {_INSTEAD}")

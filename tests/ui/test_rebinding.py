@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.command import CommandPalette
 
 from keen_tui.errors import KeyProblem
 from keen_tui.memory.pending import PendingState
@@ -97,6 +98,16 @@ async def test_the_help_page_lists_the_keys_in_use_and_its_own_key_closes_it(tmp
         assert isinstance(driver.app.screen, HelpScreen)
         await driver.press("f12")
         await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_the_key_of_the_palette_can_be_another_actions(tmp_path: Path) -> None:
+    settings = UiSettings(keys={"palette": ("f10",), "retry": ("ctrl+p",)})
+    async with workspace(tmp_path, settings=settings) as driver:
+        await pend(driver)
+        await driver.press("ctrl+p")
+        await driver.until(lambda: ("retry",) in driver.session.calls)
+        await driver.press("f10")
+        await driver.until(lambda: isinstance(driver.app.screen, CommandPalette))
 
 
 async def test_the_help_page_is_filtered_by_what_is_typed(tmp_path: Path) -> None:
