@@ -65,7 +65,8 @@ class ToolStarted(Struct, frozen=True, kw_only=True):
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
-    """Live output of a running tool: `text` is new and cleaned, capped to its newest part.
+    """Live output of a running tool, or of the user's own command: `text` is new and cleaned, capped to its
+    newest part.
 
     `lines` and `bytes` count all output of the call so far.
     """
@@ -344,6 +345,24 @@ class MemoryEdited(Struct, frozen=True, kw_only=True):
     carried_bytes: int
 
 
+class ShellStarted(Struct, frozen=True, kw_only=True):
+    """The user runs a command in the workspace. `turn` is the newest turn, 0 before the first."""
+
+    turn: int
+    id: str
+    command: str
+
+
+class ShellFinished(Struct, frozen=True, kw_only=True):
+    """The user's own command ended. Its result goes before the user's next message."""
+
+    turn: int
+    id: str
+    command: str
+    result: ToolResult
+    seconds: float
+
+
 class PolicyChanged(Struct, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
@@ -383,11 +402,13 @@ SessionEvent = (
     | SessionRestored
     | SessionRenamed
     | CompactionEvent
+    | ShellStarted
+    | ShellFinished
 )
 Event = TurnEvent | SessionEvent
 
 
-LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", Usage: "tokens"}
+LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", ShellFinished: "result", Usage: "tokens"}
 """Fields whose own fields lie flat in the record of an event."""
 
 

@@ -51,8 +51,17 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
         return bool(self.files_changed or self.failed_bash or self.notes)
 
 
+class CommandRun(Struct, frozen=True, kw_only=True):
+    """A command that the user ran, and what the model is told of its output and end."""
+
+    command: str
+    text: str
+
+
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
+
+    `ran` is what the user ran before saying `text`; only ever set on messages of the user.
 
     `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
     the text as the model wrote it, where the `in-band` policy took a block out of it. `by_program` marks
@@ -65,6 +74,7 @@ class Message(Struct, frozen=True, kw_only=True):
     memory: TurnMemory | None = None
     raw: str | None = None
     by_program: bool = False
+    ran: tuple[CommandRun, ...] = ()
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

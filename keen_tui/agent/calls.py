@@ -96,7 +96,7 @@ class _RunningCall:
         try:
             prepared = await self._agent.toolbox.prepare(self._call)
         except Exception as error:
-            self.result = _failed(error, ran=False)
+            self.result = failed_result(error, ran=False)
             return
         if prepared.asks:
             self.result = await self._answered(prepared.asks)
@@ -117,7 +117,7 @@ class _RunningCall:
         """What a call came to that is a question; an answer may switch the permission mode."""
         agent = self._agent
         if asked.only_in not in (None, agent.approvals.mode):
-            return _failed(ToolFailure(asked.elsewhere), ran=False)
+            return failed_result(ToolFailure(asked.elsewhere), ran=False)
         reply = await agent.questions.ask(self._turn, self._call, asked)
         if mode := asked.modes.get(reply.choice):
             agent.approvals.change_mode(mode)
@@ -166,10 +166,11 @@ async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:
     try:
         return await run(on_output)
     except Exception as error:
-        return _failed(error, ran=True)
+        return failed_result(error, ran=True)
 
 
-def _failed(error: Exception, *, ran: bool) -> ToolResult:
+def failed_result(error: Exception, *, ran: bool) -> ToolResult:
+    """The result of what failed: a ToolFailure says why, anything else is a bug."""
     if isinstance(error, ToolFailure):
         return ToolResult(text=f"Error: {error}", summary="failed", is_error=True, ran=ran)
     log.error("a tool failed unexpectedly", exc_info=error)

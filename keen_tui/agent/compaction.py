@@ -27,7 +27,7 @@ from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
 from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
-from keen_tui.memory.rendering import render_assistant
+from keen_tui.memory.rendering import render_assistant, render_user
 from keen_tui.messages import Message, StepReply, StopReason, TokenUsage
 from keen_tui.models import cost_of
 from keen_tui.providers.base import StepRequest, StepText
@@ -202,12 +202,13 @@ def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, Memo
 
 
 def _shortened(message: Message, limit: int) -> Message:
-    if len(message.text) <= limit:
+    whole = render_user(message) if message.ran else message.text
+    if len(whole) <= limit:
         return message
     half = limit // 2
-    left_out = len(message.text) - limit
-    text = f"{message.text[:half]}\n[{left_out:,} characters left out]\n{message.text[-half:]}"
-    return replace(message, text=text)
+    left_out = len(whole) - limit
+    text = f"{whole[:half]}\n[{left_out:,} characters left out]\n{whole[-half:]}"
+    return replace(message, text=text, ran=())
 
 
 def _size(parts: Sequence[Part], agent: Agent) -> int:

@@ -70,8 +70,9 @@ def report(
     window: int | None,
     bytes_per_token: float,
 ) -> ContextReport:
-    """The next request under each policy. `draft` is the message that would be sent, "" for none yet."""
-    going = past if not draft.strip() else _with_draft(past, draft)
+    """The next request under each policy. `draft` is the message that would be sent, "" for none yet; what
+    the user ran goes with it."""
+    going = _with_draft(past, draft) if draft.strip() or past.ran else past
     traces = pending.traces if pending else ()
     requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
@@ -192,7 +193,8 @@ def _json_bytes(text: str) -> int:
 
 
 def _with_draft(past: Past, draft: str) -> Past:
-    return Past((*past.messages, Message(role="user", text=draft, turn=DRAFT_TURN)), past.steps)
+    message = Message(role="user", text=draft, turn=DRAFT_TURN, ran=past.ran)
+    return Past((*past.messages, message), past.steps)
 
 
 def _named(
@@ -221,4 +223,9 @@ def _named(
 def _titles(past: Past) -> dict[int, str]:
     """The first line of what the user said, by turn."""
     said = (message for message in past.messages if message.role == "user" and not message.by_program)
-    return {message.turn: message.text.strip().split("\n", 1)[0] for message in said}
+    return {message.turn: _title(message) for message in said}
+
+
+def _title(message: Message) -> str:
+    words = message.text.strip().split("\n", 1)[0]
+    return words or ", ".join(f"!{run.command}" for run in message.ran)

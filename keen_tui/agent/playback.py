@@ -148,6 +148,10 @@ class Playback:
         """No model can summarise."""
         raise SessionRefused(_REFUSAL)
 
+    def run_own(self, command: str) -> None:
+        """There is no workspace to run it in."""
+        raise SessionRefused(_REFUSAL)
+
     async def close(self) -> None:
         """Stop playing."""
         self.stop()

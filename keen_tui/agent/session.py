@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context import report
 from keen_tui.agent.loop import broken_by_bug, run_turn
+from keen_tui.agent.own_command import run_own_command
 from keen_tui.agent.request import step_request
 from keen_tui.agent.session_past import SessionPast
 from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
@@ -168,6 +169,19 @@ class Session(SessionPast):
         self._compacting = True
         self._begin_task(self._run_compaction(focus), "compaction")
 
+    def run_own(self, command: str) -> None:
+        """Run a command of the user's own in the workspace; `stop` ends it with all its processes.
+
+        What it put out goes before the next message. What was queued meanwhile is sent afterwards, as after
+        `compact`.
+
+        Raises:
+            SessionRefused: something runs.
+        """
+        self._require_idle("run a command")
+        self._runs_own_command = True
+        self._begin_task(self._run_own(command), "own command")
+
     async def context(self, draft: str = "") -> ContextReport:
         """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
         return await asyncio.to_thread(
@@ -319,6 +333,7 @@ class Session(SessionPast):
         if self._task is not task:
             return
         was_summary, self._task, self._compacting = self._compacting, None, False
+        self._runs_own_command = False
         log.error("%s ended by a bug", task.get_name(), exc_info=task.exception())
         detail = f"Keen itself failed ({task.exception()!r})."
         if was_summary:
@@ -350,6 +365,12 @@ class Session(SessionPast):
         await compact(self._conversation.past, self._conversation.answered, self._policy, self._agent, focus)
         self._compacting = False
         self._task = None
+        if not (self._stopping or self._unanswered):
+            self._send_queued()
+
+    async def _run_own(self, command: str) -> None:
+        await run_own_command(self.turn, command, self._agent)
+        self._runs_own_command, self._task = False, None
         if not (self._stopping or self._unanswered):
             self._send_queued()
 

@@ -89,6 +89,7 @@ class SessionFacts:
         self._halting = False
         self._is_closed = False
         self._compacting = False
+        self._runs_own_command = False
         self._instruct = instruct
         self._told_of = ""
         self._errands: set[asyncio.Task[None]] = set()
@@ -115,7 +116,7 @@ class SessionFacts:
 
     @property
     def running(self) -> bool:
-        """Whether a turn or a compaction runs, or is being waited for with `halt`."""
+        """Whether a turn, a compaction or the user's own command runs, or is waited for with `halt`."""
         return self._task is not None or self._halting
 
     @property
@@ -180,6 +181,7 @@ class SessionFacts:
     def _require_idle(self, action: str) -> None:
         if self.running:
             what = "A summary is being written" if self._compacting else "A turn is running"
+            what = "Your command is running" if self._runs_own_command else what
             raise SessionRefused(f"{what}: stop it first, then {action}.")
 
     def _publish(self, event: Event) -> None:

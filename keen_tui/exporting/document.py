@@ -12,6 +12,7 @@ from keen_tui.events import (
     ModelChanged,
     Notice,
     PolicyChanged,
+    ShellFinished,
     ToolFinished,
     ToolStarted,
     TurnAbandoned,
@@ -71,11 +72,27 @@ Item = (
     | Notice
     | Compacted
     | TurnUndone
+    | ShellFinished
     | ModelChanged
     | PolicyChanged
     | EndEvent
     | TurnAbandoned
 )
+
+
+def own_call(ran: ShellFinished) -> Call:
+    """A command of the user's own, to be written as a tool call is."""
+    started = ToolStarted(turn=ran.turn, id=ran.id, name="shell", arguments={}, target=ran.command)
+    finished = ToolFinished(
+        turn=ran.turn,
+        id=ran.id,
+        name="shell",
+        arguments={},
+        target=ran.command,
+        result=ran.result,
+        seconds=ran.seconds,
+    )
+    return Call(started, finished)
 
 
 class Turn(Struct, frozen=True):

@@ -30,6 +30,8 @@ from keen_tui.events import (
     SessionOpened,
     SessionRenamed,
     SessionRestored,
+    ShellFinished,
+    ShellStarted,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -111,13 +113,13 @@ class _Folding:
             case Compacted():
                 self._summary = event
                 self._happened(event)
-            case TurnUndone() | PolicyChanged():
+            case TurnUndone() | PolicyChanged() | ShellFinished():
                 self._happened(event)
             case ModelChanged():
                 self._choose_model(event)
             case SessionRenamed():
                 self.title = event.title
-            case ToolOutput() | RetryScheduled():
+            case ToolOutput() | RetryScheduled() | ShellStarted():
                 pass
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
                 pass  # what came of it is told by later events

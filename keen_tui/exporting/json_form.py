@@ -7,11 +7,13 @@
 - `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
   `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
-  for what no model said).
+  for what no model said), `ran` (what the user ran before the message, and the model was told with it:
+  `command` and `text`).
 - `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
   `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
   `tool_started` (a call without a result), `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
-  `turn_abandoned`, `turn_undone`, `compacted`, `model_changed` and `policy_changed` with the fields that
+  `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
+  that the user ran), `model_changed` and `policy_changed` with the fields that
   `--output stream-json` prints; the two last belong to no turn.
 
 Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
@@ -25,10 +27,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from keen_tui.events import TurnAbandoned, TurnDone, TurnUndone, as_record
+from msgspec.structs import replace
+
+from keen_tui.events import ShellFinished, TurnAbandoned, TurnDone, TurnUndone, as_record
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
 from keen_tui.memory.rendering import ABANDONED, undone_text
-from keen_tui.messages import Message, TurnMemory
+from keen_tui.messages import CommandRun, Message, TurnMemory
 
 VERSION: Final = 1
 _UNUSUAL = re.compile(r"[^ -~\n]")
@@ -41,7 +45,7 @@ def write_json(document: Document) -> str:
         "version": VERSION,
         "session": _session(document),
         "turns": [{"turn": turn.number, "state": turn.state, "cost": turn.cost} for turn in document.turns],
-        "messages": [_message(message) for part in document.parts for message in _messages(part)],
+        "messages": [_message(message) for message in _all_messages(document)],
         "activity": [_activity(item, number) for number, item in _items(document)],
     }
     return _UNUSUAL.sub(_escaped, json.dumps(record, ensure_ascii=False, indent=1)) + "\n"
@@ -55,6 +59,18 @@ def _session(document: Document) -> dict[str, Any]:
         "began": datetime.fromtimestamp(document.began, UTC).isoformat(timespec="seconds"),
         "model": document.model,
     }
+
+
+def _all_messages(document: Document) -> Iterator[Message]:
+    """What was said; what the user ran belongs to the user's next message."""
+    ran: tuple[CommandRun, ...] = ()
+    for part in document.parts:
+        if isinstance(part, ShellFinished):
+            ran += (CommandRun(command=part.command, text=part.result.text),)
+        for message in _messages(part):
+            if message.role == "user":
+                message, ran = replace(message, ran=ran), ()
+            yield message
 
 
 def _messages(part: Turn | Item) -> Iterator[Message]:
@@ -86,6 +102,7 @@ def _message(message: Message) -> dict[str, Any]:
         "memory": _memory(message.memory) if message.memory else None,
         "raw": message.raw,
         "by_program": message.by_program,
+        "ran": [{"command": run.command, "text": run.text} for run in message.ran],
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keen_tui.display import CommandDisplay, DiffDisplay, TodoDisplay
-from keen_tui.events import Compacted, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
-from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
+from keen_tui.events import Compacted, ShellFinished, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
+from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
 from keen_tui.exporting.phrases import (
     CALL_GLYPHS,
     LOST,
@@ -64,6 +64,8 @@ def _item(item: Item, turn: Turn | None) -> Iterator[str]:
             yield f"*{plain_words(aside(item))}*"
             yield quoted(safe_markdown(item.summary))
             yield _memory(item.turn_memory)
+        case ShellFinished():
+            yield from _call(own_call(item))
         case _:
             yield f"*{plain_words(aside(item))}*"
 

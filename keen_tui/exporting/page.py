@@ -7,8 +7,8 @@ import hashlib
 from functools import cache
 from importlib import resources
 
-from keen_tui.events import Compacted, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
-from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
+from keen_tui.events import Compacted, ShellFinished, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
+from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
 from keen_tui.exporting.html_calls import call_html
 from keen_tui.exporting.html_markdown import block_text, html_of, line_text
 from keen_tui.exporting.phrases import (
@@ -85,6 +85,8 @@ def _item(item: Item, turn: Turn | None) -> str:
             return _folded("summed", "✓", aside(item), summary)
         case Call():
             return call_html(item)
+        case ShellFinished():
+            return call_html(own_call(item))
         case _:
             return _row("", line_text(aside(item)), "soft")
 

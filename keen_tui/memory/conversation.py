@@ -16,6 +16,7 @@ from keen_tui.events import (
     Event,
     MemoryEdited,
     MessageTakenBack,
+    ShellFinished,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -28,7 +29,7 @@ from keen_tui.events import (
 )
 from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
-from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep, TurnMemory
+from keen_tui.messages import CommandRun, Message, ToolCall, ToolResult, ToolStep, TurnMemory
 
 COMPACTED = "(the conversation until here, summarised)"
 """Text of the user message that a summary answers: every API wants a user's words first."""
@@ -37,10 +38,14 @@ Steps = Mapping[int, Sequence[ToolStep]]
 
 
 class Past(Struct, frozen=True):
-    """What a request is built from: the messages, and the steps of each turn, oldest first."""
+    """What a request is built from: the messages, and the steps of each turn, oldest first.
+
+    `ran` is what the user ran since the newest message: it goes before the next one.
+    """
 
     messages: tuple[Message, ...] = ()
     steps: Steps = field(default_factory=dict)
+    ran: tuple[CommandRun, ...] = ()
 
 
 class Conversation:
@@ -50,6 +55,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._steps: dict[int, list[ToolStep]] = {}
         self._open: _OpenStep | None = None
+        self._ran: tuple[CommandRun, ...] = ()
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -59,7 +65,7 @@ class Conversation:
     @property
     def past(self) -> Past:
         """Messages and steps as they are now, safe from what comes later."""
-        return Past(self.messages, {turn: tuple(steps) for turn, steps in self._steps.items()})
+        return Past(self.messages, {turn: tuple(steps) for turn, steps in self._steps.items()}, self._ran)
 
     @property
     def last_turn(self) -> int:
@@ -93,7 +99,8 @@ class Conversation:
             case TurnStarted(text=text):
                 self._open = None
                 if text is not None:
-                    self._messages.append(Message(role="user", text=text, turn=event.turn))
+                    self._messages.append(Message(role="user", text=text, turn=event.turn, ran=self._ran))
+                    self._ran = ()
             case TextDelta():
                 self._step(event.turn, event.step).texts.append(event.text)
             case StepRestarted():
@@ -115,7 +122,9 @@ class Conversation:
                 self._append(event.turn, undone_text(event.undone), memory, by_program=True)
             case MessageTakenBack():
                 if self._messages:
-                    self._messages.pop()
+                    self._ran = self._messages.pop().ran + self._ran
+            case ShellFinished(command=command, result=result):
+                self._ran += (CommandRun(command=command, text=result.text),)
             case MemoryEdited():
                 self._edit(event.turn, event.turn_memory)
             case Compacted():

@@ -14,6 +14,7 @@ from msgspec import Struct
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.rendering import render_user
 from keen_tui.messages import Message, NativeMessage, ToolStep
 
 
@@ -132,8 +133,8 @@ def _add_reply(parts: list[Part], message: Message, text: str) -> None:
 
 
 def _add_user_text(parts: list[Part], message: Message) -> None:
-    last = parts[-1] if parts else None
+    last, text = parts[-1] if parts else None, render_user(message)
     if isinstance(last, UserText):
-        parts[-1] = UserText(f"{last.text}\n\n{message.text}", message.turn)
+        parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn)
     else:
-        parts.append(UserText(message.text, message.turn))
+        parts.append(UserText(text, message.turn))

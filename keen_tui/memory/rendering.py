@@ -1,4 +1,4 @@
-"""How TurnMemory becomes text: the one place, used for the requests of every provider.
+"""How TurnMemory, and what the user ran, become text: the one place, used for the requests of every provider.
 
 Same input, same bytes.
 """
@@ -6,10 +6,11 @@ Same input, same bytes.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator
 
-from keen_tui.messages import CommandFailed, TurnMemory
+from keen_tui.messages import CommandFailed, CommandRun, Message, TurnMemory
 
 ABANDONED = "(turn abandoned)"
 """Text of the assistant message that stands for discarded work (turn.md rule 8)."""
@@ -28,6 +29,18 @@ def render_assistant(text: str, memory: TurnMemory | None) -> str:
 def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
     """Bytes of the rendered message as UTF-8."""
     return len(render_assistant(text, memory).encode("utf-8", "replace"))
+
+
+def render_user(message: Message) -> str:
+    """The user's text behind the commands that the user ran before it, as requests carry them."""
+    return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text)))
+
+
+def _rendered_run(run: CommandRun) -> str:
+    """The command and its output in a fence that nothing in them can end."""
+    shown = f"$ {run.command}\n{run.text}"
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", shown) or [""])))
+    return f"I ran this command myself, in the workspace:\n{fence}\n{shown}\n{fence}"
 
 
 def undone_text(turn: int) -> str:

@@ -13,6 +13,8 @@ from keen_tui.events import (
     CompactionStarted,
     Event,
     MessageTakenBack,
+    ShellFinished,
+    ShellStarted,
     ToolFinished,
     ToolStarted,
     TurnAbandoned,
@@ -49,6 +51,7 @@ class Unfinished(Struct):
     open_calls: dict[str, ToolStarted] = field(default_factory=dict)
     compacting: bool = False
     has_pending: bool = False
+    own_command: ShellStarted | None = None
 
 
 def unfinished(events: Iterable[Event]) -> Unfinished:
@@ -66,6 +69,10 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
     if state.compacting:
         ends.append(CompactionFailed(reason="interrupted", detail="The program ended meanwhile."))
     ends += _orphans(state)
+    if run := state.own_command:
+        ends.append(
+            ShellFinished(turn=run.turn, id=run.id, command=run.command, result=ENDED_MIDWAY, seconds=0.0)
+        )
     calls = state.calls + len(state.open_calls)
     has_work = bool(calls or state.has_pending)
     if state.running and not has_work:
@@ -95,6 +102,10 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
         case ToolFinished():
             state.open_calls.pop(event.id, None)
             _count(state, event.result)
+        case ShellStarted():
+            state.own_command = event
+        case ShellFinished():
+            state.own_command = None
         case TurnIncomplete():
             state.running, state.has_pending = None, True
         case TurnError():

@@ -25,9 +25,11 @@ _SEARCHED = {
     "turn_done": ("text",),
     "turn_incomplete": ("text",),
     "tool_finished": ("target", "text"),
+    "shell_finished": ("command", "text"),
     "compacted": ("summary",),
 }
-"""What is searched: the words of the user and of the model, what tools acted on and gave back."""
+"""What is searched: the words of the user and of the model, what tools acted on and gave back, and what the
+user ran."""
 
 
 def find_in(session: SavedSession, path: Path, words: str, most: int) -> Iterator[SearchHit]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
@@ -12,14 +11,15 @@ from typing import Any
 
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
-from keen_tui.messages import CommandFailed, ToolResult, ToolSpec
+from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import OutputSink, Outside, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment, find_program
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
-from keen_tui.tools.process import Ended, run_command
+from keen_tui.tools.process import run_command
 from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
@@ -28,7 +28,6 @@ from keen_tui.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
-SUMMARY_CELLS = 24
 
 
 class Bash:
@@ -114,9 +113,8 @@ class Bash:
         finally:
             live.close()
         where = await asyncio.to_thread(kept.close)
-        return _result(
-            command, captured.text(where).strip("\n"), ended, timeout, sandboxed=sandbox is not None
-        )
+        output = captured.text(where).strip("\n")
+        return command_result(command, output, ended, timeout, sandboxed=sandbox is not None)
 
     def _launch(self, command: str, sandbox: Sandbox | None) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
@@ -127,48 +125,3 @@ class Bash:
 
 def _stopped_by(sandbox: Sandbox, result: ToolResult) -> str:
     return stopped_by_sandbox(sandbox.name, result.exit_code, result.text)
-
-
-def _result(command: str, output: str, ended: Ended, timeout: int, *, sandboxed: bool) -> ToolResult:
-    return ToolResult(
-        text="\n".join((output or "(no output)", *_notes(ended, timeout))),
-        summary=_summary(output, ended),
-        display=CommandDisplay(command=command, output=output, exit_code=ended.code),
-        facts=(CommandFailed(command=command, exit_code=ended.code),) if ended.code else (),
-        exit_code=ended.code,
-        sandboxed=sandboxed,
-    )
-
-
-def _notes(ended: Ended, timeout: int) -> list[str]:
-    """What the model is told after the output; a failure always ends with the exit code."""
-    notes: list[str] = []
-    if ended.timed_out:
-        notes.append(f"[timed out after {timeout} s: it was killed with all its processes]")
-    elif ended.left_running:
-        notes.append("[a process was still running in the background and was killed]")
-    if name := _signal_name(ended.code - 128):
-        notes.append(f"[killed by {name}]")
-    if ended.code:
-        notes.append(f"[exit code {ended.code}]")
-    return notes
-
-
-def _signal_name(number: int) -> str:
-    """The name of a signal; "" for a number that is none."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return ""
-
-
-def _summary(output: str, ended: Ended) -> str:
-    if ended.timed_out:
-        return "timed out"
-    if ended.code:
-        return f"exit {ended.code}"
-    last = output.rstrip().rpartition("\n")[2].strip(" =-")
-    if last and len(last) <= SUMMARY_CELLS:
-        return last
-    count = len(output.splitlines())
-    return "1 line" if count == 1 else f"{count} lines" if count else "no output"

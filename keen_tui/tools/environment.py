@@ -37,6 +37,11 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | {"PATH": _absolute_path(environ)} | _SET
 
 
+def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of commands that the user runs: the user's own, but no pager and no prompt."""
+    return {**environ, **_SET}
+
+
 def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Where commands look for libraries before they look in the system."""
     return list(filter(None, child_environment(environ).get("LD_LIBRARY_PATH", "").split(os.pathsep)))

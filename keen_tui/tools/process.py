@@ -43,7 +43,7 @@ async def run_command(
     launch: Launch,
     *,
     folder: Path,
-    timeout: float,
+    timeout: float | None,
     on_output: Callable[[bytes], None],
 ) -> Ended:
     """Run it to its end; stdout and stderr come to `on_output` in order of arrival, in a
@@ -51,7 +51,7 @@ async def run_command(
 
     It ends with the command's own process: what it left in the background is killed, also what made a
     session of its own, and a pipe that something still holds is not waited for. A time-out sends SIGTERM
-    first. Cancelling kills everything at once.
+    first; None is no limit. Cancelling kills everything at once.
 
     Raises:
         OSError: it can't be started.
@@ -93,7 +93,7 @@ async def _started(launch: Launch, folder: Path, environ: Mapping[str, str], out
     )
 
 
-async def _ended_within(process: _Process, seconds: float) -> bool:
+async def _ended_within(process: _Process, seconds: float | None) -> bool:
     try:
         async with asyncio.timeout(seconds):
             await process.wait()

@@ -15,6 +15,7 @@ from keen_tui.tools.edit_file import EditFile
 from keen_tui.tools.environment import find_program
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
+from keen_tui.tools.own_command import OwnCommands
 from keen_tui.tools.propose_plan import ProposePlan
 from keen_tui.tools.read_file import ReadFile
 from keen_tui.tools.rules import NO_RULES, Rules
@@ -26,11 +27,17 @@ from keen_tui.tools.write_file import WriteFile
 
 
 class Toolbox:
-    """Finds the tool of a call. `sandbox` finds what its commands run in, `todos` is the model's list."""
+    """Finds the tool of a call. `sandbox` finds what its commands run in, `todos` is the model's list,
+    `own_commands` runs those of the user."""
 
     def __init__(
-        self, tools: Sequence[Tool], sandbox: SandboxFinder | None = None, todos: TodoList | None = None
+        self,
+        tools: Sequence[Tool],
+        sandbox: SandboxFinder | None = None,
+        todos: TodoList | None = None,
+        own_commands: OwnCommands | None = None,
     ) -> None:
+        self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
         self.sandbox = sandbox or no_sandbox()
         self.todos = todos or TodoList()
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -95,4 +102,5 @@ def build_toolbox(
         ),
         sandbox,
         todos,
+        OwnCommands(workspace.root, workspace.new_output_file),
     )

@@ -35,7 +35,7 @@ def title_of(state: UiState, folder: str) -> str:
     if state.approval or state.asked:
         what = "waits for you"
     elif state.running:
-        what = "working" if state.turn_running else "summarising"
+        what = "summarising" if state.phase == "compacting" else "working"
     elif state.pending:
         what = "incomplete"
     else:

@@ -39,6 +39,15 @@ PANE_ACTIONS: tuple[Action, ...] = (
         bound=False,
     ),
     Action(
+        id="own_command",
+        keys=("!",),
+        label="Run a command",
+        where="composer",
+        help="runs what follows in your shell; the next message hands its output over",
+        listed=False,
+        bound=False,
+    ),
+    Action(
         id="complete",
         keys=("/", "@"),
         label="Complete",

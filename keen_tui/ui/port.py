@@ -114,6 +114,9 @@ class SessionPort(Protocol):
     def compact(self, focus: str = "") -> None:
         """Have the model summarise the conversation; `stop` cancels. Raises SessionRefused."""
 
+    def run_own(self, command: str) -> None:
+        """Run a command of the user's own in the workspace; `stop` ends it. Raises SessionRefused."""
+
     async def close(self) -> None:
         """Stop the turn, wait for its end, let go of the provider."""
 

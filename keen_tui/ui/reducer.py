@@ -33,6 +33,8 @@ from keen_tui.events import (
     SessionOpened,
     SessionRenamed,
     SessionRestored,
+    ShellFinished,
+    ShellStarted,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -47,9 +49,15 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.measures import first_line
-from keen_tui.messages import ToolResult
-from keen_tui.ui.session_reducer import compaction, memory_edited, session_changed, turn_undone
+from keen_tui.ui.session_reducer import (
+    compaction,
+    memory_edited,
+    own_command,
+    session_changed,
+    turn_undone,
+)
 from keen_tui.ui.state import (
+    OWN_COMMAND,
     Block,
     EndBlock,
     NoticeBlock,
@@ -64,7 +72,7 @@ from keen_tui.ui.state import (
     UiState,
     UserBlock,
 )
-from keen_tui.ui.state_edits import alive, facts_of, with_row, without_retry
+from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, with_row, without_retry
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING
 
@@ -147,6 +155,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return session_changed(state, event)
         case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
             return compaction(state, event)
+        case ShellStarted() | ShellFinished():
+            return own_command(state, event, now)
         case MemoryEdited():
             return memory_edited(state, event)
         case TurnUndone():
@@ -281,7 +291,8 @@ def _rows_settled(turns: Trail[TurnRow], status: TurnStatus) -> Trail[TurnRow]:
 
 def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
     def stays(block: Block) -> bool:
-        return _turn_of(block) != event.turn
+        is_own = isinstance(block, ToolBlock) and block.name == OWN_COMMAND
+        return is_own or _turn_of(block) != event.turn
 
     return replace(
         state,
@@ -337,7 +348,7 @@ def _tool_output(state: UiState, event: ToolOutput) -> UiState:
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     def finished(block: Block) -> Block:
         if isinstance(block, ToolBlock) and block.id == event.id:
-            status, result = _status(event.result), _as_shown(event.result)
+            status, result = status_of(event.result), as_shown(event.result)
             return replace(block, status=status, result=result, seconds=event.seconds, tail="")
         return block
 
@@ -351,25 +362,12 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     )
 
 
-def _as_shown(result: ToolResult) -> ToolResult:
-    """What the model was told is not kept where something was made for the eye: both may be long."""
-    return replace(result, text="") if result.display else result
-
-
 def _add_usage(state: UiState, usage: Usage) -> UiState:
     used_in, used_out = usage.tokens.input_tokens, usage.tokens.output_tokens
     is_of_turn = usage.turn > 0  # what a summary took says nothing about the next request
     context = used_in + (used_out or 0) if is_of_turn and used_in is not None else state.context_tokens
     counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
     return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
-
-
-def _status(result: ToolResult) -> ToolStatus:
-    if result.denied:
-        return "denied"
-    if result.interrupted:
-        return "stopped" if result.ran else "not_run"
-    return "failed" if result.is_error or result.exit_code else "done"
 
 
 def _cost_of(state: UiState, turn: int) -> float | None:

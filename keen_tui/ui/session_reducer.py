@@ -17,18 +17,22 @@ from keen_tui.events import (
     SessionOpened,
     SessionRenamed,
     SessionRestored,
+    ShellFinished,
+    ShellStarted,
     TurnDone,
     TurnUndone,
 )
 from keen_tui.ui.state import (
+    OWN_COMMAND,
     Block,
     CompactionBlock,
     EndBlock,
     NoticeBlock,
     Phase,
+    ToolBlock,
     UiState,
 )
-from keen_tui.ui.state_edits import alive, facts_of, with_row, without_retry
+from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, with_row, without_retry
 
 
 def session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
@@ -76,8 +80,32 @@ def compaction(state: UiState, event: CompactionEvent) -> UiState:
             return replace(failed, phase=_phase_between(state))
 
 
-def _before_open_end(live: tuple[Block, ...], begun: CompactionBlock) -> tuple[Block, ...]:
-    """The blocks with the compaction at their end; an end that waits for the user stays the last one."""
+def own_command(state: UiState, event: ShellStarted | ShellFinished, now: float) -> UiState:
+    match event:
+        case ShellStarted():
+            block = ToolBlock(
+                turn=event.turn,
+                id=event.id,
+                name=OWN_COMMAND,
+                target=event.command,
+                status="running",
+                started_at=now,
+            )
+            live = _before_open_end(without_retry(state.live), block)
+            return replace(state, live=live, phase="shell", notice="")
+        case ShellFinished():
+            return replace(state, live=tuple(_ended(block, event) for block in state.live), phase="idle")
+
+
+def _ended(block: Block, end: ShellFinished) -> Block:
+    if not isinstance(block, ToolBlock) or block.id != end.id:
+        return block
+    result = as_shown(end.result)
+    return replace(block, status=status_of(end.result), result=result, seconds=end.seconds, tail="")
+
+
+def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:
+    """The blocks with one more at their end; an end that waits for the user stays the last one."""
     kept = tuple(block for block in live if not _is_under_way(block))
     last = kept[-1] if kept else None
     if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:

@@ -33,7 +33,9 @@ from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING, Spent
 
 ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
-Phase = Literal["idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting"]
+Phase = Literal[
+    "idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting", "shell"
+]
 
 
 class UserBlock(Struct, frozen=True, kw_only=True):
@@ -118,6 +120,9 @@ class CompactionBlock(Struct, frozen=True, kw_only=True):
 Block = (
     UserBlock | TextBlock | ReasoningBlock | ToolBlock | RetryBlock | NoticeBlock | CompactionBlock | EndBlock
 )
+OWN_COMMAND = "shell"
+"""The name in the block of a command that the user ran; no tool of the model has it."""
+
 TurnStatus = Literal["running", "done", "pending", "failed", "abandoned"]
 
 

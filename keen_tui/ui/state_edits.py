@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from keen_tui.messages import Fact, FileChanged, TurnMemory
-from keen_tui.ui.state import Block, RetryBlock, TurnRow, UiState
+from keen_tui.messages import Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.ui.state import Block, RetryBlock, ToolStatus, TurnRow, UiState
 
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
@@ -36,3 +36,17 @@ def alive(state: UiState) -> UiState:
 def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """The blocks without a row that waits for another attempt."""
     return tuple(block for block in blocks if not isinstance(block, RetryBlock))
+
+
+def status_of(result: ToolResult) -> ToolStatus:
+    """What a call came to."""
+    if result.denied:
+        return "denied"
+    if result.interrupted:
+        return "stopped" if result.ran else "not_run"
+    return "failed" if result.is_error or result.exit_code else "done"
+
+
+def as_shown(result: ToolResult) -> ToolResult:
+    """What the model was told is not kept where something was made for the eye: both may be long."""
+    return replace(result, text="") if result.display else result

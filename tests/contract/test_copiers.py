@@ -16,9 +16,9 @@ from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
-from keen_tui.events import Compacted, Event, SessionRestored, TurnIncomplete, TurnUndone
+from keen_tui.events import Compacted, Event, SessionRestored, ShellFinished, TurnIncomplete, TurnUndone
 from keen_tui.memory.conversation import Past
-from keen_tui.messages import CommandFailed, Message, TurnMemory
+from keen_tui.messages import CommandFailed, CommandRun, Message, TurnMemory
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 
@@ -75,20 +75,30 @@ MEMORIES = {
 
 async def live(bench: Bench) -> None:
     """A turn with memory edited by hand, one abandoned, a message taken back, two turns recovered as one,
-    and the first one undone."""
+    and the first one undone; the user's own commands before the first and around the one taken back."""
     session = bench.session
+    await run(bench, "echo first")
     await bench.ask("u1")
     session.edit_memory(1, MEMORIES[1])
     assert isinstance(await bench.ask("u2"), TurnIncomplete)
     session.discard()
+    await run(bench, f"echo '{TEXT}'; exit 2")
     await bench.ask("taken back")
     session.discard()
+    await run(bench, "echo last")
     assert isinstance(await bench.ask("u3"), TurnIncomplete)
     assert isinstance(await bench.ask("u4"), TurnIncomplete)
     await bench.retry()
     session.note_undone(1, (ODD, "b.py"))
     await bench.log.wait_for(TurnUndone)
     assert [event.turn for event in bench.log.ends] == [1, 2, 3, 3, 4, 4]
+
+
+async def run(bench: Bench, command: str) -> None:
+    """Run a command of the user's own to its end."""
+    before = len(bench.log.of(ShellFinished))
+    bench.session.run_own(command)
+    await bench.log.wait_for(ShellFinished, before + 1)
 
 
 async def goes_on_as(past: Sequence[Event], at_work: AtWork, folder: Path, policy: PolicyName) -> Any:
@@ -214,7 +224,8 @@ def _exported(path: Path) -> tuple[Message, ...]:
 
 
 def _message(record: dict[str, Any]) -> Message:
-    message = Message(**record)
+    ran = tuple(CommandRun(**each) for each in record["ran"])
+    message = Message(**record | {"ran": ran})
     if record["memory"] is None:
         return message
     files, failed, notes = (record["memory"][name] for name in ("files_changed", "failed_bash", "notes"))

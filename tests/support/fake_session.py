@@ -127,6 +127,9 @@ class FakeSession:
     def compact(self, focus: str = "") -> None:
         self._note("compact", focus)
 
+    def run_own(self, command: str) -> None:
+        self._note("run_own", command)
+
     async def close(self) -> None:
         self.calls.append(("close",))
         self.bus.close()

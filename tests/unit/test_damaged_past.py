@@ -15,6 +15,8 @@ from keen_tui.events import (
     Event,
     MemoryEdited,
     MessageTakenBack,
+    ShellFinished,
+    ShellStarted,
     StepRestarted,
     TextDelta,
     TurnAbandoned,
@@ -26,7 +28,7 @@ from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import project
 from keen_tui.memory.unfinished import endings, unfinished
-from keen_tui.messages import FileChanged, TurnMemory
+from keen_tui.messages import FileChanged, ToolResult, TurnMemory
 from tests.support.session_files import call, done, incomplete, started
 
 NONE = TurnMemory()
@@ -47,6 +49,8 @@ def everything(turn: int) -> Iterator[Event]:
     yield MessageTakenBack(turn=turn, text="hi")
     yield MemoryEdited(turn=turn, turn_memory=NONE, carried_bytes=0)
     yield TurnUndone(turn=turn, undone=turn, files=("a",))
+    yield ShellStarted(turn=turn, id=f"s{turn}", command="ls")
+    yield ShellFinished(turn=turn, id=f"s{turn}", command="ls", result=ToolResult(text="a"), seconds=1.0)
     yield CompactionStarted(turns=turn)
     yield Compacted(
         turn=turn, turns=turn, summary="So far.", turn_memory=NONE, bytes_before=9, bytes_after=1, seconds=1.0

@@ -28,6 +28,7 @@ from keen_tui.events import (
     PolicyChanged,
     ReasoningDelta,
     SessionRenamed,
+    ShellFinished,
     StepRestarted,
     TextDelta,
     TurnAbandoned,
@@ -176,7 +177,15 @@ def test_a_turn_as_json() -> None:
     }
     assert read_back["turns"] == [{"turn": 1, "state": "done", "cost": 0.0}]
     user, assistant = read_back["messages"]
-    assert user == {"role": "user", "text": "go", "turn": 1, "memory": None, "raw": None, "by_program": False}
+    assert user == {
+        "role": "user",
+        "text": "go",
+        "turn": 1,
+        "memory": None,
+        "raw": None,
+        "by_program": False,
+        "ran": [],
+    }
     assert (assistant["text"], assistant["raw"]) == ("Done.", "Done.<k>")
     assert assistant["memory"] == {
         "files_changed": ["src/cart.py"],
@@ -295,6 +304,13 @@ def test_memory_of_a_summary_edited_by_hand_leaves_that_of_its_turns() -> None:
     assert summary["turn_memory"]["notes"] == ["mind the tax"]
 
 
+LISTED = ToolResult(
+    text="listed.txt",
+    exit_code=0,
+    display=CommandDisplay(command="ls -a", output="listed.txt", exit_code=0),
+)
+
+
 def test_what_happens_between_turns_stands_between_them() -> None:
     def model(name: str) -> ModelChanged:
         return ModelChanged(model=name, server="local", effort="", context_window=None)
@@ -305,6 +321,7 @@ def test_what_happens_between_turns_stands_between_them() -> None:
         done(1),
         Notice(turn=0, text="for the moment"),
         TurnUndone(turn=1, undone=1, files=("a.py", "b.py")),
+        ShellFinished(turn=1, id="s1", command="ls -a", result=LISTED, seconds=0.1),
         model("two"),
         PolicyChanged(policy="in-band"),
         compacted(1, "We *fixed* it."),
@@ -319,6 +336,8 @@ def test_what_happens_between_turns_stands_between_them() -> None:
                 "first",
                 "turn 1 done",
                 "changes of turn 1 undone: a.py, b.py",
+                "ls -a",
+                "listed.txt",
                 "model two at local",
                 "memory policy in-band",
                 "1 turn summarised, 18.2 kB → 1.3 kB",

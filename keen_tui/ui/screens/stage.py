@@ -316,6 +316,8 @@ class Stage(Screen[None]):
 
     def _pane_keys(self) -> tuple[tuple[str, str], ...]:
         """Keys of the focused pane and what they do; that of `stop` leads back where nothing runs."""
+        if self.focused_place == "composer" and self.prompt.is_command:
+            return ((shown("send"), "run in your shell"),)
         named = _PANE_KEYS.get(self.focused_place, ())
         if not self.transcript.can_fold:
             named = tuple(each for each in named if each[0] != ("fold",))

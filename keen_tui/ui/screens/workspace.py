@@ -24,12 +24,13 @@ from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.permission_actions import PermissionActions
 from keen_tui.ui.screens.settings_actions import SettingsActions
+from keen_tui.ui.screens.shell_actions import ShellActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
 from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
 from keen_tui.ui.widgets.asking import ASKED
-from keen_tui.ui.widgets.composer import Prompt
+from keen_tui.ui.widgets.composer import SHELL_SIGN, Prompt
 from keen_tui.ui.widgets.confirm import (
     DISCARD,
     IN_USE,
@@ -59,6 +60,7 @@ class WorkspaceScreen(
     MemoryActions,
     PermissionActions,
     SettingsActions,
+    ShellActions,
     Stage,
 ):
     """Turns keys, answers and palette commands into calls on the session."""
@@ -234,6 +236,9 @@ class WorkspaceScreen(
     @on(Prompt.Sent)
     def _send(self, message: Prompt.Sent) -> None:
         self.note_sent(message.text)
+        if message.text.startswith(SHELL_SIGN):
+            self.run_own_command(message.text)
+            return
         called = self.commands.called(message.text)
         if called is None:
             self._submit(message.text, message.text)

@@ -25,6 +25,12 @@ from keen_tui.ui.widgets.rows import Rows, spread
 if TYPE_CHECKING:
     from keen_tui.ui.state import UiState
 
+SHELL_SIGN = "!"
+"""What a message begins with that is a command of the user's own. A blank before it makes it a message."""
+
+SHELL_PROMPT = "$"
+"""The prompt sign before a command."""
+
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
 _QUEUE_SHOWN = 3
@@ -81,6 +87,11 @@ class Prompt(TextArea):
     def written(self) -> str:
         """The text with the long pastes that labels in it stand for."""
         return self._pastes.unfold(self.text)
+
+    @property
+    def is_command(self) -> bool:
+        """Whether a command of the user's own is written."""
+        return self.text.startswith(SHELL_SIGN)
 
     def action_send(self) -> None:
         """Send what is written, or take what is chosen."""
@@ -259,7 +270,10 @@ class Composer(Rows):
         focused = self.prompt.has_focus
         bar = Text(self.glyphs.bar, self.look("accent" if focused else "edge"))
         rows = [Text()] * (0 if self._flat else 1) + self._queue_rows(width - 1 - _RIGHT_MARGIN)
-        sign = Text.assemble(" ", (self.glyphs.prompt, self.look("accent", bold=True)))
+        sign = Text.assemble(
+            " ",
+            (SHELL_PROMPT if self.prompt.is_command else self.glyphs.prompt, self.look("accent", bold=True)),
+        )
         rows.append(sign)
         rows = (rows + [Text()] * height)[:height]
         return [Text.assemble(bar, row) for row in rows]
@@ -300,7 +314,7 @@ class Composer(Rows):
 
 def _hint(state: UiState) -> str:
     if state.running:
-        what = "this turn" if state.turn_running else "the summary"
+        what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
         return "Type to queue another message" if state.queue else f"Type to queue a message for after {what}"
     if state.pending:
         return "Or type: your message goes after the work that was kept"

@@ -23,6 +23,7 @@ DOING: dict[Phase, str] = {
     "asking": "waits for you",
     "retrying": "trying again",
     "compacting": "summarising",
+    "shell": "running your command",
 }
 
 QUIET_SECONDS = 5.0

@@ -152,7 +152,7 @@ class StatusBar(Rows):
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs
-        stop = self.hint("stop", "stop" if state.turn_running else "cancel")
+        stop = self.hint("stop", "cancel" if state.phase == "compacting" else "stop")
         if state.recovering:
             dot = glyphs.running if self._beat else glyphs.running_alt
             badge = Text(f"{dot} recovering: {counted(state.recovering, 'call')}", self.look("accent"))

@@ -1,0 +1,69 @@
+"""A command that the user runs: as the user, in the user's own environment, for as long as the user wants."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from keen_tui.display import CommandDisplay
+from keen_tui.errors import ToolFailure
+from keen_tui.messages import ToolResult
+from keen_tui.tools.base import OutputSink
+from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.command_result import command_result
+from keen_tui.tools.environment import find_program, own_environment
+from keen_tui.tools.kept_output import KeptOutput
+from keen_tui.tools.live import LiveOutput
+from keen_tui.tools.process import Ended, run_command
+from keen_tui.tools.sandbox.base import Launch
+
+STOPPED = "[stopped by the user]"
+
+
+class OwnCommands:
+    """Runs commands with `bash -c` (or `sh -c`) in `folder`. `new_output_file` names files for output that is
+    too long for a result."""
+
+    def __init__(self, folder: Path, new_output_file: Callable[[], Path | None]) -> None:
+        self._folder = folder
+        self._new_output_file = new_output_file
+        self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
+
+    async def run(self, command: str, on_output: OutputSink) -> ToolResult:
+        """Run it to its end. Nobody can answer it: standard input is empty and there is no terminal.
+
+        Cancelling ends it with all its processes; that is an end like any other here, and the result says so.
+
+        Raises:
+            ToolFailure: it can't be started.
+        """
+        captured, kept = CapturedOutput(), KeptOutput(self._new_output_file)
+        live = LiveOutput(captured, on_output)
+        ended: Ended | None = None
+
+        def take(chunk: bytes) -> None:
+            kept.feed(chunk)
+            live.feed(chunk)
+
+        launch = Launch(argv=(self._shell, "-c", command), environ=own_environment(os.environ))
+        try:
+            ended = await run_command(launch, folder=self._folder, timeout=None, on_output=take)
+        except asyncio.CancelledError:
+            pass
+        except (OSError, ValueError) as error:
+            raise ToolFailure(f"the command can't be started in {self._folder}: {error}.") from error
+        finally:
+            live.close()
+        output = captured.text(await asyncio.to_thread(kept.close)).strip("\n")
+        return _stopped(command, output) if ended is None else command_result(command, output, ended)
+
+
+def _stopped(command: str, output: str) -> ToolResult:
+    return ToolResult(
+        text="\n".join(filter(None, (output, STOPPED))),
+        summary="stopped",
+        display=CommandDisplay(command=command, output=output, exit_code=None),
+        interrupted=True,
+    )
