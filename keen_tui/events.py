@@ -244,10 +244,21 @@ class MessageTakenBack(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Steered(Struct, frozen=True, kw_only=True):
+    """A message of the user went into the running turn, behind the tool results of that step. It is in the
+    conversation when the turn is done or abandoned."""
+
+    turn: int
+    step: int
+    text: str
+
+
 class QueueChanged(Struct, frozen=True, kw_only=True):
-    """The messages that wait for the running turn to be done, oldest first."""
+    """The messages that wait for the running turn to be done, and those for its next tool boundary; oldest
+    first."""
 
     texts: tuple[str, ...]
+    steered: tuple[str, ...] = ()
 
 
 class ModeChanged(Struct, frozen=True, kw_only=True):
@@ -385,6 +396,7 @@ TurnEvent = (
     | Usage
     | RetryScheduled
     | Notice
+    | Steered
     | EndEvent
 )
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed

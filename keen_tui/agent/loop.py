@@ -21,10 +21,12 @@ from keen_tui.events import (
     Notice,
     ReasoningDelta,
     RetryScheduled,
+    Steered,
     StepRestarted,
     TextDelta,
     Usage,
 )
+from keen_tui.memory.projection import UserText
 from keen_tui.memory.unfinished import ENDED_MIDWAY
 from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult
 from keen_tui.models import cost_of
@@ -57,6 +59,7 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
         reply = await _call_model_until_complete(turn, agent)
         if reply.tool_calls and reply.stop_reason not in _REFUSED:
             await _run_batch(turn, agent, reply)
+            _steer(turn, agent)
         else:
             return _last_step(turn, agent, reply)
     return Broken(reason="step_limit", detail=f"The limit of {agent.max_steps} steps a turn is reached.")
@@ -173,8 +176,21 @@ async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
         for call in reply.tool_calls[len(batch) :]:
             skip_call(turn.turn, turn.step, call, agent, finished)
         turn.add_step(reply, agent.provider.tool_results(batch))
-        if agent.keeper:
-            agent.keeper.keep(agent.provider.identity, pending_of(turn.record(agent.clock())))
+        _keep(turn, agent)
+
+
+def _steer(turn: WorkingTurn, agent: Agent) -> None:
+    """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15)."""
+    if texts := agent.steered():
+        turn.trace.extend(agent.provider.native(UserText("\n\n".join(texts))))
+        for text in texts:
+            agent.publish(Steered(turn=turn.turn, step=turn.step, text=text))
+        _keep(turn, agent)
+
+
+def _keep(turn: WorkingTurn, agent: Agent) -> None:
+    if agent.keeper:
+        agent.keeper.keep(agent.provider.identity, pending_of(turn.record(agent.clock())))
 
 
 async def _keep_before(

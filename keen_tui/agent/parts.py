@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -33,7 +33,8 @@ class PendingKeeper(Protocol):
 class Agent(Struct, frozen=True, kw_only=True):
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
     seconds and never goes back; `keeper` is there when pending state shall outlive the process; `projector`
-    knows the session's request before this one; `instructions` are those that the session began with."""
+    knows the session's request before this one; `instructions` are those that the session began with;
+    `steered` takes the messages that are to go into the turn now."""
 
     provider: Provider
     price: Price | None
@@ -48,3 +49,4 @@ class Agent(Struct, frozen=True, kw_only=True):
     keeper: PendingKeeper | None = None
     projector: Projector = field(default_factory=Projector)
     instructions: Instructions = NO_INSTRUCTIONS
+    steered: Callable[[], Sequence[str]] = tuple

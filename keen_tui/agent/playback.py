@@ -103,6 +103,10 @@ class Playback:
         """Raises SessionRefused, as all that follows."""
         raise SessionRefused(_REFUSAL)
 
+    def steer(self, text: str = "") -> None:
+        """Nothing is sent."""
+        raise SessionRefused(_REFUSAL)
+
     def retry(self) -> None:
         """Nothing can be retried."""
         raise SessionRefused(_REFUSAL)

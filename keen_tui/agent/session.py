@@ -25,7 +25,6 @@ from keen_tui.events import (
     MessageTakenBack,
     ModelChanged,
     PolicyChanged,
-    QueueChanged,
     SandboxFound,
     TurnAbandoned,
     TurnError,
@@ -75,10 +74,18 @@ class Session(SessionPast):
         if not text.strip():
             return
         if self.running:
-            self._queue.append(text)
-            self._publish_queue()
+            self._waiting.queue(text)
         else:
             self._begin(text)
+
+    def steer(self, text: str = "") -> None:
+        """Hand a message in at the next tool boundary of the running turn; "" for the oldest that is queued.
+        Where no turn runs it is sent."""
+        is_other = self._compacting or self._runs_own_command or self._stopping
+        if self._task and not is_other:
+            self._waiting.steer(text if text.strip() else "")
+        else:
+            self.submit(text)
 
     def retry(self) -> None:
         """Go on with the turn that ended incomplete or failed. Adds no user message (turn.md rule 2).
@@ -250,12 +257,8 @@ class Session(SessionPast):
         )
 
     def withdraw_queued(self) -> str | None:
-        """Take the newest queued message back, for example to edit it."""
-        if not self._queue:
-            return None
-        text = self._queue.pop()
-        self._publish_queue()
-        return text
+        """Take the newest message that waits back, for example to edit it."""
+        return self._waiting.withdraw()
 
     async def halt(self) -> None:
         """Stop what runs and wait for its end. Nothing begins meanwhile: messages queue and stay there."""
@@ -291,7 +294,7 @@ class Session(SessionPast):
         """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
         self._is_closed = True
         await self.halt()
-        self._queue.clear()
+        self._waiting.forget()
         await self._agent.provider.close()
         await asyncio.gather(*self._errands)
         self.bus.close()
@@ -343,6 +346,7 @@ class Session(SessionPast):
                 turn=self.turn, attempt=self._attempt, reason="internal", detail=detail, seconds=0.0
             )
             self._publish(end)
+            self._waiting.at_end()
 
     async def _run(self, working: WorkingTurn) -> None:
         ending = await self._ended(working)
@@ -350,6 +354,7 @@ class Session(SessionPast):
         self._apply(settlement)
         self._task = None
         self._publish(settlement.event)
+        self._waiting.at_end()
         if isinstance(settlement, Commit):
             self._send_queued()
 
@@ -402,9 +407,8 @@ class Session(SessionPast):
         return size
 
     def _send_queued(self) -> None:
-        if self._queue and not self._halting:
-            self._begin(self._queue.popleft())
-            self._publish_queue()
+        if not self._halting and (text := self._waiting.next()):
+            self._begin(text)
 
     def _apply(self, settlement: Settlement) -> None:
         match settlement:
@@ -430,9 +434,6 @@ class Session(SessionPast):
                 trace_bytes=pending.trace_bytes,
             )
         )
-
-    def _publish_queue(self) -> None:
-        self._publish(QueueChanged(texts=self.queue))
 
 
 async def _until(released: asyncio.Event) -> None:

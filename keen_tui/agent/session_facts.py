@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.questions import Questions
 from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.waiting import Waiting
 from keen_tui.bus import EventBus
 from keen_tui.choices import Mode, PolicyName
 from keen_tui.errors import SessionRefused
@@ -66,6 +66,7 @@ class SessionFacts:
             self._publish, mode=mode, attended=attended, rules=rules, allowances=allowances
         )
         self._questions = Questions(self._publish, attended=attended)
+        self._waiting = Waiting(self._publish)
         self._agent = Agent(
             provider=provider,
             price=info.price if info else None,
@@ -77,12 +78,12 @@ class SessionFacts:
             clock=clock,
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
+            steered=self._waiting.at_boundary,
         )
         self._policy = policy_of(policy)
         self._compact_at = compact_at
         self._size = RequestSize()
         self._conversation = Conversation()
-        self._queue: deque[str] = deque()
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -122,7 +123,7 @@ class SessionFacts:
     @property
     def queue(self) -> tuple[str, ...]:
         """Messages that wait for the running turn to be done, oldest first."""
-        return tuple(self._queue)
+        return self._waiting.queued
 
     @property
     def mode(self) -> Mode:

@@ -63,7 +63,7 @@ class SessionPast(SessionFacts):
         self._conversation = conversation_of(past) if conversation is None else conversation
         attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))
         self._attempt = next(attempts, 0)
-        self._queue.clear()
+        self._waiting.forget()
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
             # The model of then is not the one of now.

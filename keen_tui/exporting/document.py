@@ -13,6 +13,7 @@ from keen_tui.events import (
     Notice,
     PolicyChanged,
     ShellFinished,
+    Steered,
     ToolFinished,
     ToolStarted,
     TurnAbandoned,
@@ -70,6 +71,7 @@ Item = (
     | Thought
     | Call
     | Notice
+    | Steered
     | Compacted
     | TurnUndone
     | ShellFinished

@@ -32,6 +32,7 @@ from keen_tui.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
+    Steered,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -102,6 +103,8 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
+            case Steered():
+                self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)
             case TurnAbandoned():

@@ -29,12 +29,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from keen_tui.events import ShellFinished, TurnAbandoned, TurnDone, TurnUndone, as_record
+from keen_tui.events import ShellFinished, Steered, TurnAbandoned, TurnDone, TurnUndone, as_record
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
 from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.messages import CommandRun, Message, TurnMemory
 
 VERSION: Final = 1
+_SETTLED: Final = ("done", "continued", "abandoned")
+"""Turns whose handed-in messages are in the conversation."""
 _UNUSUAL = re.compile(r"[^ -~\n]")
 
 
@@ -83,6 +85,9 @@ def _messages(part: Turn | Item) -> Iterator[Message]:
         return
     if part.words:
         yield Message(role="user", text=part.words, turn=part.number)
+    if part.state in _SETTLED:
+        handed_in = (item.text for item in part.items if isinstance(item, Steered))
+        yield from (Message(role="user", text=text, turn=part.number) for text in handed_in)
     memory: TurnMemory | None = part.memory or None
     for item in part.items:
         match item:

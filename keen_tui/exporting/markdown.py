@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keen_tui.display import CommandDisplay, DiffDisplay, TodoDisplay
-from keen_tui.events import Compacted, ShellFinished, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import (
+    Compacted,
+    ShellFinished,
+    Steered,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
 from keen_tui.exporting.phrases import (
     CALL_GLYPHS,
@@ -54,6 +62,8 @@ def _item(item: Item, turn: Turn | None) -> Iterator[str]:
             yield f"*{LOST}*" if item.lost else ""
         case Thought():
             yield f"*thought for {duration(item.seconds)}*"
+        case Steered():
+            yield quoted(safe_markdown(item.text))
         case Call():
             yield from _call(item)
         case TurnDone() | TurnIncomplete() | TurnError() | TurnAbandoned():

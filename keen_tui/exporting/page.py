@@ -7,7 +7,15 @@ import hashlib
 from functools import cache
 from importlib import resources
 
-from keen_tui.events import Compacted, ShellFinished, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
+from keen_tui.events import (
+    Compacted,
+    ShellFinished,
+    Steered,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
 from keen_tui.exporting.html_calls import call_html
 from keen_tui.exporting.html_markdown import block_text, html_of, line_text
@@ -83,6 +91,8 @@ def _item(item: Item, turn: Turn | None) -> str:
         case Compacted():
             summary = f'<div class="summary">\n{html_of(item.summary)}</div>\n{_memory(item.turn_memory)}'
             return _folded("summed", "✓", aside(item), summary)
+        case Steered():
+            return _words(item.text)
         case Call():
             return call_html(item)
         case ShellFinished():

@@ -17,6 +17,7 @@ from keen_tui.events import (
     MemoryEdited,
     MessageTakenBack,
     ShellFinished,
+    Steered,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -54,6 +55,7 @@ class Conversation:
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._steps: dict[int, list[ToolStep]] = {}
+        self._steered: list[Message] = []
         self._open: _OpenStep | None = None
         self._ran: tuple[CommandRun, ...] = ()
 
@@ -107,8 +109,11 @@ class Conversation:
                 self._open = None
             case ToolFinished():
                 self._finished(event)
+            case Steered():
+                self._steered.append(Message(role="user", text=event.text, turn=event.turn))
             case TurnDone():
                 self._open = None
+                self._take_steered()
                 self._append(event.turn, event.text, event.turn_memory, raw=event.raw)
             case TurnIncomplete():
                 self._open = None
@@ -116,13 +121,16 @@ class Conversation:
                 self._open = None
                 self._steps.pop(event.turn, None)
             case TurnAbandoned():
+                self._take_steered()
                 self._append(event.turn, ABANDONED, event.turn_memory, by_program=True)
             case TurnUndone():
                 memory = TurnMemory(files_changed=event.files)
                 self._append(event.turn, undone_text(event.undone), memory, by_program=True)
             case MessageTakenBack():
                 if self._messages:
-                    self._ran = self._messages.pop().ran + self._ran
+                    gone = self._messages.pop()
+                    self._steered = [each for each in self._steered if each.turn != gone.turn]
+                    self._ran = gone.ran + self._ran
             case ShellFinished(command=command, result=result):
                 self._ran += (CommandRun(command=command, text=result.text),)
             case MemoryEdited():
@@ -135,6 +143,14 @@ class Conversation:
         """The number of messages up to and with the last one of the assistant."""
         places = range(len(self._messages), 0, -1)
         return next((place for place in places if self._messages[place - 1].role == "assistant"), 0)
+
+    def _take_steered(self) -> None:
+        """What was handed in while turns ran stands behind their messages from now on (turn.md rule 15)."""
+        for message in self._steered:
+            places = range(len(self._messages), 0, -1)
+            behind = (place for place in places if self._messages[place - 1].turn == message.turn)
+            self._messages.insert(next(behind, len(self._messages)), message)
+        self._steered.clear()
 
     def _append(
         self, turn: int, text: str, memory: TurnMemory, *, raw: str | None = None, by_program: bool = False

@@ -6,7 +6,7 @@ Every provider builds its requests from these parts, so all send the same words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -110,7 +110,9 @@ def _project_on(
 ) -> None:
     """Add the messages from `start` up to `end`. Where a projection begins anew, a reply stands before."""
     replayed: list[ToolStep] = []
-    for message in islice(past.messages, start, end):
+    for message, following in zip_longest(
+        islice(past.messages, start, end), islice(past.messages, start + 1, end)
+    ):
         if message.role == "assistant":
             _add_reply(parts, message, policy.reply(message, replayed))
             replayed = []
@@ -118,10 +120,15 @@ def _project_on(
         _add_user_text(parts, message)
         if native := behind.get(message.turn):
             parts.append(NativeTrace(native, message.turn))
-        else:
+        elif not _goes_on(message, following):
             steps = policy.replayed(past.steps.get(message.turn, ()), message.turn)
             parts += (PastStep(step, message.turn) for step in steps)
             replayed += steps
+
+
+def _goes_on(message: Message, following: Message | None) -> bool:
+    """Whether the user's next message was handed in during the same turn: its steps stand behind the last."""
+    return following is not None and following.role == "user" and following.turn == message.turn
 
 
 def _add_reply(parts: list[Part], message: Message, text: str) -> None:

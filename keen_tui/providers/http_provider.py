@@ -217,8 +217,15 @@ class HttpProvider(ABC):
         return ()
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
-        """The parts as messages, as `Encoder` wants them."""
-        return [message for part in parts for message in self.native(part)]
+        """The parts as messages, as `Encoder` wants them. Texts of the user that follow each other, as the
+        end of a trace and what was written next, are one."""
+        messages: list[NativeMessage] = []
+        for message in chain.from_iterable(map(self.native, parts)):
+            if messages and _is_user_text(messages[-1]) and _is_user_text(message):
+                messages[-1] = {**message, "content": f"{messages[-1]['content']}\n\n{message['content']}"}
+            else:
+                messages.append(message)
+        return messages
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
         """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
@@ -298,3 +305,7 @@ class HttpProvider(ABC):
     def _trusts_environment(self) -> bool:
         """Whether the proxies of the environment are used: they have no business with loopback."""
         return not is_loopback(self.connection.base_url)
+
+
+def _is_user_text(message: NativeMessage) -> bool:
+    return message.get("role") == "user" and isinstance(message.get("content"), str)

@@ -22,6 +22,7 @@ _BEYOND_BLANKS = 0x3001
 
 _SEARCHED = {
     "turn_started": ("text",),
+    "steered": ("text",),
     "turn_done": ("text",),
     "turn_incomplete": ("text",),
     "tool_finished": ("target", "text"),

@@ -80,6 +80,14 @@ ACTIONS: tuple[Action, ...] = (
         help="permission mode: ask, auto-edit, plan, auto",
     ),
     Action(
+        id="steer",
+        keys=("ctrl+s",),
+        label="Hand a message in now",
+        slash=("steer",),
+        takes="[message]",
+        help="gives the running turn what you wrote, or the oldest queued message, with its next results",
+    ),
+    Action(
         id="edit_draft",
         keys=("ctrl+g",),
         label="Write in your editor",

@@ -70,6 +70,10 @@ class SessionPort(Protocol):
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs."""
 
+    def steer(self, text: str = "") -> None:
+        """Hand a message in at the next tool boundary of the running turn, "" for the oldest that is queued;
+        where no turn runs send it."""
+
     def retry(self) -> None:
         """Go on with the turn that ended incomplete or failed. Raises SessionRefused."""
 

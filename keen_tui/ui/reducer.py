@@ -35,6 +35,7 @@ from keen_tui.events import (
     SessionRestored,
     ShellFinished,
     ShellStarted,
+    Steered,
     StepRestarted,
     TextDelta,
     ToolFinished,
@@ -135,6 +136,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             if event.turn == 0:
                 return replace(state, notice=event.text)
             return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
+        case Steered():
+            return replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
         case TurnDone() | TurnIncomplete() | TurnError():
             return _turn_ended(state, event)
         case TurnAbandoned():
@@ -142,7 +145,7 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case MessageTakenBack():
             return _taken_back(state, event)
         case QueueChanged():
-            return replace(state, queue=event.texts)
+            return replace(state, queue=event.texts, steered=event.steered)
         case ModeChanged():
             return replace(state, mode=event.mode)
         case SandboxFound():

@@ -46,7 +46,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
                 session_id=event.id,
                 title=event.title,
                 restoring=event.restoring,
-                unsent=state.queue,
+                unsent=(*state.steered, *state.queue),
             )
         case SessionRestored():
             return replace(state, restoring=False, taken_back="", notice=event.skipped)

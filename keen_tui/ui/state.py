@@ -193,6 +193,7 @@ class UiState(Struct, frozen=True, kw_only=True):
     pending: TurnIncomplete | None = None
     failed: TurnError | None = None
     queue: tuple[str, ...] = ()
+    steered: tuple[str, ...] = ()
     unsent: tuple[str, ...] = ()
     notice: str = ""
     taken_back: str = ""

@@ -67,6 +67,9 @@ class FakeSession:
             self.queue = (*self.queue, text)
             self.publish(QueueChanged(texts=self.queue))
 
+    def steer(self, text: str = "") -> None:
+        self.calls.append(("steer", text))
+
     def retry(self) -> None:
         self._note("retry")
 

@@ -26,7 +26,7 @@ OWN = UiSettings(
         "models": ("f5",),
         "copy": ("f8",),
         "cursor_up": ("w",),
-        "send": ("ctrl+s",),
+        "send": ("f4",),
         "new_line": ("enter",),
     }
 )
@@ -70,7 +70,7 @@ async def test_the_new_keys_act_and_the_old_ones_do_not(tmp_path: Path) -> None:
         await driver.until(lambda: ("retry",) in driver.session.calls)
         await driver.press("f6")
         await driver.until(lambda: not driver.screen.sidebar.display)
-        await driver.press("a", "enter", "b", "ctrl+s")
+        await driver.press("a", "enter", "b", "f4")
         await driver.until(lambda: ("submit", "a\nb") in driver.session.calls)
 
 

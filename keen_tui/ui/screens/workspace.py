@@ -155,6 +155,20 @@ class WorkspaceScreen(
         self.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
         return True
 
+    def action_steer(self, words: str = "") -> None:
+        """Hand in what is written, else the oldest message that is queued."""
+        text = words or self.prompt.written
+        if text.strip() and not words:
+            self.prompt.put_away()
+        if not text.strip() and not self.session.queue:
+            self.say("Write what the running turn shall know, then hand it in.")
+        elif self.lacks_model:
+            self._send(Prompt.Sent(text))
+        else:
+            if not words:
+                self.note_sent(text)
+            self._ask_session(lambda: self.session.steer(text))
+
     def action_retry(self) -> None:
         """Go on with the incomplete or failed turn."""
         self._close_own_question()

@@ -96,18 +96,26 @@ class Flow:
         edges = self._groups.get(group)
         if edges is None:
             rows = self._lines[self._first_row(group) : self._ends[group]]
-            edges = self._groups[group] = _contents(rows, self._starts[group])[1]
+            goes_on = self._goes_on_behind(group)
+            edges = self._groups[group] = _contents(rows, self._starts[group], goes_on=goes_on)[1]
         return edges
 
+    def _goes_on_behind(self, group: int) -> bool:
+        """Whether the next group begins in the middle of a word, or of blanks."""
+        is_last = group + 1 >= len(self._ends)
+        return isinstance(self._lines, LazyLines) and not is_last and self._lines.say(group + 1).joint == ""
 
-def _contents(lines: Sequence[Line], start: int) -> tuple[list[str], list[_Edge]]:
-    """What rows show, with the joints between them, and where it stands, the first of it at `start`."""
+
+def _contents(lines: Sequence[Line], start: int, *, goes_on: bool = False) -> tuple[list[str], list[_Edge]]:
+    """What rows show, with the joints between them, and where it stands, the first of it at `start`.
+    `goes_on`: the last row does, in a row that is not among these."""
     pieces: list[str] = []
     edges: list[_Edge] = []
     for number, line in enumerate(lines):
-        goes_on = number + 1 < len(lines) and lines[number + 1].joint == ""
+        is_last = number + 1 == len(lines)
         hidden = clean(line.hidden, newlines=True) if line.hidden else ""
-        content = hidden if hidden else line.copied(goes_on=goes_on)
+        on = goes_on if is_last else lines[number + 1].joint == ""
+        content = hidden if hidden else line.copied(goes_on=on)
         if number:
             joint = "\n" if line.joint is None else line.joint
             pieces.append(joint)

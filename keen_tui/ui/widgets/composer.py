@@ -16,7 +16,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.keymap import action_by_key
+from keen_tui.ui.keymap import action_by_key, shown
 from keen_tui.ui.measures import clean, first_line
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.pastes import Pastes, pasted
@@ -233,6 +233,7 @@ class Composer(Rows):
         super().__init__(styles, glyphs, id="composer")
         self.prompt = Prompt()
         self._queue: tuple[str, ...] = ()
+        self._steered: tuple[str, ...] = ()
         self._flat = False
         self._text_rows = 1
 
@@ -248,9 +249,9 @@ class Composer(Rows):
         hint = _hint(state)
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
-        if state.queue != self._queue:
-            self._queue = state.queue
-            self.prompt.queue_waits = bool(state.queue)
+        if (state.queue, state.steered) != (self._queue, self._steered):
+            self._queue, self._steered = state.queue, state.steered
+            self.prompt.queue_waits = bool(self._waiting)
             self._place_prompt()
 
     def set_flat(self, flat: bool) -> None:
@@ -288,7 +289,12 @@ class Composer(Rows):
         self.prompt.focus()
 
     def _above(self) -> int:
-        return (0 if self._flat else 1) + min(len(self._queue), _QUEUE_SHOWN)
+        return (0 if self._flat else 1) + min(len(self._waiting), _QUEUE_SHOWN)
+
+    @property
+    def _waiting(self) -> tuple[str, ...]:
+        """All messages that wait, in the order in which they will go."""
+        return (*self._steered, *self._queue)
 
     def _place_prompt(self) -> None:
         self.prompt.styles.margin = (self._above(), _RIGHT_MARGIN + 1, 0, _TEXT_EDGE)
@@ -296,26 +302,32 @@ class Composer(Rows):
         self.changed(layout=True)
 
     def _queue_rows(self, width: int) -> list[Text]:
+        hidden = max(len(self._waiting) - _QUEUE_SHOWN, 0)
+        places = range(hidden, len(self._waiting))
+        return [self._queue_row(place, hidden if place == hidden else 0, width) for place in places]
+
+    def _queue_row(self, place: int, hidden: int, width: int) -> Text:
         look, glyphs = self.look, self.glyphs
-        rows = []
-        hidden = len(self._queue) - _QUEUE_SHOWN
-        for number, text in enumerate(self._queue[-_QUEUE_SHOWN:]):
-            newest = number == min(len(self._queue), _QUEUE_SHOWN) - 1
-            said = clean(first_line(text))
-            mark = f" {glyphs.queued}" + ("" if len(glyphs.queued) > 1 else " ")
-            left = Text.assemble((mark, look("dim")), (said, look("soft")))
-            facts = "queued" if number or hidden <= 0 else f"queued, {hidden} more before it"
-            right = Text(facts, look("dim"))
-            if newest and not self.prompt.text:
-                right = self.fact(right, self.key_hint(glyphs.up, "edit"))
-            rows.append(spread(left, right, width, glyphs.more))
-        return rows
+        mark = f" {glyphs.queued}" + ("" if len(glyphs.queued) > 1 else " ")
+        left = Text.assemble((mark, look("dim")), (clean(first_line(self._waiting[place])), look("soft")))
+        is_steered = place < len(self._steered)
+        fact = "goes in with the next results" if is_steered else "queued"
+        facts = [Text(f"{fact}, {hidden} more before it" if hidden else fact, look("dim"))]
+        if not self.prompt.text:
+            if place == len(self._steered):
+                facts.append(self.key_hint(shown("steer"), "now"))
+            if place == len(self._waiting) - 1:
+                facts.append(self.key_hint(glyphs.up, "edit"))
+        return spread(left, self.fact(*facts), width, glyphs.more)
 
 
 def _hint(state: UiState) -> str:
     if state.running:
         what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
-        return "Type to queue another message" if state.queue else f"Type to queue a message for after {what}"
+        if not state.turn_running:
+            return f"Type to queue a message for after {what}"
+        what = "another message" if state.queue or state.steered else f"a message for after {what}"
+        return f"Type to queue {what}; {shown('steer')} hands it in now"
     if state.pending:
         return "Or type: your message goes after the work that was kept"
     if state.failed:

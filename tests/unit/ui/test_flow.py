@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
@@ -65,6 +65,7 @@ def test_decoration_is_no_text() -> None:
     assert reply == "•  a list\n\ncode"
 
 
+@example("aaaaaaaaaaaaa\t日a日", 8)
 @given(st.text(st.sampled_from("ab  \n日é-\t"), max_size=200), st.integers(8, 30))
 def test_rows_that_are_drawn_where_they_are_seen_flow_like_rows_drawn_at_once(text: str, width: int) -> None:
     text = "\n".join(line.rstrip() for line in text.split("\n"))
