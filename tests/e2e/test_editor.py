@@ -67,3 +67,24 @@ def test_a_draft_survives_an_editor_that_fails(
         terminal.type("my draft" + CTRL_G)
         terminal.wait_for_screen(said)
         assert any("my draft" in row for row in terminal.screen().splitlines())
+
+
+def test_a_place_that_a_command_named_opens_at_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vim = tmp_path / "bin" / "vim"
+    vim.parent.mkdir()
+    vim.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/opened\n')
+    vim.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(vim))
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN)
+        terminal.type("!mkdir src; echo x > src/a.py; echo src/a.py:1: odd; echo src/a.py:7: even\r")
+        terminal.wait_for_screen("src/a.py:7: even")
+        terminal.type("\te")
+        terminal.wait_for_screen("(1 of 2)")
+        terminal.type("e")
+        terminal.wait_for_screen("(2 of 2)")
+        opened = (tmp_path / "opened").read_text().splitlines()
+        assert [line.split()[0] for line in opened] == ["+1", "+7"]
+        assert all(line.endswith("/src/a.py") for line in opened)

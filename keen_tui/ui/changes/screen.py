@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -16,6 +16,7 @@ from keen_tui.ui.changes.file_list import FileList
 from keen_tui.ui.changes.shown import ShownFile
 from keen_tui.ui.changes.words import ChangesHead, ReadingFoot, UndoFoot
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.places import Named, first_change
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.question import GUARD_SECONDS
 
@@ -23,6 +24,9 @@ SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""
 
 _LOW = 16
+
+Opener = Callable[[Sequence[Named]], Awaitable[str]]
+"""Opens the first of these places that is there; gives a sentence about why none could be, else ""."""
 
 
 class ChangesScreen(Screen[bool]):
@@ -39,6 +43,7 @@ class ChangesScreen(Screen[bool]):
         Binding("home", "scroll_diff('home')", show=False),
         Binding("end", "scroll_diff('end')", show=False),
         Binding("s", "other_view", show=False),
+        Binding("e", "open_file", show=False),
     ]
 
     def __init__(
@@ -49,10 +54,12 @@ class ChangesScreen(Screen[bool]):
         files: Sequence[ShownFile],
         *,
         asks: bool = False,
+        opener: Opener | None = None,
         guard_seconds: float = GUARD_SECONDS,
     ) -> None:
         super().__init__()
         self._guard_seconds = guard_seconds
+        self._opener = opener
         self._side_by_side = True
         self._wide = False
         self._head = ChangesHead(styles, glyphs, changes, files, asks=asks)
@@ -101,6 +108,17 @@ class ChangesScreen(Screen[bool]):
         if self._wide:
             self._side_by_side = not self._side_by_side
             self._show()
+
+    def action_open_file(self) -> None:
+        """Open the chosen file in the user's editor."""
+        if self._opener:
+            self.run_worker(self._open(self._opener), name="editor", group="editor", exclusive=True)
+
+    async def _open(self, opener: Opener) -> None:
+        file = self._list.chosen
+        line = first_change(file.diff) if file.diff else 0
+        self._head.problem = await opener([Named(file.path, line, by_call=True)])
+        self._head.changed()
 
     @on(FileList.Moved)
     def _show(self) -> None:

@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 class ChangesHead(Rows):
-    """Whose changes these are, and how many."""
+    """Whose changes these are, and how many; or what went wrong with a file, as `problem`."""
 
     def __init__(
         self, styles: Styles, glyphs: Glyphs, changes: Changes, files: Sequence[ShownFile], *, asks: bool
@@ -30,9 +30,13 @@ class ChangesHead(Rows):
         self._changes = changes
         self._files = files
         self._asks = asks
+        self.problem = ""
 
     def rows(self, width: int, height: int) -> list[Text]:
         look, changes = self.look, self._changes
+        if self.problem:
+            said = Text(clean(self.problem), look("wait"))
+            return [indented(cut_row(said, width - 4, self.glyphs.more), 2)]
         subject = f"turn {changes.turn}" if changes.turn else "this session"
         title = Text.assemble(
             (f"Undo {subject}" if self._asks else f"Changes of {subject}", look("text", bold=True)),
@@ -125,7 +129,7 @@ class UndoFoot(Rows):
 
 
 def _reading_keys(glyphs: Glyphs, other_view: str) -> list[tuple[str, str]]:
-    keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll")]
+    keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll"), ("e", "editor")]
     return [*keys, ("s", other_view)] if other_view else keys
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
+from textual import on
+
 from keen_tui.errors import KeenError
 from keen_tui.history import Changes
+from keen_tui.ui.places import Named
 from keen_tui.ui.port import HistoryPort
-from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.screens.open_actions import OpenActions
+from keen_tui.ui.widgets.panel import Panel
 
 _WHOLE_SESSION = 0
 _NEWEST = -1
 
 
-class ChangeActions(Stage):
+class ChangeActions(OpenActions):
     """Opens the screen of changes, and does what was chosen there."""
 
     def action_diff(self, words: str = "") -> None:
@@ -28,6 +32,25 @@ class ChangeActions(Stage):
             self.say("An incomplete turn waits: retry or discard it first, then undo.")
         else:
             self._open_changes("undo", words, _NEWEST, asks=True)
+
+    @on(Panel.FileWanted)
+    def _open_of_row(self, message: Panel.FileWanted) -> None:
+        """The file of a call, or the one that a turn changed; of several the diff is shown to choose from."""
+        if message.call_id is not None:
+            if block := self.call_of(message.call_id):
+                self.open_of(block)
+            return
+        rows = (row for row in self.state.turns if row.turn == message.turn)
+        files = next((row.memory.files_changed for row in rows), ())
+        if len(files) == 1:
+            work = self.open_and_say(Named(files[0], by_call=True))
+            self.run_worker(work, name="editor", group="editor", exclusive=True)
+        else:
+            self.action_diff(str(message.turn))
+
+    @on(Panel.ChangesWanted)
+    def _show_changes_of_row(self, message: Panel.ChangesWanted) -> None:
+        self.action_diff(str(message.turn))
 
     def _open_changes(self, command: str, words: str, usual: int, *, asks: bool) -> None:
         if self.history is None:
@@ -53,7 +76,9 @@ class ChangeActions(Stage):
             self.say(nothing)
             return
         files = await asyncio.to_thread(shown_files, changes)
-        screen = ChangesScreen(self.status.look, self.status.glyphs, changes, files, asks=asks)
+        screen = ChangesScreen(
+            self.status.look, self.status.glyphs, changes, files, asks=asks, opener=self.open_file
+        )
 
         def answered(undo: bool | None) -> None:
             if undo:

@@ -51,6 +51,7 @@ _PANE_KEYS: dict[Where, tuple[tuple[tuple[str, ...], str], ...]] = {
         (("fold",), "fold"),
         (("copy_block",), "copy"),
         (("turn_above", "turn_below"), "turn"),
+        (("open_file",), "editor"),
     ),
     "search": (
         (("find_older",), "older"),
@@ -58,7 +59,7 @@ _PANE_KEYS: dict[Where, tuple[tuple[tuple[str, ...], str], ...]] = {
         (("find_stay",), "stay"),
         (("find_return",), "go back"),
     ),
-    "panels": ((("choose_row",), "row"), (("show_row",), "show")),
+    "panels": ((("choose_row",), "row"), (("show_row",), "show"), (("diff_row",), "changes")),
 }
 """The actions that the status bar names while the focus is there, and what they do."""
 

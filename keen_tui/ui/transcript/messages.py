@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from keen_tui.ui.state import Block
 from keen_tui.ui.transcript.finding import Tally
 
 
@@ -25,6 +26,14 @@ class LinkOpened(Message, namespace="transcript"):
     def __init__(self, href: str) -> None:
         super().__init__()
         self.href = href
+
+
+class FileWanted(Message, namespace="transcript"):
+    """The file that the block names is to be opened."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
 
 
 class Copied(Message, namespace="transcript"):

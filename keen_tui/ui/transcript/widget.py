@@ -18,6 +18,7 @@ from keen_tui.ui.transcript.cursor import ROWS_ABOVE_REVEALED
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding_view import FindingView
 from keen_tui.ui.transcript.look import Look
+from keen_tui.ui.transcript.messages import FileWanted
 
 
 class Transcript(FindingView):
@@ -150,6 +151,12 @@ class Transcript(FindingView):
 
     def action_select_all(self) -> None:
         self.select_all()
+
+    def action_open_file(self) -> None:
+        """Open the file that the block under the cursor names."""
+        cursor = self._ensure_cursor()
+        if cursor is not None:
+            self.post_message(FileWanted(self._document.entries[cursor].block))
 
     async def action_look_for(self) -> None:
         """Look for words, as the workspace does."""

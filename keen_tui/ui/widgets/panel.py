@@ -25,13 +25,18 @@ _ENTRIES_KEPT = 128
 class Entry(Struct, frozen=True, kw_only=True):
     """Rows of a panel that belong together, and the place in the transcript they stand for.
 
-    `waits` gives its rows the amber bar. `turn` is 0 for rows that lead nowhere.
+    `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none.
     """
 
     rows: tuple[Text, ...]
     turn: int = 0
     call_id: str | None = None
     waits: bool = field(default=False)
+
+    @property
+    def leads(self) -> bool:
+        """Whether there is a place that it stands for."""
+        return bool(self.turn or self.call_id)
 
 
 class _Made(NamedTuple):
@@ -77,6 +82,8 @@ class Panel(Rows, can_focus=True):
         Binding("up", "choose(-1)", show=False),
         Binding("down", "choose(1)", show=False),
         Binding("enter", "show", show=False),
+        Binding("e", "open_file", show=False),
+        Binding("d", "show_changes", show=False),
     ]
 
     class Chosen(Message):
@@ -86,6 +93,21 @@ class Panel(Rows, can_focus=True):
             super().__init__()
             self.turn = turn
             self.call_id = call_id
+
+    class FileWanted(Message):
+        """The file of an entry is to be opened: that of the call `call_id`, or what `turn` changed."""
+
+        def __init__(self, turn: int, call_id: str | None) -> None:
+            super().__init__()
+            self.turn = turn
+            self.call_id = call_id
+
+    class ChangesWanted(Message):
+        """The changes of `turn` are to be shown."""
+
+        def __init__(self, turn: int) -> None:
+            super().__init__()
+            self.turn = turn
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(styles, glyphs, id=id)
@@ -222,7 +244,7 @@ class Panel(Rows, can_focus=True):
         """Move the cursor by `step` to the next entry that leads somewhere."""
         entries = self.entries(self.size.width - 2 * EDGE)
         place = self._cursor + step
-        while 0 <= place < len(entries) and not entries[place].turn:
+        while 0 <= place < len(entries) and not entries[place].leads:
             place += step
         if 0 <= place < len(entries):
             self._cursor = place
@@ -230,10 +252,24 @@ class Panel(Rows, can_focus=True):
 
     def action_show(self) -> None:
         """Show the chosen entry in the transcript."""
-        entries = self.entries(self.size.width - 2 * EDGE)
-        if self._cursor < len(entries) and entries[self._cursor].turn:
-            entry = entries[self._cursor]
+        if entry := self._chosen():
             self.post_message(self.Chosen(entry.turn, entry.call_id))
+
+    def action_open_file(self) -> None:
+        """Open the file of the chosen entry."""
+        if entry := self._chosen():
+            self.post_message(self.FileWanted(entry.turn, entry.call_id))
+
+    def action_show_changes(self) -> None:
+        """Show the changes of the chosen entry's turn."""
+        if entry := self._chosen():
+            self.post_message(self.ChangesWanted(entry.turn))
+
+    def _chosen(self) -> Entry | None:
+        """The entry under the cursor, None where it leads nowhere."""
+        entries = self.entries(self.size.width - 2 * EDGE)
+        entry = entries[self._cursor] if self._cursor < len(entries) else None
+        return entry if entry and entry.leads else None
 
     def on_click(self, event: events.Click) -> None:
         chosen = self._row_owner.get(event.y - 3)

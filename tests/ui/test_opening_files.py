@@ -1,0 +1,51 @@
+"""Files opened in the editor from the transcript, the panels and the changes. There is no terminal to leave
+here, so that an editor is never started: what is said then tells that one would have been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keen_tui.messages import TurnMemory
+from keen_tui.ui.changes.screen import ChangesScreen
+from tests.support import story
+from tests.support.changes import turn_three
+from tests.support.fake_history import FakeHistory
+from tests.support.workspace import workspace
+
+MEMORY = TurnMemory(files_changed=("src/cart.py",))
+WOULD_OPEN = "The screen can't be left for an editor here."
+
+
+async def test_a_block_opens_its_file_or_says_that_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.discount_turn(1))
+        driver.screen.transcript.focus()
+        assert driver.screen.transcript.reveal(1, "d2")
+        await driver.press("e")
+        await driver.until_shown("src/cart.py is no file here.")
+        (tmp_path / "src" / "cart.py").write_text("net = 1\n")
+        await driver.press("e")
+        await driver.until_shown(WOULD_OPEN)
+        await driver.press("home", "e")
+        await driver.until_shown("No file is named here.")
+
+
+async def test_a_row_of_the_panels_opens_its_file_and_shows_its_changes(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "cart.py").write_text("net = 1\n")
+    history = FakeHistory()
+    history.turns = {1: turn_three(turn=1)}
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.play(*story.discount_turn(1), *story.edit(1, "d4"), story.done(1, memory=MEMORY))
+        driver.screen.sidebar.turn_memory.focus()
+        await driver.pilot.pause()
+        await driver.press("e")
+        await driver.until_shown(WOULD_OPEN)
+        await driver.press("d")
+        await driver.until(lambda: isinstance(driver.app.screen, ChangesScreen))
+        await driver.until_shown("Changes of turn 1")
+        await driver.press("e")
+        await driver.until_shown(WOULD_OPEN)
+        await driver.press("down", "e")
+        await driver.until_shown("tests/test_cart.py is no file here.")
