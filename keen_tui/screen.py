@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, KeyProblem
 from keen_tui.flags import command_of
-from keen_tui.home import home_folder, settings_file
+from keen_tui.home import data_folder, home_folder, settings_file
 from keen_tui.loading import load_all
 from keen_tui.log import begin_log
 from keen_tui.toml_lines import place_of
@@ -46,6 +46,7 @@ def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | N
         notify=settings.notify,
         notify_after=settings.notify_after,
         user_themes=home_folder(os.environ) / "themes",
+        sidebar_file=data_folder(os.environ) / "screen.json",
     )
     with ExitStack() as leaving, _wrong_key_placed(settings_file(os.environ)):
         return asyncio.run(run_app(lambda: make(leaving), look))

@@ -42,6 +42,18 @@ ACTIONS: tuple[Action, ...] = (
         help="shows or hides Activity and TurnMemory",
     ),
     Action(
+        id="wider_panels",
+        keys=("f8",),
+        label="Wider panels",
+        help="gives the panels more columns; remembered",
+    ),
+    Action(
+        id="narrower_panels",
+        keys=("f7",),
+        label="Narrower panels",
+        help="gives the panels fewer columns; remembered",
+    ),
+    Action(
         id="fold_memory",
         keys=("ctrl+t",),
         label="Fold or unfold TurnMemory",

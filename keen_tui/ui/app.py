@@ -27,6 +27,7 @@ from keen_tui.ui import garbage
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
+from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.signals import ending
 from keen_tui.ui.themes import DEFAULT_THEME, KeenTheme, Styles, load_theme, load_themes
 
@@ -45,8 +46,8 @@ class UiSettings(Struct, frozen=True, kw_only=True):
 
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
     the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
-    folder of theme files, which win over the shipped ones. Of turns that took `notify_after` seconds the
-    user is told by `notify` while looking elsewhere.
+    folder of theme files, which win over the shipped ones; `sidebar_file` remembers the width of the
+    panels. Of turns that took `notify_after` seconds the user is told by `notify` while looking elsewhere.
     """
 
     theme: str = DEFAULT_THEME
@@ -57,6 +58,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     notify: Notify = "desktop"
     notify_after: float = 20.0
     user_themes: Path | None = None
+    sidebar_file: Path | None = None
 
 
 class KeenApp(App[str | None]):
@@ -94,7 +96,9 @@ class KeenApp(App[str | None]):
         self._control_filter = ControlFilter()
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
         self._themes = {theme.name: theme}
-        self._entrance = Entrance(Styles(theme, colour=self._colour), self._glyphs)
+        self._entrance = Entrance(
+            Styles(theme, colour=self._colour), self._glyphs, kept_columns(self.settings.sidebar_file)
+        )
         self.register_theme(theme.textual())
         self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
         self.stylesheet.set_variables(self.get_css_variables())
@@ -252,6 +256,7 @@ class KeenApp(App[str | None]):
             reduced_motion=self.settings.reduced_motion,
             keeps_pending=workplace.keeps_pending,
             commands=workplace.commands,
+            sidebar_file=self.settings.sidebar_file,
         )
 
     def _announcer_for(self, workplace: Workplace) -> Announcer:

@@ -42,6 +42,13 @@ async def test_a_message_with_a_bang_is_run_and_not_sent(tmp_path: Path) -> None
         await driver.until(lambda: ("submit", " !make test") in driver.session.calls)
 
 
+async def test_the_key_that_hands_a_message_in_runs_it_too(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("!ls")
+        driver.screen.run("steer")
+        await driver.until(lambda: ("run_own", "ls") in driver.session.calls)
+
+
 async def test_its_output_comes_live_and_stays_as_a_block_that_unfolds(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         output = ToolOutput(turn=0, id="s1", text="collecting\n", lines=1, bytes=11)

@@ -20,11 +20,11 @@ OWN = UiSettings(
         "discard": ("alt+d",),
         "stop": ("f9",),
         "sidebar": ("f6",),
-        "fold_memory": ("f7",),
+        "fold_memory": ("alt+m",),
         "palette": ("f10",),
         "help": ("f12",),
         "models": ("f5",),
-        "copy": ("f8",),
+        "copy": ("alt+c",),
         "cursor_up": ("w",),
         "send": ("f4",),
         "new_line": ("enter",),
@@ -45,7 +45,7 @@ def named(driver: Driver) -> str:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_screen_names_the_new_keys_everywhere(tmp_path: Path, size: tuple[int, int]) -> None:
     async with workspace(tmp_path, settings=OWN, size=size) as driver:
-        for key in ("ctrl+y", "f6", "f7", "f10", "f12"):
+        for key in ("ctrl+y", "f6", "alt+m", "f10", "f12"):
             assert key in named(driver)
         driver.session.running = True
         await driver.play(story.started(1, "go"), *story.running_bash(1))
@@ -76,7 +76,7 @@ async def test_the_new_keys_act_and_the_old_ones_do_not(tmp_path: Path) -> None:
 
 async def test_what_has_no_key_of_its_own_can_get_one(tmp_path: Path) -> None:
     async with workspace(tmp_path, settings=OWN) as driver:
-        await driver.press("f8")
+        await driver.press("alt+c")
         await driver.until_shown("copied")
 
 

@@ -31,8 +31,9 @@ class Entrance(Screen[None]):
 
     AUTO_FOCUS = "#prompt"
 
-    def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, sidebar_wanted: int = 0) -> None:
         super().__init__()
+        self._sidebar_wanted = sidebar_wanted
         self.kept: list[events.Key | events.Paste] = []
         self._brand = _Brand(styles, glyphs, id="brand")
         self._composer = Composer(styles, glyphs)
@@ -65,7 +66,7 @@ class Entrance(Screen[None]):
 
     def _place(self, size: Size) -> None:
         """Everything stands where the workspace will have it."""
-        shape = layout_of(size)
+        shape = layout_of(size, self._sidebar_wanted)
         if shape == self._shape:
             return
         self._shape = shape

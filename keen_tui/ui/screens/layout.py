@@ -12,13 +12,16 @@ _COMPOSER_PADS_FROM = 20
 _SIDEBAR_COLUMNS = ((200, 52), (160, 48), (120, 40), (0, 36))
 """Columns of the sidebar beside the conversation, by the columns that the terminal has at least."""
 _OVERLAY_COLUMNS = 40
+_LEAST_COLUMNS = 28
+SIDEBAR_STEP = 4
+"""Columns by which the sidebar gets wider or narrower at once."""
 
 
 class Layout(Struct, frozen=True):
     """`wide` terminals hold the sidebar beside the conversation, others lay it over as an overlay.
 
     `low` ones have no header, `flat` ones a composer without blank rows, `tiny` ones nothing at all.
-    `sidebar_columns` is its width in either place.
+    `sidebar_columns` is its width in either place, `usual_columns` what it would be if nobody had said.
     """
 
     wide: bool
@@ -26,17 +29,23 @@ class Layout(Struct, frozen=True):
     flat: bool
     tiny: bool
     sidebar_columns: int
+    usual_columns: int
 
 
-def layout_of(size: Size) -> Layout:
-    """The layout for a terminal of that size."""
+def layout_of(size: Size, sidebar_wanted: int = 0) -> Layout:
+    """The layout for a terminal of that size. `sidebar_wanted` are the columns that the user wants of the
+    sidebar, 0 for none in particular; beside the conversation it gets half of the terminal at most."""
     wide = size.width >= _SIDEBAR_FROM
+    usual = _beside(size.width) if wide else min(_OVERLAY_COLUMNS, size.width)
+    most = size.width // 2 if wide else size.width
+    wanted = min(max(sidebar_wanted, _LEAST_COLUMNS), most) if sidebar_wanted else usual
     return Layout(
         wide=wide,
         low=size.height < _HEADER_FROM,
         flat=size.height < _COMPOSER_PADS_FROM,
         tiny=size.width < SMALLEST.width or size.height < SMALLEST.height,
-        sidebar_columns=_beside(size.width) if wide else min(_OVERLAY_COLUMNS, size.width),
+        sidebar_columns=wanted,
+        usual_columns=usual,
     )
 
 

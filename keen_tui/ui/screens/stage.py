@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from rich.text import Text
 from textual import events, on
@@ -24,6 +25,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import keys_of, shown, shown_key
 from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
 from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
+from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.messages import Moved
@@ -93,6 +95,7 @@ class Stage(Screen[None]):
         reduced_motion: bool = False,
         keeps_pending: bool = False,
         commands: Sequence[CustomCommand] = (),
+        sidebar_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
@@ -110,7 +113,9 @@ class Stage(Screen[None]):
         self._beat = True
         self._ticking: Timer | None = None
         self._cleaning: Timer | None = None
-        self._sidebar_wanted = True
+        self.sidebar_file = sidebar_file
+        self.sidebar_wanted = kept_columns(sidebar_file)
+        self._beside_wanted = True
         self._overlay_wanted = False
         self._shape: Layout | None = None
         self._drawn_session = ""
@@ -243,10 +248,22 @@ class Stage(Screen[None]):
     def toggle_sidebar(self) -> None:
         """Show or hide the panels, beside or over the conversation."""
         if self._shape and self._shape.wide:
-            self._sidebar_wanted = not self._sidebar_wanted
+            self._beside_wanted = not self._beside_wanted
         else:
             self._overlay_wanted = not self._overlay_wanted
         self._apply_layout()
+
+    def widen_sidebar(self, step: int) -> bool:
+        """Give the panels so many columns more, or fewer. False: there is no room for that."""
+        before = self._shape or layout_of(self.app.size)
+        wanted = before.sidebar_columns + step
+        shape = layout_of(self.app.size, wanted)
+        if shape.sidebar_columns == before.sidebar_columns:
+            return False
+        self.sidebar_wanted = 0 if wanted == shape.usual_columns else shape.sidebar_columns
+        self._shape = shape
+        self._apply_layout()
+        return True
 
     @property
     def overlay_open(self) -> bool:
@@ -254,7 +271,7 @@ class Stage(Screen[None]):
         return bool(self._shape and not self._shape.wide and self._overlay_wanted)
 
     def on_resize(self, event: events.Resize) -> None:
-        self._shape = layout_of(event.size)
+        self._shape = layout_of(event.size, self.sidebar_wanted)
         self._apply_layout()
 
     @on(Moved)
@@ -267,8 +284,8 @@ class Stage(Screen[None]):
         self.question_pane.set_look(self.status.look, self.status.glyphs)
 
     def _apply_layout(self) -> None:
-        shape = self._shape or layout_of(self.app.size)
-        beside = shape.wide and self._sidebar_wanted
+        shape = self._shape or layout_of(self.app.size, self.sidebar_wanted)
+        beside = shape.wide and self._beside_wanted
         self.sidebar.display = beside or self.overlay_open
         self.sidebar.styles.width = shape.sidebar_columns
         self.sidebar.set_overlaid(self.overlay_open)

@@ -25,6 +25,7 @@ from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.permission_actions import PermissionActions
 from keen_tui.ui.screens.settings_actions import SettingsActions
 from keen_tui.ui.screens.shell_actions import ShellActions
+from keen_tui.ui.screens.sidebar_actions import SidebarActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.messages import LinkOpened
@@ -61,6 +62,7 @@ class WorkspaceScreen(
     PermissionActions,
     SettingsActions,
     ShellActions,
+    SidebarActions,
     Stage,
 ):
     """Turns keys, answers and palette commands into calls on the session."""
@@ -162,7 +164,7 @@ class WorkspaceScreen(
             self.prompt.put_away()
         if not text.strip() and not self.session.queue:
             self.say("Write what the running turn shall know, then hand it in.")
-        elif self.lacks_model:
+        elif self.lacks_model or text.startswith(SHELL_SIGN):
             self._send(Prompt.Sent(text))
         else:
             if not words:

@@ -81,6 +81,16 @@ def test_what_is_shown_follows_from_the_size(
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("columns", "wanted", "gets"),
+    [(120, 44, 44), (120, 90, 60), (120, 4, 28), (200, 90, 90), (80, 60, 60), (50, 60, 50), (80, 4, 28)],
+)
+def test_the_sidebar_is_as_wide_as_the_user_wants_where_there_is_room(
+    columns: int, wanted: int, gets: int
+) -> None:
+    assert layout_of(Size(columns, 40), wanted).sidebar_columns == gets
+
+
 def test_the_branch_is_read_from_the_folder_or_one_above_it(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/fix/totals\n")

@@ -1,0 +1,45 @@
+"""The part of the workspace that makes the panels wider and narrower."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from keen_tui.ui.keymap import shown
+from keen_tui.ui.screens.layout import SIDEBAR_STEP
+from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.sidebar_file import keep_columns
+
+_HIDDEN: Final = "The panels are hidden: {key} shows them."
+
+
+class SidebarActions(Stage):
+    """Changes the width, and has it written down."""
+
+    _keeping: asyncio.Lock | None = None
+
+    def action_wider_panels(self) -> None:
+        """Give the panels more columns."""
+        self._resize(SIDEBAR_STEP)
+
+    def action_narrower_panels(self) -> None:
+        """Give the panels fewer columns."""
+        self._resize(-SIDEBAR_STEP)
+
+    def _resize(self, step: int) -> None:
+        if not self.sidebar.display:
+            self.say(_HIDDEN.format(key=shown("sidebar")))
+        elif not self.widen_sidebar(step):
+            self.say(f"The panels get no {'wider' if step > 0 else 'narrower'} in this window.")
+        elif self.sidebar_file:
+            self.run_worker(self._keep(), name="sidebar")
+
+    async def _keep(self) -> None:
+        """Write the newest width down, one after another."""
+        assert self.sidebar_file
+        self._keeping = self._keeping or asyncio.Lock()
+        async with self._keeping:
+            try:
+                await asyncio.to_thread(keep_columns, self.sidebar_file, self.sidebar_wanted)
+            except OSError as error:
+                self.say(f"The width can't be remembered: {error.strerror}.")
