@@ -84,7 +84,8 @@ def _best_name(command: Offered, asked: str) -> str:
 def _command_completion(command: Offered, name: str) -> Completion:
     takes = f" {command.takes}" if command.takes else ""
     text = f"/{name} " if command.takes else f"/{name}"
-    return Completion(f"/{name}{takes}", command.help, text, is_whole=not command.takes)
+    is_whole = not command.takes or command.takes.startswith("[")  # what stands in brackets may be missing
+    return Completion(f"/{name}{takes}", command.help, text, is_whole=is_whole)
 
 
 def _file_completion(path: str) -> Completion:

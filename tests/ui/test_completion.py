@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+from keen_tui.custom_commands import CustomCommand
 from tests.support.workspace import Driver, workspace
 
 PATHS = ["src/cart.py", "src/cash box.py", "src/"]
@@ -37,13 +38,27 @@ async def test_commands_are_offered_with_what_they_do_and_enter_runs_the_chosen_
         assert driver.written == ""
 
 
-async def test_a_command_that_takes_words_is_written_and_waits_for_them(tmp_path: Path) -> None:
-    async with workspace(tmp_path) as driver:
-        await driver.type("/ren")
-        await driver.until_shown("/rename [title]")
+NEEDS_WORDS = CustomCommand(name="translate", text="$1", hint="<language>", description="", origin="yours")
+
+
+async def test_a_command_that_needs_words_is_written_and_waits_for_them(tmp_path: Path) -> None:
+    async with workspace(tmp_path, commands=(NEEDS_WORDS,)) as driver:
+        await driver.type("/tran")
+        await driver.until_shown("/translate <language>")
+        assert not driver.shows("tab write it")
         await driver.press("enter")
-        assert driver.written == "/rename "
+        assert driver.written == "/translate "
         await driver.until(lambda: not driver.screen.completions.is_open)
+
+
+async def test_a_command_that_may_have_words_runs_without_them_and_tab_leaves_room(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("/fin")
+        await driver.until_shown("/find [words]")
+        await driver.press("tab")
+        assert driver.written == "/find "
+        await driver.press("backspace", "enter")
+        await driver.until(lambda: driver.screen.focused_place == "search")
 
 
 async def test_tab_writes_a_command_without_running_it(tmp_path: Path) -> None:

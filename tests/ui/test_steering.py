@@ -18,7 +18,7 @@ async def running(driver: Driver) -> None:
 async def test_what_is_written_is_handed_in_by_one_key(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await running(driver)
-        assert driver.shows("Type to queue a message for after this turn; ctrl+s hands it in now")
+        assert driver.shows("Type to queue a message; ctrl+s hands it in now")
         await driver.type("mind the tests")
         await driver.press("ctrl+s")
         await driver.until(lambda: ("steer", "mind the tests") in driver.session.calls)

@@ -326,8 +326,8 @@ def _hint(state: UiState) -> str:
         what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
         if not state.turn_running:
             return f"Type to queue a message for after {what}"
-        what = "another message" if state.queue or state.steered else f"a message for after {what}"
-        return f"Type to queue {what}; {shown('steer')} hands it in now"
+        one = "another message" if state.queue or state.steered else "a message"
+        return f"Type to queue {one}; {shown('steer')} hands it in now"
     if state.pending:
         return "Or type: your message goes after the work that was kept"
     if state.failed:
