@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test crash faults check format bench pictures catalog clean
+.PHONY: run demo test crash faults check format bench snapshots pictures catalog clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -34,6 +34,9 @@ format: $(READY)
 
 bench: $(READY)  ## measure against docs/performance.md
 	$(BIN)/python -m tests.bench $(PARTS)
+
+snapshots: $(READY)  ## the pictures of the screens in the tests anew: look at those that changed
+	KEEN_SNAPSHOTS=take $(BIN)/python -m pytest -q tests/snapshots
 
 pictures: $(READY)  ## the pictures of the README, from the real program
 	$(BIN)/python -m tests.support.pictures docs/pictures

@@ -97,7 +97,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Hand a message in now",
         slash=("steer",),
         takes="[message]",
-        help="gives the running turn what you wrote, or the oldest queued message, with its next results",
+        help="hands what you wrote, or the oldest queued message, to the running turn",
     ),
     Action(
         id="edit_draft",

@@ -77,7 +77,14 @@ class KeenApp(App[str | None]):
     ]
     TITLE = "Keen TUI"
 
-    def __init__(self, prepare: Callable[[], Workplace], settings: UiSettings | None = None) -> None:
+    def __init__(
+        self,
+        prepare: Callable[[], Workplace],
+        settings: UiSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self.settings = settings or UiSettings()
         self._colour = "NO_COLOR" not in os.environ
         theme = load_theme(self.settings.theme, self.settings.user_themes)
@@ -255,6 +262,7 @@ class KeenApp(App[str | None]):
             prompts=workplace.prompts,
             reduced_motion=self.settings.reduced_motion,
             keeps_pending=workplace.keeps_pending,
+            clock=self._clock,
             commands=workplace.commands,
             sidebar_file=self.settings.sidebar_file,
         )
@@ -303,7 +311,7 @@ class KeenApp(App[str | None]):
         from keen_tui.ui.bridge import follow
 
         workspace = self.workspace
-        bridge = follow(batches, workspace.state, workspace.show)
+        bridge = follow(batches, workspace.state, workspace.show, self._clock)
         self.run_worker(bridge, name="bridge", exit_on_error=False)
         if problems:
             workspace.say(" ".join(problems))

@@ -36,6 +36,7 @@ _OURS = re.compile(
     r"\x1b\[[0-9;]*[mHK]"  # colours, the cursor's place, the rest of a row
     r"|\x1b\[\?[0-9;]+[hl]|\x1b\[[<>=][0-9;]*u"  # modes, keys of the kitty protocol
     r"|\x1b\]22;[a-z-]*\x07"  # the shape of the pointer
+    r"|\x1b\[2[23];2t|\x1b\]2;[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\x1b\\"  # the title
     r"|\x1b\]8;(?:id=\d+)?;(?:https?://[^\x00-\x20\x7f-\x9f]+)?\x1b\\"  # links of Markdown, to the web alone
     r"|[\r\n]"
 )

@@ -85,12 +85,13 @@ async def workspace(
     settings: UiSettings | None = None,
     terminal: Writable | None = None,
     desk: SettingsPort | None = None,
+    clock: Callable[[], float] = time.monotonic,
     **options: object,
 ) -> AsyncIterator[Driver]:
     """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
     session = FakeSession(folder)
     workplace = Workplace(session=session, settings=desk, **options)  # type: ignore[arg-type]
-    app = KeenApp(lambda: workplace, settings)
+    app = KeenApp(lambda: workplace, settings, clock=clock)
     if terminal:
         app.driver_class = driver_for(terminal)
     async with app.run_test(headless=terminal is None, size=size) as pilot:

@@ -15,6 +15,7 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
 _MOST_ROWS = 8
+_ROOMY = 20
 _LABEL_CELLS = 40
 _EDGE = 2
 
@@ -55,7 +56,7 @@ class CompletionList(Rows):
         self._found = found
         self._chosen = self._first = 0
         self.display = bool(found)
-        self.styles.height = self._visible + 1
+        self.styles.height = self._above + self._visible + 1
         self.changed()
 
     def close(self) -> bool:
@@ -77,13 +78,19 @@ class CompletionList(Rows):
         rows = [
             self._row(completion, place, column, width) for place, completion in enumerate(shown, self._first)
         ]
-        return [*rows, self._foot(width)]
+        return [*[Text()] * self._above, *rows, self._foot(width)]
 
     def on_click(self, event: events.Click) -> None:
-        place = self._first + event.y
-        if event.y < len(self._found) and place < len(self._found):
+        row = event.y - self._above
+        place = self._first + row
+        if 0 <= row < self._visible:
             self._chosen = place
             self.post_message(self.Taken(self._found[place]))
+
+    @property
+    def _above(self) -> int:
+        """Blank rows that set it off from the transcript."""
+        return 1 if self.app.size.height >= _ROOMY else 0
 
     @property
     def _visible(self) -> int:

@@ -1,0 +1,203 @@
+"""The screens that matter, as pictures: what changes on one of them is seen before it is shipped.
+
+`make snapshots` takes them anew: look at each that changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct, field
+
+from keen_tui.display import CommandDisplay
+from keen_tui.events import ApprovalRequested, ModelChanged, QueueChanged, SandboxFound, Steered, TurnError
+from keen_tui.ui.app import UiSettings
+from tests.support import story
+from tests.support.svg import picture
+from tests.support.workspace import Driver, workspace
+
+PICTURES = Path(__file__).parent / "pictures"
+MODEL = ModelChanged(model="qwen3-coder", server="ollama", effort="", context_window=200_000)
+WIDE, NARROW = (120, 36), (80, 24)
+
+Play = Callable[[Driver], Awaitable[None]]
+
+
+class Files:
+    """A small project."""
+
+    async def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
+        yield ["src/cart.py", "src/cashier/", "tests/test_cart.py", "docs/cart and checkout.md"]
+
+
+async def past(driver: Driver) -> None:
+    await driver.play(MODEL, SandboxFound(name="bubblewrap"), *story.three_turns())
+
+
+async def running(driver: Driver) -> None:
+    driver.session.running = True
+    await driver.play(MODEL, SandboxFound(name="bubblewrap"), *story.three_turns(), *story.discount_turn())
+    await driver.play(*story.edit(4, "d4"), *story.running_bash())
+
+
+async def incomplete(driver: Driver) -> None:
+    await driver.play(MODEL, SandboxFound(name="bubblewrap"), *story.three_turns(), *story.discount_turn())
+    await driver.play(*story.edit(4, "d4"), story.incomplete(4))
+    await driver.until(lambda: driver.screen.transcript.key_chip_visible)
+
+
+async def failed(driver: Driver) -> None:
+    await past(driver)
+    end = TurnError(turn=4, attempt=1, reason="auth", detail="ollama refused the key (401).", seconds=0.4)
+    await driver.play(story.started(4, "and the docs?"), end)
+
+
+async def panels(driver: Driver) -> None:
+    await running(driver)
+    await driver.press("ctrl+b")
+
+
+async def scrolled(driver: Driver) -> None:
+    await incomplete(driver)
+    await driver.press("tab", "up", "up", "up", "up", "up", "up")
+
+
+async def edit_asked(driver: Driver) -> None:
+    driver.session.running = True
+    await driver.play(MODEL, story.started(1, "go"), story.tool_started(1, "c", "edit_file", "src/cart.py"))
+    await driver.play(story.approval(1, "c", grant="every edit inside the workspace, this session"))
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def command_asked(driver: Driver) -> None:
+    driver.session.running = True
+    command = "rm -rf build && pytest -q \u202egpj.exe"
+    question = ApprovalRequested(
+        turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?",
+        why="rm deletes files", grant=None, saves=("pytest *",),
+        display=CommandDisplay(command=command, output="", exit_code=None),
+    )  # fmt: skip
+    await driver.play(MODEL, story.started(1, "go"), story.tool_started(1, "c", "bash", command), question)
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def waiting(driver: Driver) -> None:
+    await running(driver)
+    await driver.play(
+        Steered(turn=4, step=2, text="Mind the rounding rules in docs/money.md."),
+        QueueChanged(texts=("then write the changelog", "and tag it"), steered=("keep the old name too",)),
+    )
+
+
+async def details(driver: Driver) -> None:
+    await past(driver)
+    await driver.press("ctrl+o")
+
+
+async def commands(driver: Driver) -> None:
+    await past(driver)
+    await driver.type("/me")
+    await driver.until_shown("› /memory")
+
+
+async def files(driver: Driver) -> None:
+    await past(driver)
+    await driver.type("look at @ca")
+    await driver.until_shown("› src/cart.py")
+
+
+async def found(driver: Driver) -> None:
+    await past(driver)
+    await driver.press("ctrl+f")
+    await driver.type("total")
+    await driver.until_shown("of")
+
+
+async def help_page(driver: Driver) -> None:
+    await driver.press("f1")
+    await driver.until(lambda: driver.app.screen is not driver.screen)
+
+
+async def permissions(driver: Driver) -> None:
+    driver.screen.run("permissions")
+    await driver.until(lambda: driver.screen.question_pane.question is not None)
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def themes(driver: Driver) -> None:
+    await past(driver)
+    driver.screen.run("theme")
+    await driver.until_shown("keen-contrast")
+
+
+class Scene(Struct, frozen=True, kw_only=True):
+    """What is played, in which look and size."""
+
+    play: Play
+    size: tuple[int, int] = WIDE
+    theme: str = "keen-dark"
+    glyphs: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+async def nothing(driver: Driver) -> None:
+    """The beginning."""
+
+
+SCENES = {
+    "welcome": Scene(play=nothing),
+    "welcome-narrow": Scene(play=nothing, size=NARROW),
+    "past": Scene(play=past),
+    "running": Scene(play=running),
+    "running-narrow": Scene(play=running, size=NARROW),
+    "panels-narrow": Scene(play=panels, size=NARROW),
+    "details": Scene(play=details),
+    "incomplete": Scene(play=incomplete),
+    "incomplete-narrow": Scene(play=incomplete, size=NARROW),
+    "incomplete-light": Scene(play=incomplete, theme="keen-light"),
+    "incomplete-contrast": Scene(play=incomplete, theme="keen-contrast"),
+    "incomplete-safe": Scene(play=incomplete, theme="keen-safe"),
+    "incomplete-ansi16": Scene(play=incomplete, theme="keen-ansi16", glyphs="ascii"),
+    "scrolled": Scene(play=scrolled, size=NARROW),
+    "failed": Scene(play=failed),
+    "approve-edit": Scene(play=edit_asked),
+    "approve-command": Scene(play=command_asked, size=NARROW),
+    "waiting-messages": Scene(play=waiting),
+    "commands": Scene(play=commands),
+    "files": Scene(play=files, size=NARROW, options={"files": Files()}),
+    "found": Scene(play=found),
+    "help": Scene(play=help_page),
+    "permissions": Scene(play=permissions, size=NARROW),
+    "themes": Scene(play=themes),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+async def test_the_screen_looks_as_it_did(tmp_path: Path, name: str) -> None:
+    scene, file = SCENES[name], PICTURES / f"{name}.svg"
+    folder = tmp_path / "shopcart"
+    folder.mkdir()
+    settings = UiSettings(theme=scene.theme, glyphs=scene.glyphs or "unicode", reduced_motion=True)  # type: ignore[arg-type]
+    async with workspace(
+        folder, size=scene.size, settings=settings, clock=lambda: 100.0, **scene.options
+    ) as driver:
+        await scene.play(driver)
+        taken = await settled(driver)
+    if os.environ.get("KEEN_SNAPSHOTS") == "take":
+        file.write_text(taken)
+    assert taken == file.read_text(), f"{file.name} differs: `make snapshots` takes it anew; look at it"
+
+
+async def settled(driver: Driver) -> str:
+    """The picture once it has stopped changing."""
+    before, same = "", 0
+    while same < 5:
+        await driver.pilot.pause(0.05)
+        now = picture(driver.app)
+        same = same + 1 if now == before else 0
+        before = now
+    return before
