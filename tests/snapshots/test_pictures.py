@@ -181,7 +181,7 @@ async def test_the_screen_looks_as_it_did(tmp_path: Path, name: str) -> None:
     scene, file = SCENES[name], PICTURES / f"{name}.svg"
     folder = tmp_path / "shopcart"
     folder.mkdir()
-    settings = UiSettings(theme=scene.theme, glyphs=scene.glyphs or "unicode", reduced_motion=True)  # type: ignore[arg-type]
+    settings = UiSettings(theme=scene.theme, glyphs=scene.glyphs or "unicode", reduced_motion=True)
     async with workspace(
         folder, size=scene.size, settings=settings, clock=lambda: 100.0, **scene.options
     ) as driver:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from rich.cells import cell_len
 from rich.color import ColorType
@@ -18,7 +19,7 @@ _PAPER, _INK = "#101010", "#d0d0d0"
 _FONT = "'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
-def picture(app: App[object]) -> str:
+def picture(app: App[Any]) -> str:
     """What is on the screen now."""
     rows = app.screen._compositor.render_strips()
     width, height = max(row.cell_length for row in rows) * _CELL, len(rows) * _ROW
