@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.messages import TurnMemory
+from keen_tui.display import CommandDisplay
+from keen_tui.events import ShellFinished, ShellStarted
+from keen_tui.messages import ToolResult, TurnMemory
 from keen_tui.ui.changes.screen import ChangesScreen
 from tests.support import story
 from tests.support.changes import turn_three
@@ -49,3 +51,21 @@ async def test_a_row_of_the_panels_opens_its_file_and_shows_its_changes(tmp_path
         await driver.until_shown(WOULD_OPEN)
         await driver.press("down", "e")
         await driver.until_shown("tests/test_cart.py is no file here.")
+
+
+async def test_a_command_before_the_first_turn_can_be_shown_and_has_no_changes(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    ran = ToolResult(text="", display=CommandDisplay(command="lint", output="a.py:1: odd", exit_code=0))
+    async with workspace(tmp_path) as driver:
+        await driver.play(
+            ShellStarted(turn=0, id="s1", command="lint"),
+            ShellFinished(turn=0, id="s1", command="lint", result=ran, seconds=0.1),
+        )
+        driver.screen.sidebar.activity.focus()
+        await driver.pilot.pause()
+        await driver.press("d")
+        await driver.until_shown("No turn has changed anything yet.")
+        await driver.press("e")
+        await driver.until_shown(WOULD_OPEN)
+        await driver.press("enter")
+        await driver.until(lambda: driver.screen.transcript.has_focus)

@@ -50,7 +50,10 @@ class ChangeActions(OpenActions):
 
     @on(Panel.ChangesWanted)
     def _show_changes_of_row(self, message: Panel.ChangesWanted) -> None:
-        self.action_diff(str(message.turn))
+        if message.turn:
+            self.action_diff(str(message.turn))
+        else:
+            self.say("No turn has changed anything yet.")
 
     def _open_changes(self, command: str, words: str, usual: int, *, asks: bool) -> None:
         if self.history is None:

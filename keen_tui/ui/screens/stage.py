@@ -61,7 +61,12 @@ _PANE_KEYS: dict[Where, tuple[tuple[tuple[str, ...], str], ...]] = {
         (("find_stay",), "stay"),
         (("find_return",), "go back"),
     ),
-    "panels": ((("choose_row",), "row"), (("show_row",), "show"), (("diff_row",), "changes")),
+    "panels": (
+        (("choose_row",), "row"),
+        (("show_row",), "show"),
+        (("open_row",), "editor"),
+        (("diff_row",), "changes"),
+    ),
 }
 """The actions that the status bar names while the focus is there, and what they do."""
 
