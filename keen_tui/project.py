@@ -96,9 +96,10 @@ def _read(folder: Path) -> ProjectSettings | None:
 
 
 def _digest(settings: bytes, commands: Commands) -> str:
-    digest = hashlib.sha256(settings)
-    for command in commands.found:
-        digest.update(json.dumps(to_builtins(command)).encode())
+    """Of the parts, each behind its length: what ends one can't be taken for the beginning of the next."""
+    digest = hashlib.sha256()
+    for part in (settings, *(json.dumps(to_builtins(command)).encode() for command in commands.found)):
+        digest.update(b"%d:" % len(part) + part)
     return digest.hexdigest()
 
 

@@ -54,7 +54,7 @@ class SettingsDesk:
 
     def change(self, name: str, text: str) -> Any:
         """Set the setting of that name in the file to what the text says; "" takes it out. Gives the value
-        that holds now.
+        that holds now: the command line or a project may say otherwise than the file.
 
         Raises:
             ConfigError: it can't have that value, or the file can't be read or written.
@@ -64,7 +64,7 @@ class SettingsDesk:
         if value is not None and (problem := problem_of(field, value)):
             raise ConfigError(f"{name} {problem}.")
         remember({field: value}, self._environ)
-        return default_of(field) if value is None else value
+        return self.value(name)
 
     def prepare_file(self) -> Path:
         """The settings file to open in an editor, written now if it was not there. Raises ConfigError."""

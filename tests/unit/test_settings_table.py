@@ -102,6 +102,13 @@ def test_a_change_is_written_and_holds(
     assert settings.value(name) == holds
 
 
+@pytest.mark.parametrize("text", ["auto", ""])
+def test_a_change_of_the_file_does_not_overrule_the_command_line(
+    tmp_path: Path, environ: dict[str, str], text: str
+) -> None:
+    assert desk(tmp_path, environ, mode="plan").change("mode", text) == "plan"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
