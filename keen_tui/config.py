@@ -75,13 +75,18 @@ def load_settings(
         ConfigError: a key, a value or a file is wrong.
     """
     file = settings_file(environ)
-    settings = _updated(Settings(), flat(read_settings(file), str(file)), partial(place_of, file))
+    settings = settings_of_file(read_settings(file), file)
     settings = _updated(join(settings), flags, lambda _: "the command line")
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
         settings = _updated(settings, {"base_url": url}, lambda _: f"the environment variable {variable}")
     return settings
+
+
+def settings_of_file(written: Mapping[str, Any], file: Path) -> Settings:
+    """The settings that are written in the user's file. Raises ConfigError: one is wrong."""
+    return _updated(Settings(), flat(written, str(file)), partial(place_of, file))
 
 
 def _family(api: str) -> str:

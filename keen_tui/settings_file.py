@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import stat
+import tomllib
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, cast
 
-from keen_tui.config import Settings, name_in_file, read_settings
+from keen_tui.config import Settings, flat, name_in_file, read_settings, settings_of_file
 from keen_tui.errors import ConfigError
 from keen_tui.home import settings_file
 from keen_tui.toml_lines import uncommented
@@ -15,29 +17,50 @@ from keen_tui.toml_lines import uncommented
 def remember(changes: Mapping[str, Any], environ: Mapping[str, str]) -> Path:
     """Write settings by their names in `Settings` to the user's file; "" and None take one out.
 
-    Gives the file. Raises ConfigError when it can't be read or written.
+    Gives the file. Raises ConfigError when it can't be read or written, or would be wrong then.
     """
-    import tomlkit  # noqa: PLC0415 - only when something is written
-
     file = settings_file(environ).resolve()  # a link stays a link
     read_settings(file)  # a file that is wrong is told of, never written over
     text = file.read_text("utf-8") if file.exists() else ""
     for name, value in changes.items():
-        text = uncommented(text, name_in_file(name)) if not _is_nothing(value) else text
-    document = tomlkit.parse(text)
-    for name, value in changes.items():
-        table, _, key = name_in_file(name).rpartition(".")
-        if table and table not in document:
-            if _is_nothing(value):
-                continue
-            document[table] = tomlkit.table()
-        place = cast(MutableMapping[str, Any], document[table] if table else document)
-        if _is_nothing(value):
-            place.pop(key, None)
-        else:
-            place[key] = value
-    _write(file, tomlkit.dumps(document))
+        text = text if _is_nothing(value) else _made_room(text, name)
+    text = _changed(text, changes, file)
+    settings_of_file(tomllib.loads(text), file)
+    _write(file, text)
     return file
+
+
+def _made_room(text: str, name: str) -> str:
+    """The text with a setting taken out of its comment, where that sets this one and changes nothing else."""
+    without_comment = uncommented(text, name_in_file(name))
+    try:
+        before, after = flat(tomllib.loads(text), ""), flat(tomllib.loads(without_comment), "")
+    except (ConfigError, ValueError):
+        return text
+    return without_comment if after.pop(name, None) is not None and after == before else text
+
+
+def _changed(text: str, changes: Mapping[str, Any], file: Path) -> str:
+    """The text with these settings. Raises ConfigError: it can't be understood."""
+    import tomlkit  # noqa: PLC0415 - only when something is written
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        document = tomlkit.parse(text)
+        for name, value in changes.items():
+            table, _, key = name_in_file(name).rpartition(".")
+            if table and table not in document:
+                if _is_nothing(value):
+                    continue
+                document[table] = tomlkit.table()
+            place = cast(MutableMapping[str, Any], document[table] if table else document)
+            if _is_nothing(value):
+                place.pop(key, None)
+            else:
+                place[key] = value
+        return tomlkit.dumps(document)
+    except (TOMLKitError, TypeError) as error:
+        raise ConfigError(f"{file} can't be changed: {error}.") from error
 
 
 def write_defaults(environ: Mapping[str, str]) -> tuple[Path, bool]:
@@ -65,11 +88,16 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write the whole file or nothing of it."""
+    """Write the whole file or nothing of it. Who may read it stays as it is."""
     new = file.with_name(f"{file.name}.new")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
+        new.unlink(missing_ok=True)
+        new.touch(0o666 if mode is None else mode | stat.S_IWUSR)
         new.write_text(text, "utf-8")
+        if mode is not None:
+            new.chmod(mode)
         new.replace(file)
     except OSError as error:
         raise ConfigError(f"{file} can't be written: {error.strerror}.") from error

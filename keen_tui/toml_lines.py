@@ -13,12 +13,12 @@ _KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|
 def line_of(text: str, name: str, *, in_comments: bool = False) -> int:
     """The line, from 1 on, where a dotted name ("keys.retry") is set, or its table begins; 0: not seen.
 
-    With `in_comments` it may stand in one: `# name = value`.
+    With `in_comments` it may stand in one: `# name = value`. The table is one that is really there.
     """
     table, begin = "", 0
     for number, whole in enumerate(text.splitlines(), start=1):
         line = whole.removeprefix("#") if in_comments else whole
-        if opened := _TABLE.fullmatch(line):
+        if opened := _TABLE.fullmatch(whole):
             table = _plain(opened[1])
             begin = number if table == name else begin
         elif (key := _KEY.match(line)) and name == f"{table}.{_plain(key[1])}".lstrip("."):
@@ -27,7 +27,10 @@ def line_of(text: str, name: str, *, in_comments: bool = False) -> int:
 
 
 def uncommented(text: str, name: str) -> str:
-    """The text with the line `# name = value` of a setting that is nowhere set taken out of its comment."""
+    """The text with the line `# name = value` of a setting that is nowhere set taken out of its comment.
+
+    Whether it is TOML then is for the caller to see: such a line may be prose.
+    """
     lines = text.splitlines(keepends=True)
     found = line_of(text, name, in_comments=True)
     if line_of(text, name) or not found or not lines[found - 1].startswith("#"):

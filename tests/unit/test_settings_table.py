@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.config import Settings, flat, load_settings, name_in_file
 from keen_tui.errors import ConfigError
@@ -71,6 +72,42 @@ def test_a_table_is_made_where_there_is_none(tmp_path: Path, environ: dict[str, 
     assert settings.permissions_deny == ("bash(curl)",)
     remember({"memory_policy": None, "pending_durable": None}, environ)
     assert load_settings({}, environ).memory_policy == "summary"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ('theme = "x"\n# [memory]\n# policy = "summary"\n', {"memory_policy": "in-band"}),
+        ("# theme = dark one for the evening\n", {"theme": "keen-light"}),
+        ('[keys]\nretry = "f5"\n# [x]\n# model = "old"\n', {"model": "new"}),
+        ('effort = """\n# model = "old"\n"""\n', {"model": "new"}),
+    ],
+)
+def test_comments_of_the_users_own_stay_comments_and_the_file_stays_right(
+    tmp_path: Path, environ: dict[str, str], text: str, changes: dict[str, str]
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    before = load_settings({}, environ)
+    remember(changes, environ)
+    assert load_settings({}, environ) == replace(before, **changes)
+    assert [line for line in text.splitlines() if line not in file.read_text().splitlines()] == []
+
+
+def test_a_file_that_would_be_wrong_is_not_written(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "settings.toml").write_text('mode = "wild"\n')
+    with pytest.raises(ConfigError, match="line 1: mode must be one of ask"):
+        remember({"model": "m"}, environ)
+    assert (tmp_path / "settings.toml").read_text() == 'mode = "wild"\n'
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_who_may_read_the_file_stays_as_it_is(tmp_path: Path, environ: dict[str, str], mode: int) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('model = "m"\n')
+    file.chmod(mode)
+    remember({"model": "other"}, environ)
+    assert file.stat().st_mode & 0o777 == mode
 
 
 def test_each_value_says_where_it_comes_from(tmp_path: Path, environ: dict[str, str]) -> None:
