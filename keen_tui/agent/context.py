@@ -221,9 +221,12 @@ def _named(
 
 
 def _titles(past: Past) -> dict[int, str]:
-    """The first line of what the user said, by turn."""
-    said = (message for message in past.messages if message.role == "user" and not message.by_program)
-    return {message.turn: _title(message) for message in said}
+    """The first line of what the user said first, by turn."""
+    titles: dict[int, str] = {}
+    for message in past.messages:
+        if message.role == "user" and not message.by_program:
+            titles.setdefault(message.turn, _title(message))
+    return titles
 
 
 def _title(message: Message) -> str:

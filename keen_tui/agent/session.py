@@ -24,6 +24,7 @@ from keen_tui.events import (
     CompactionFailed,
     MessageTakenBack,
     ModelChanged,
+    Notice,
     PolicyChanged,
     SandboxFound,
     TurnAbandoned,
@@ -336,10 +337,13 @@ class Session(SessionPast):
         if self._task is not task:
             return
         was_summary, self._task, self._compacting = self._compacting, None, False
-        self._runs_own_command = False
-        log.error("%s ended by a bug", task.get_name(), exc_info=task.exception())
-        detail = f"Keen itself failed ({task.exception()!r})."
-        if was_summary:
+        was_own, self._runs_own_command = self._runs_own_command, False
+        bug = None if task.cancelled() else task.exception()
+        log.error("%s ended by a bug", task.get_name(), exc_info=bug)
+        detail = f"Keen itself failed ({bug!r})."
+        if was_own:
+            self._publish(Notice(turn=0, text=detail))
+        elif was_summary:
             self._publish(CompactionFailed(reason="internal", detail=detail))
         else:
             end = TurnError(

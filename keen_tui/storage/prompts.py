@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -62,11 +62,10 @@ class PromptStore:
         """A message was sent."""
         if len(text) > _LONGEST:
             return
-        line = msgspec.json.encode(Written(self._folder, text)) + b"\n"
         try:
             make_private(self._root)
-            with open(self._history, "ab", opener=private_opener) as file:
-                file.write(line)
+            with open(self._history, "ab+", opener=private_opener) as file:
+                file.write(_line_end_before(file) + self._record(text) + b"\n")
         except OSError as error:
             raise self._failed("written", self._history, error) from error
 
@@ -76,19 +75,29 @@ class PromptStore:
             if text.strip():
                 file = self._own_file()
                 there = content_of(file, most=_MOST_READ)
-                put_file(file, msgspec.json.encode(Written(self._folder, text)), there, mode=PRIVATE_FILE)
+                put_file(file, self._record(text), there, mode=PRIVATE_FILE)
             elif self._own:
                 self._own[0].unlink(missing_ok=True)
         except OSError as error:
             raise self._failed("written", self._drafts, error) from error
 
     def take_drafts(self) -> Sequence[str]:
-        """The drafts that programs in this workspace left behind, the newest last. They are gone then."""
+        """The drafts that programs in this workspace left behind, the newest last. From now on that one is
+        this program's own, and the others are among the messages."""
         try:
             found = sorted(self._drafts.glob("*.json"), key=lambda file: file.stat().st_mtime)
         except OSError:
             return ()
-        return tuple(text for file in found if (text := self._taken(file)))
+        left = {file: text for file in found if (text := self._left_in(file))}
+        *older, newest = ("", *left.values())
+        for text in filter(None, older):
+            self.add(text)
+        self.keep_draft(newest)
+        for file in left:
+            with suppress(OSError):
+                file.unlink()
+                file.with_suffix(".lock").unlink()
+        return tuple(left.values())
 
     def close(self) -> None:
         """Let go of the draft: the next program in this workspace gets it."""
@@ -99,19 +108,17 @@ class PromptStore:
             if not file.exists():
                 Path(lock.lock_file).unlink(missing_ok=True)
 
-    def _taken(self, file: Path) -> str:
-        lock = FileLock(file.with_suffix(".lock"), timeout=0)
+    def _left_in(self, file: Path) -> str:
+        """The draft in the file, "" where it is another program's or another workspace's, or none."""
         try:
-            with lock:
+            with FileLock(file.with_suffix(".lock"), timeout=0):
                 left = msgspec.json.decode(content_of(file, most=_MOST_READ) or b"", type=Written)
-                if left.folder != self._folder:
-                    return ""
-                file.unlink()
         except (OSError, Timeout, msgspec.DecodeError):
-            return ""  # it is another program's, or no draft
-        with suppress(OSError):
-            Path(lock.lock_file).unlink()
-        return left.text
+            return ""
+        return left.text if left.folder == self._folder else ""
+
+    def _record(self, text: str) -> bytes:
+        return msgspec.json.encode(Written(self._folder, text.encode("utf-8", "replace").decode()))
 
     def _own_file(self) -> Path:
         if self._own is None:
@@ -131,6 +138,15 @@ class PromptStore:
 
     def _failed(self, deed: str, file: Path, error: OSError) -> StorageFailed:
         return StorageFailed(f"{file} can't be {deed}: {error.strerror}. What you write is not remembered.")
+
+
+def _line_end_before(file: BinaryIO) -> bytes:
+    """What separates a new line from one that was not written to its end."""
+    size = file.seek(0, os.SEEK_END)
+    if not size:
+        return b""
+    file.seek(size - 1)
+    return b"" if file.read(1) == b"\n" else b"\n"
 
 
 def _messages(content: bytes) -> Iterator[Written]:

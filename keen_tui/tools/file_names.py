@@ -49,7 +49,7 @@ class FileNames:
             await grown.wait()
 
     async def _read(self) -> None:
-        shown = len(self._names)
+        shown, names = len(self._names), self._names
         found: list[str] = []
         try:
             async with aclosing(self._searcher.all_files()) as pieces:
@@ -58,11 +58,12 @@ class FileNames:
                     if len(found) > 2 * shown:
                         shown = len(found)
                         self._show(await asyncio.to_thread(_Names, tuple(found)))
+            names = await asyncio.to_thread(_Names, found)
         except ToolFailure:
-            pass  # what was found so far is offered
-        names = await asyncio.to_thread(_Names, found)
-        self._reading, self._read_at = None, time.monotonic()
-        self._show(names)
+            names = self._names  # what was found so far is offered
+        finally:
+            self._reading, self._read_at = None, time.monotonic()
+            self._show(names)
 
     def _show(self, names: _Names) -> None:
         self._names = names
@@ -77,7 +78,6 @@ class _Names:
         files = [file for file in files if file.isprintable()]  # others can't be written in a message
         folders = {f"{parent}/" for file in files for parent in _parents(file)}
         self._paths = sorted((*files, *folders))
-        self._lines = "\n".join(self._paths)
         lowered = [path.lower() for path in self._paths]
         self._lowered = "\n".join(lowered)
         self._starts = list(accumulate((len(path) + 1 for path in lowered), initial=0))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.display import CommandDisplay
@@ -56,8 +57,17 @@ class OwnCommands:
             raise ToolFailure(f"the command can't be started in {self._folder}: {error}.") from error
         finally:
             live.close()
-        output = captured.text(await asyncio.to_thread(kept.close)).strip("\n")
+        output = captured.text(await _in_any_case(asyncio.to_thread(kept.close))).strip("\n")
         return _stopped(command, output) if ended is None else command_result(command, output, ended)
+
+
+async def _in_any_case(deed: Coroutine[None, None, str]) -> str:
+    """What it gives, also when this is cancelled meanwhile: the command has ended by then."""
+    doing = asyncio.ensure_future(deed)
+    while not doing.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({doing})
+    return doing.result()
 
 
 def _stopped(command: str, output: str) -> ToolResult:

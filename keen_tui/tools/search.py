@@ -126,14 +126,13 @@ class Searcher:
         engine = self._python(start, None) if self._rg is None else self._ripgrep(start == root, None)
         process = await _started((*engine, "--files", "--", "./"), root)
         assert process.stdout
-        rest = b""
+        rest, left = b"", MOST_OUTPUT
+        end = asyncio.get_running_loop().time() + self._time_limit
         try:
-            async with asyncio.timeout(self._time_limit):
-                while chunk := await process.stdout.read(65_536):
-                    *names, rest = (rest + chunk).split(b"\0")
-                    yield [name.decode("utf-8", "replace").removeprefix("./") for name in names]
-        except TimeoutError:
-            return
+            while left > 0 and (chunk := await _read_before(end, process.stdout)):
+                left -= len(chunk)
+                *names, rest = (rest + chunk).split(b"\0")
+                yield [name.decode("utf-8", "replace").removeprefix("./") for name in names]
         finally:
             await _ended(process)
 
@@ -208,10 +207,22 @@ async def _started(command: Sequence[str], folder: Path) -> asyncio.subprocess.P
         raise ToolFailure(f"the search can't start: {error.strerror}.") from error
 
 
+async def _read_before(end: float, stream: asyncio.StreamReader) -> bytes:
+    """The next piece; nothing where none comes before that time of the loop."""
+    try:
+        async with asyncio.timeout_at(end):
+            return await stream.read(65_536)
+    except TimeoutError:
+        return b""
+
+
 async def _ended(process: asyncio.subprocess.Process) -> None:
+    """End it. What it has still written is read: asyncio waits for the end of a pipe that nobody reads."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
+    while process.stdout and await process.stdout.read(65_536):
+        pass
     await process.wait()
 
 

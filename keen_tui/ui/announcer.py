@@ -48,7 +48,8 @@ class Announcer:
         self._clock = clock
         self._watched = watched
         self._state = UiState()
-        self._title = ""
+        self._title = self._shown = ""
+        self._is_away = False
         self._telling: asyncio.Task[None] | None = None
 
     def show(self, state: UiState) -> None:
@@ -57,12 +58,21 @@ class Announcer:
         if not state.restoring:
             self._show_title(title_of(state, self._folder))
         news = news_of(before, state, self._clock(), self.least_seconds)
-        if not news or self.notify == "off" or self._watched():
+        if not news or self.notify == "off" or self._watched() or self._is_away:
             return
         if self.notify == "bell":
             self._write(BELL)
         else:
             self._telling = asyncio.create_task(self._tell(news))
+
+    def away(self) -> None:
+        """The terminal is somebody else's for a while."""
+        self._is_away = True
+
+    def back(self) -> None:
+        """It is ours again, with whatever title it has now."""
+        self._is_away, self._shown = False, ""
+        self._show_title(self._title)
 
     @property
     def farewell(self) -> str:
@@ -70,10 +80,11 @@ class Announcer:
         return GIVE_TITLE_BACK if self._title else ""
 
     def _show_title(self, title: str) -> None:
-        if title == self._title or not has_title(os.environ):
+        is_first, self._title = not self._title, title
+        if title == self._shown or self._is_away or not has_title(os.environ):
             return
-        self._write(title_sequence(title) if self._title else KEEP_TITLE + title_sequence(title))
-        self._title = title
+        self._write(KEEP_TITLE + title_sequence(title) if is_first else title_sequence(title))
+        self._shown = title
 
     async def _tell(self, news: str) -> None:
         passes = bool(os.environ.get("TMUX")) and await asyncio.to_thread(_tmux_passes)

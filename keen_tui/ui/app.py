@@ -270,7 +270,7 @@ class KeenApp(App[str | None]):
     def _announcer_for(self, workplace: Workplace) -> Announcer:
         from keen_tui.ui.announcer import Announcer
 
-        return Announcer(
+        announcer = Announcer(
             self._write_to_terminal,
             workplace.session.workspace.name or str(workplace.session.workspace),
             clock=self.workspace.clock,
@@ -278,6 +278,9 @@ class KeenApp(App[str | None]):
             notify=self.settings.notify,
             least_seconds=self.settings.notify_after,
         )
+        self.app_suspend_signal.subscribe(self, lambda _: announcer.away(), immediate=True)
+        self.app_resume_signal.subscribe(self, lambda _: announcer.back(), immediate=True)
+        return announcer
 
     def _write_to_terminal(self, sequence: str) -> None:
         if self._driver:

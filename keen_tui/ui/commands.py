@@ -50,12 +50,12 @@ class SlashCommands:
         return (*built_in, *own)
 
     def called(self, message: str) -> Called | None:
-        """What the message calls; None for a message that is to be sent.
+        """What the message calls; None for one that is to be sent, such as one that begins with a blank.
 
         A message of several words is a command only if that command takes words, and one of several lines
         only if it is one of the user's: paths begin with a slash too.
         """
-        call = _CALL.fullmatch(message.strip())
+        call = _CALL.fullmatch(message.rstrip())
         if call is None:
             return None
         name, words = call[1].lower(), (call[2] or "").strip()

@@ -7,9 +7,9 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from textual.app import App, SuspendNotSupported
 
 from keen_tui.errors import KeenError
 
+_PATIENCE: Final = 1.0
+"""Seconds that an editor has for its end when the program is ended."""
 _USUAL: Final = ("nano", "vim", "vi")
 _LINE_WITH_PLUS: Final = frozenset(
     ("vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "kak", "micro", "joe", "ne", "mg", "pico")
@@ -29,49 +31,67 @@ class EditorFailed(KeenError):
     """The editor can't be had, or ended with an error: a sentence for the user."""
 
 
-async def edited(app: App[Any], text: str) -> str:
-    """What the user makes of `text` in the editor.
+async def edited(app: App[Any], text: str, take: Callable[[str], None]) -> None:
+    """Let the user go on with `text` in the editor; `take` gets what was saved there, if that is another
+    text, also where this is cancelled, as the program ends.
 
     Raises:
-        EditorFailed: `text` is still all there is.
+        EditorFailed: the editor can't be had, or ended with an error.
     """
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="keen-message-"))
     file = folder / "message.md"
     try:
         file.write_text(text, encoding="utf-8", errors="replace")
         await open_in_editor(app, file)
-        return file.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError as error:
         raise EditorFailed(f"The text can't be handed to the editor: {error.strerror}.") from error
     finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        with suppress(OSError):
+            saved = file.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+            if saved != text.removesuffix("\n"):
+                take(saved)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def open_in_editor(app: App[Any], file: Path, line: int = 0) -> None:
-    """Show a file, at that line where the editor can be told. Returns when it has ended.
+    """Show a file, at that line where the editor can be told. Returns when it has ended; cancelled, it ends
+    the editor.
 
     Raises:
         EditorFailed: there is none, it can't be started, or it ended with an error.
     """
     command = editor_command(os.environ, file, line)
     before = signal.signal(signal.SIGINT, lambda *_: None)  # ctrl+c is meant for the editor alone
-    problem: Exception | None = None
-    code = 0
     try:
         with app.batch_update(), app.suspend():
-            try:
-                code = await asyncio.to_thread(subprocess.call, command)
-            except Exception as error:  # the screen is taken back first
-                problem = error
+            ended = await _ended(command)
     except SuspendNotSupported as error:
         raise EditorFailed("The screen can't be left for an editor here.") from error
     finally:
         signal.signal(signal.SIGINT, before)
         app.refresh(layout=True)
-    if problem:
-        raise EditorFailed(f"{command[0]} can't be started: {problem}. Is EDITOR right?")
-    if code:
-        raise EditorFailed(f"{command[0]} ended with exit code {code}: nothing is changed.")
+    if isinstance(ended, OSError):
+        raise EditorFailed(f"{command[0]} can't be started: {ended.strerror}. Is EDITOR right?")
+    if ended:
+        raise EditorFailed(f"{command[0]} ended with exit code {ended}.")
+
+
+async def _ended(command: Sequence[str]) -> int | OSError:
+    """Run it in this terminal; its exit code, or why it can't be started. Nothing else is raised but
+    CancelledError: the screen is taken back behind it."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command)
+    except OSError as error:
+        return error
+    try:
+        return await process.wait()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await process.wait()
+        raise
 
 
 def editor_command(environ: Mapping[str, str], file: Path, line: int = 0) -> Sequence[str]:

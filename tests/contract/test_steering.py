@@ -69,6 +69,8 @@ async def test_it_stands_behind_the_results_and_then_before_the_reply(
             assistant("Both done."),
             user("sure?"),
         ]
+        titles = {part.turn: part.label for part in (await bench.session.context()).parts if part.turn == 1}
+        assert titles == {1: "begin"}, "the turn is named by what began it"
         steered = [(event.turn, event.step, event.text) for event in bench.log.of(Steered)]
         assert steered == [(1, 1, "mind the tests"), (1, 1, "and the docs")]
         bench.assert_valid_requests()

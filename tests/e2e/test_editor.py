@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_turn_goes_on_while_the_editor_is_open(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("false", "false ended with exit code 1: nothing is changed."),
+        ("false", "false ended with exit code 1."),
         ("no-such-editor -w", "no-such-editor can't be started"),
         ("'open quote", "EDITOR can't be understood"),
     ],
@@ -88,3 +89,18 @@ def test_a_place_that_a_command_named_opens_at_its_line(
         opened = (tmp_path / "opened").read_text().splitlines()
         assert [line.split()[0] for line in opened] == ["+1", "+7"]
         assert all(line.endswith("/src/a.py") for line in opened)
+
+
+def test_the_end_of_the_program_ends_the_editor_and_what_was_saved_there_is_the_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = f'echo "saved there" > "$1"; touch {tmp_path}/saved; exec sleep 600'
+    monkeypatch.setenv("VISUAL", editor(tmp_path, save))
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
+        terminal.type("begun" + CTRL_G)
+        terminal.wait_until((tmp_path / "saved").exists, 60, "the editor")
+        os.kill(terminal.pid, signal.SIGTERM)
+        terminal.wait_for_exit(seconds=30)
+    with program(tmp_path, []) as (terminal, _):
+        terminal.wait_for_screen("What you had not sent is back.", "saved there")

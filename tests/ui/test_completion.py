@@ -155,3 +155,15 @@ async def test_the_list_lies_over_the_transcript_and_moves_nothing(tmp_path: Pat
         assert (driver.screen.transcript.size, driver.screen.composer.region) == before
         assert driver.screen.completions.region.bottom == driver.screen.composer.region.y
         assert driver.shows("esc close")
+
+
+async def test_enter_before_a_search_that_finds_nothing_sends_and_completes_no_later_word(
+    tmp_path: Path,
+) -> None:
+    async with workspace(tmp_path, files=Files([], [])) as driver:
+        await driver.type("@zzz")
+        await driver.press("enter")
+        await driver.until(lambda: sent(driver) == ["@zzz"])
+        await driver.type("@ca")
+        await driver.pilot.pause(0.1)
+        assert driver.written == "@ca"

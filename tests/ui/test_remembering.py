@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from keen_tui.events import MessageTakenBack
 from keen_tui.history import Earlier
 from tests.support.workspace import workspace
 
@@ -94,3 +97,24 @@ async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> No
         assert driver.shows("What you had not sent is back.")
         await driver.press("up")
         assert driver.written == "lost long ago", "an older one is the newest of the history"
+
+
+async def test_a_draft_that_an_earlier_message_replaces_can_be_had_again(tmp_path: Path) -> None:
+    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+        await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
+        await driver.type("cart")
+        await driver.press("ctrl+up")
+        await driver.until_shown("› mend the cart")
+        await driver.press("enter")
+        await driver.until(lambda: driver.written == "mend the cart")
+        await driver.press("up")
+        assert driver.written == "cart"
+
+
+@pytest.mark.parametrize("text", ["!rm -rf build", "/undo"])
+async def test_a_message_that_comes_back_is_no_command(tmp_path: Path, text: str) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(MessageTakenBack(turn=1, text=text))
+        await driver.until(lambda: driver.written == f" {text}")
+        await driver.press("enter")
+        await driver.until(lambda: driver.session.calls[-1] == ("submit", f" {text}"))

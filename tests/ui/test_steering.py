@@ -64,3 +64,23 @@ async def test_it_stands_in_the_transcript_where_it_went_in(tmp_path: Path) -> N
         await driver.until_shown("I do.")
         rows = [driver.row_with(words) for words in ("make test", "› mind the tests", "I do.")]
         assert rows == sorted(rows)
+
+
+async def test_a_command_is_run_and_not_handed_in(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await running(driver)
+        await driver.type("/help x")
+        await driver.press("backspace", "backspace", "ctrl+s")
+        await driver.until(lambda: driver.app.screen is not driver.screen)
+        assert not any(call[0] == "steer" for call in driver.session.calls)
+
+
+async def test_while_no_turn_runs_what_is_queued_stays_queued(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.queue = ("later",)
+        await driver.play(QueueChanged(texts=("later",)))
+        assert driver.shows("» later")
+        assert not driver.shows("ctrl+s now")
+        await driver.press("ctrl+s")
+        await driver.until_shown("Write what the running turn shall know")
+        assert not any(call[0] == "steer" for call in driver.session.calls)

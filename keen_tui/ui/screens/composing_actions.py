@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from textual import on
 from textual.widgets import TextArea
@@ -34,7 +34,7 @@ class ComposingActions(RememberingActions):
     _offered: Wanted | None = None
     _sought: Wanted | None = None
     _refused: tuple[int, int] | None = None
-    _takes_next = False
+    _wish: Literal["", "write", "send"] = ""
 
     def on_mount(self) -> None:
         self.prompt.choose = self._choose_completion
@@ -57,7 +57,7 @@ class ComposingActions(RememberingActions):
         word = self._word
         if word and word != self._offered:
             if word == self._sought:
-                self._takes_next = True
+                self._wish = "send" if sends else "write"
                 return True
             if word.kind == "command" and self.completions.is_open:
                 self._complete_command(word)
@@ -77,7 +77,7 @@ class ComposingActions(RememberingActions):
             return True
         if not for_now and self._offered and self.completions.is_open:
             self._refused = (self.prompt.cursor_location[0], self._offered.start)
-        self._offered, self._sought, self._takes_next = None, None, False
+        self._offered, self._sought, self._wish = None, None, ""
         self.workers.cancel_group(self, "files")
         return self.completions.close()
 
@@ -96,7 +96,7 @@ class ComposingActions(RememberingActions):
         elif word.kind == "command":
             self._complete_command(word)
         elif self.files and word not in (self._offered, self._sought):
-            self._sought = word
+            self._sought, self._wish = word, ""
             self.run_worker(self._complete_file(word, self.files), group="files", exclusive=True)
 
     @on(TextArea.SelectionChanged, "#prompt")
@@ -141,9 +141,14 @@ class ComposingActions(RememberingActions):
             if self._word != word:
                 return
             self._offer(word, file_completions(paths))
-            if self._takes_next and paths:
-                self.take_completion()
-                return
+            if self._wish and paths:
+                break
+        self._sought = None
+        wish, self._wish = self._wish, ""
+        if wish == "send":
+            self.prompt.action_send()
+        elif wish:
+            self.take_completion()
 
     def _offer(self, word: Wanted, found: Sequence[Completion]) -> None:
         self._offered = word
@@ -153,8 +158,6 @@ class ComposingActions(RememberingActions):
         from keen_tui.ui.editor import EditorFailed, edited  # noqa: PLC0415 - not before the first paint
 
         try:
-            text = await edited(self.app, self.prompt.written)
+            await edited(self.app, self.prompt.written, self.prompt.write)
         except EditorFailed as failed:
             self.say(str(failed))
-        else:
-            self.prompt.write(text)

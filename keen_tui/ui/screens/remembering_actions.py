@@ -71,6 +71,7 @@ class RememberingActions(Stage):
     def take_found(self) -> bool:
         """Put the chosen message into the composer; while there is none the search goes on."""
         if chosen := self.completions.chosen:
+            self.prompt.keep(self._draft_before or "")
             self._end_search(chosen.text)
         return True
 
@@ -86,7 +87,7 @@ class RememberingActions(Stage):
     def _end_search(self, text: str) -> None:
         self._draft_before = None
         self.completions.close()
-        self.prompt.write(text)
+        self.prompt.restore(text)
 
     async def _remember(self) -> None:
         assert self.prompts
@@ -95,5 +96,5 @@ class RememberingActions(Stage):
         self.prompt.remember((*earlier.here, *filter(None, lost)))
         self._elsewhere = earlier.elsewhere
         if newest:
-            self.prompt.write_before(newest)
+            self.prompt.restore("\n".join(filter(str.strip, (newest, self.prompt.written))))
             self.say("What you had not sent is back.")

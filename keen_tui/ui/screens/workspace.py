@@ -162,9 +162,10 @@ class WorkspaceScreen(
         text = words or self.prompt.written
         if text.strip() and not words:
             self.prompt.put_away()
-        if not text.strip() and not self.session.queue:
+        is_call = text.startswith(SHELL_SIGN) or self.commands.called(text) is not None
+        if not text.strip() and not (self.session.queue and self.state.turn_running):
             self.say("Write what the running turn shall know, then hand it in.")
-        elif self.lacks_model or text.startswith(SHELL_SIGN):
+        elif self.lacks_model or is_call:
             self._send(Prompt.Sent(text))
         else:
             if not words:
@@ -285,7 +286,7 @@ class WorkspaceScreen(
     def _edit_queued(self) -> None:
         text = self.session.withdraw_queued()
         if text is not None:
-            self.prompt.write(text)
+            self.prompt.write_before(text)
 
     @on(Prompt.LeaveWanted)
     def _leave_from_prompt(self) -> None:

@@ -160,10 +160,7 @@ class Prompt(TextArea):
 
     def put_away(self) -> None:
         """Empty the prompt; what was written is the newest of the history."""
-        text = self.text
-        if text.strip() and (not self._sent or self._sent[-1] != text):
-            self._sent.append(text)
-        self._place = len(self._sent)
+        self.keep(self.text)
         self._draft = ""
         self.clear()
 
@@ -178,12 +175,24 @@ class Prompt(TextArea):
         return self._sent
 
     def write(self, text: str) -> None:
-        """Put `text`, folded if it is long, in place of what is written, the cursor at its end."""
+        """Put `text`, folded if it is long, in place of what is written, the cursor at its end. What stood
+        there is the newest of the history."""
+        self.keep(self.text)
+        self.restore(text)
+
+    def restore(self, text: str) -> None:
+        """Put `text` in place of what is written, which is no longer wanted."""
         self._show(self._pastes.fold_again(text))
+
+    def keep(self, text: str) -> None:
+        """Make this the newest of the history."""
+        if text.strip() and self._sent[-1:] != [text]:
+            self._sent.append(text)
+        self._place = len(self._sent)
 
     def write_before(self, text: str) -> None:
         """Put `text` before what is written."""
-        folded, draft = self._pastes.fold_again(text), self.text
+        folded, draft = self._pastes.fold_again(_as_words(text)), self.text
         self._show(f"{folded}\n{draft}" if draft.strip() else folded)
 
     def complete(self, start: int, end: int, text: str) -> None:
@@ -226,6 +235,11 @@ class Prompt(TextArea):
         self._show(self._draft if place == len(self._sent) else self._sent[place])
 
 
+def _as_words(text: str) -> str:
+    """A message that comes back says what it said: without the blank it could be run instead of sent."""
+    return f" {text}" if text[:1] in ("/", SHELL_SIGN) else text
+
+
 class Composer(Rows):
     """Draws bar, queue and prompt sign around the prompt."""
 
@@ -234,6 +248,7 @@ class Composer(Rows):
         self.prompt = Prompt()
         self._queue: tuple[str, ...] = ()
         self._steered: tuple[str, ...] = ()
+        self._turn_runs = False
         self._flat = False
         self._text_rows = 1
 
@@ -249,8 +264,9 @@ class Composer(Rows):
         hint = _hint(state)
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
-        if (state.queue, state.steered) != (self._queue, self._steered):
-            self._queue, self._steered = state.queue, state.steered
+        waiting = (state.queue, state.steered, state.turn_running)
+        if waiting != (self._queue, self._steered, self._turn_runs):
+            self._queue, self._steered, self._turn_runs = waiting
             self.prompt.queue_waits = bool(self._waiting)
             self._place_prompt()
 
@@ -314,7 +330,7 @@ class Composer(Rows):
         fact = "goes in with the next results" if is_steered else "queued"
         facts = [Text(f"{fact}, {hidden} more before it" if hidden else fact, look("dim"))]
         if not self.prompt.text:
-            if place == len(self._steered):
+            if place == len(self._steered) and self._turn_runs:
                 facts.append(self.key_hint(shown("steer"), "now"))
             if place == len(self._waiting) - 1:
                 facts.append(self.key_hint(glyphs.up, "edit"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -62,9 +63,35 @@ def test_a_draft_goes_to_the_next_program_in_its_folder_and_only_once(root: Path
     assert store(root).take_drafts() == (), "its program still runs"
     first.close()
     assert store(root, "other").take_drafts() == ()
-    assert store(root).take_drafts() == ("half a thought",)
-    assert store(root).take_drafts() == ()
+    second = store(root)
+    assert second.take_drafts() == ("half a thought",)
+    assert store(root).take_drafts() == (), "it is the second one's own now"
+    second.keep_draft("")
+    second.close()
     assert list((root / "drafts").iterdir()) == []
+
+
+def test_of_several_drafts_the_older_ones_are_among_the_messages(root: Path) -> None:
+    for number, text in enumerate(("lost long ago", "lost just now")):
+        left = store(root)
+        left.keep_draft(text)
+        left.close()
+        (file,) = (each for each in (root / "drafts").glob("*.json") if text in each.read_text())
+        os.utime(file, (number, number))
+    third = store(root)
+    assert third.take_drafts() == ("lost long ago", "lost just now")
+    assert [text for _, text in texts(third)] == ["lost long ago"]
+    third.close()
+    assert store(root).take_drafts() == ("lost just now",), "a crash right behind the start loses nothing"
+
+
+def test_a_torn_line_takes_no_other_with_it_and_any_text_can_be_kept(root: Path) -> None:
+    store(root).add("whole")
+    with (root / "history.jsonl").open("ab") as file:
+        file.write(b'{"folder": "/x", "te')
+    store(root).add("after \ud800 it")
+    assert [text for _, text in texts(store(root))] == ["whole", "after ? it"]
+    store(root).keep_draft("half \ud800")
 
 
 def test_what_was_sent_leaves_no_draft(root: Path) -> None:
