@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from keen_tui.errors import ConfigError
-from keen_tui.masking import keep_secret
+from keen_tui.masking import keep_key
 from keen_tui.models import ProviderInfo
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def checked_key(key: str, where: str) -> str:
         raise ConfigError("The key is empty.")
     if len(key) > KEY_LIMIT or not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigError(f"The key {where} holds characters that no key has: copy it again.")
-    keep_secret(key)
+    keep_key(key)
     return key
 
 

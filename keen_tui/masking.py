@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -14,12 +15,25 @@ _SHORTEST: Final = 8
 """Characters that a secret has at least: shorter ones would be found in words."""
 
 _known: set[str] = set()
+_keys: set[str] = set()
+"""The API keys among them."""
 
 
 def keep_secret(secret: str) -> None:
     """From now on `masked` takes this out of all texts."""
     if len(secret) >= _SHORTEST:
         _known.add(secret)
+
+
+def keep_key(key: str) -> None:
+    """From now on this API key is known: `known_keys` gives it, `masked` takes it out of all texts."""
+    keep_secret(key)
+    _keys.update({key} & _known)
+
+
+def known_keys() -> frozenset[str]:
+    """The API keys that came by so far."""
+    return frozenset(_keys)
 
 
 def keep_secrets_of(environ: Mapping[str, str]) -> None:
@@ -39,6 +53,38 @@ def _shapes() -> re.Pattern[str]:
         r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
         re.IGNORECASE | re.DOTALL,
     )
+
+
+class KeysTakenOut:
+    """Takes API keys out of output as it comes, also where one comes in two pieces.
+
+    Args:
+        keys: what to take out; ones that are too short to be keys are passed over.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        long_enough = {key for key in keys if len(key) >= _SHORTEST}
+        self._keys = [os.fsencode(key) for key in sorted(long_enough, key=len, reverse=True)]
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What can be passed on; the end that may be the beginning of a key is held back."""
+        output = self._held + chunk
+        for key in self._keys:
+            output = output.replace(key, MASK.encode())
+        begun = max((_begun(key, output) for key in self._keys), default=0)
+        output, self._held = output[: len(output) - begun], output[len(output) - begun :]
+        return output
+
+    def rest(self) -> bytes:
+        """What was held back: nothing comes any more."""
+        held, self._held = self._held, b""
+        return held
+
+
+def _begun(key: bytes, output: bytes) -> int:
+    """How many bytes of the key stand at the end of the output."""
+    return next((size for size in range(len(key) - 1, 0, -1) if output.endswith(key[:size])), 0)
 
 
 def masked(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from keen_tui.agent.history_desk import HistoryDesk
@@ -48,15 +48,16 @@ def build_session(
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
     instruct: Callable[[], Instructions] | None = None,
+    key_variables: Callable[[], Iterable[str]] = tuple,
 ) -> Session:
     """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `keeper`
     keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here,
-    `instruct` reads AGENTS.md."""
+    `instruct` reads AGENTS.md, `key_variables` names variables that hold API keys."""
     sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
         provider=provider,
-        toolbox=build_toolbox(workspace, keeper, rules=rules, sandbox=sandbox),
+        toolbox=build_toolbox(workspace, keeper, rules=rules, sandbox=sandbox, key_variables=key_variables),
         mode=settings.mode,
         attended=attended,
         max_steps=settings.max_steps,
@@ -75,6 +76,13 @@ def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
     where = str(settings_file(environ))
     by_ruling = {ruling: getattr(settings, f"permissions_{ruling}") for ruling in RULINGS}
     return Rules(rule for ruling, texts in by_ruling.items() for rule in parse_rules(ruling, texts, where))
+
+
+def key_variables(settings: Settings, environ: Mapping[str, str]) -> Iterable[str]:
+    """The variables that hold API keys, as the settings and the whole catalogue name them."""
+    catalog = load_catalog(home_folder(environ) / "providers")
+    names = (name for provider in catalog.providers.values() for name in provider.key_variables)
+    return frozenset({*names, settings.api_key_env} - {""})
 
 
 def build_file_names(workspace: Path) -> FileNames:
@@ -118,5 +126,6 @@ def build_saved_session(
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
         instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
+        key_variables=lambda: key_variables(settings, environ),
     )
     return session, HistoryDesk(session, store, keeper, keeps_pending=settings.pending_durable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 _KEPT = frozenset(
     """
@@ -37,9 +37,15 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | {"PATH": _absolute_path(environ)} | _SET
 
 
-def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of commands that the user runs: the user's own, but no pager and no prompt."""
-    return {**environ, **_SET}
+def own_environment(environ: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
+    """The environment of commands that the user runs: the user's own, but no pager and no prompt, and without
+    the variables of the names `keys`."""
+    return {name: value for name, value in environ.items() if name not in keys} | _SET
+
+
+def key_variables(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
+    """The variables that hold API keys: those that somebody named, and those that are called so."""
+    return frozenset({*named, *(name for name in environ if name.upper().endswith("_API_KEY"))})
 
 
 def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:

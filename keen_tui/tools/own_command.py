@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
+from keen_tui.masking import KeysTakenOut, known_keys
 from keen_tui.messages import ToolResult
 from keen_tui.tools.base import OutputSink
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
-from keen_tui.tools.environment import find_program, own_environment
+from keen_tui.tools.environment import find_program, key_variables, own_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
@@ -25,11 +26,18 @@ STOPPED = "[stopped by the user]"
 
 class OwnCommands:
     """Runs commands with `bash -c` (or `sh -c`) in `folder`. `new_output_file` names files for output that is
-    too long for a result."""
+    too long for a result. `key_variables` names the variables that hold API keys, beside those that are
+    called so: commands don't get them, and their values are taken out of the output."""
 
-    def __init__(self, folder: Path, new_output_file: Callable[[], Path | None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        new_output_file: Callable[[], Path | None],
+        key_variables: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         self._folder = folder
         self._new_output_file = new_output_file
+        self._key_variables = key_variables
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     async def run(self, command: str, on_output: OutputSink) -> ToolResult:
@@ -40,15 +48,21 @@ class OwnCommands:
         Raises:
             ToolFailure: it can't be started.
         """
+        hidden = key_variables(os.environ, self._key_variables())
+        without_keys = KeysTakenOut(known_keys() | {os.environ.get(name, "").strip() for name in hidden})
         captured, kept = CapturedOutput(), KeptOutput(self._new_output_file)
         live = LiveOutput(captured, on_output)
         ended: Ended | None = None
 
-        def take(chunk: bytes) -> None:
-            kept.feed(chunk)
-            live.feed(chunk)
+        def pass_on(chunk: bytes) -> None:
+            if chunk:
+                kept.feed(chunk)
+                live.feed(chunk)
 
-        launch = Launch(argv=(self._shell, "-c", command), environ=own_environment(os.environ))
+        def take(chunk: bytes) -> None:
+            pass_on(without_keys.feed(chunk))
+
+        launch = Launch(argv=(self._shell, "-c", command), environ=own_environment(os.environ, hidden))
         try:
             ended = await run_command(launch, folder=self._folder, timeout=None, on_output=take)
         except asyncio.CancelledError:
@@ -56,6 +70,7 @@ class OwnCommands:
         except (OSError, ValueError) as error:
             raise ToolFailure(f"the command can't be started in {self._folder}: {error}.") from error
         finally:
+            pass_on(without_keys.rest())
             live.close()
         output = captured.text(await _in_any_case(asyncio.to_thread(kept.close))).strip("\n")
         return _stopped(command, output) if ended is None else command_result(command, output, ended)

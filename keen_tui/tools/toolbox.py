@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from keen_tui.errors import ToolFailure
@@ -75,6 +75,7 @@ def build_toolbox(
     sandbox: SandboxFinder | None = None,
     rg: str | None = None,
     use_rg: bool = True,
+    key_variables: Callable[[], Iterable[str]] = tuple,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -84,6 +85,7 @@ def build_toolbox(
         sandbox: finds what commands run in; None: they run as the user does.
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
+        key_variables: names the variables that hold API keys, beside those that are called so.
     """
     sandbox, todos = sandbox or no_sandbox(), TodoList()
     workspace = Workspace(root, keeper, rules)
@@ -102,5 +104,5 @@ def build_toolbox(
         ),
         sandbox,
         todos,
-        OwnCommands(workspace.root, workspace.new_output_file),
+        OwnCommands(workspace.root, workspace.new_output_file, key_variables),
     )

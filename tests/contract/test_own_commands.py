@@ -67,6 +67,20 @@ async def test_it_runs_as_the_user_but_asks_nobody(
         assert ran.result.text == f"mine dumb cat\nno input\n{tmp_path.resolve()}"
 
 
+async def test_keys_reach_neither_its_environment_nor_what_is_kept_and_sent(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "made-up-value-1")
+    (tmp_path / "keys").write_text("made-up-value-1")
+    async with at_work([OK], tmp_path) as bench:
+        split = "printf made-up-; sleep 0.3; echo value-1"
+        ran = await run(bench, f"echo ${{SOME_API_KEY-none}}; {split}; cat keys")
+        assert ran.result.text == "none\n[key]\n[key]"
+        await bench.ask("go")
+        assert "made-up-value" not in "".join(bench.lines())
+        assert "made-up-value" not in "".join(each.text for each in bench.log.of(ToolOutput))
+
+
 async def test_live_output_comes_and_a_stop_ends_all_of_its_processes(
     tmp_path: Path, at_work: AtWork
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from keen_tui import log
 from keen_tui.cli import told
-from keen_tui.masking import keep_secret, keep_secrets_of, masked
+from keen_tui.masking import KeysTakenOut, keep_secret, keep_secrets_of, masked
 
 
 @pytest.fixture
@@ -57,6 +57,14 @@ def test_secrets_that_are_known_are_taken_out() -> None:
         masked("a-value-nobody-guesses token-value-1 nothing-secret short")
         == "[key] [key] nothing-secret short"
     )
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+def test_keys_are_taken_out_of_output_however_it_comes(size: int) -> None:
+    output = b"a made-up-value-1 made-up-made-up-value-2 made-up-value-12 short made-up"
+    taken_out = KeysTakenOut(("made-up-value-1", "made-up-value-2", "short", ""))
+    pieces = [taken_out.feed(output[at : at + size]) for at in range(0, len(output), size)]
+    assert b"".join((*pieces, taken_out.rest())) == b"a [key] made-up-[key] [key]2 short made-up"
 
 
 def test_the_log_is_for_the_user_alone_and_holds_no_key(home: Path) -> None:
