@@ -16,13 +16,13 @@ from keen_tui.config import Settings
 from keen_tui.home import data_folder, home_folder, settings_file
 from keen_tui.keys import Keys
 from keen_tui.models import ModelInfo
+from keen_tui.programs import find_program
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog import load_catalog
 from keen_tui.providers.choice import Chooser
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
-from keen_tui.tools.environment import find_program
 from keen_tui.tools.file_names import FileNames
 from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here

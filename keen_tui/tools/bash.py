@@ -12,11 +12,12 @@ from typing import Any
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
+from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import OutputSink, Outside, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
-from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.environment import child_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import run_command

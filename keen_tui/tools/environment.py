@@ -1,10 +1,11 @@
-"""What commands get to see of our environment, and where their programs are found."""
+"""What commands get to see of our environment."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Iterable, Mapping
+
+from keen_tui.programs import absolute_folders
 
 _KEPT = frozenset(
     """
@@ -32,9 +33,9 @@ _SET = {
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
     kept = {name: value for name, value in environ.items() if name in _KEPT}
-    folders = {name: _absolute(environ[name].replace(";", ":")) for name in _FOLDERS if environ.get(name)}
+    folders = {name: absolute_folders(environ.get(name, "").replace(";", ":")) for name in _FOLDERS}
     kept |= {name: value for name, value in folders.items() if value}
-    return kept | {"PATH": _absolute_path(environ)} | _SET
+    return kept | {"PATH": absolute_folders(environ.get("PATH", os.defpath))} | _SET
 
 
 def own_environment(environ: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
@@ -51,17 +52,3 @@ def key_variables(environ: Mapping[str, str], named: Iterable[str]) -> frozenset
 def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Where commands look for libraries before they look in the system."""
     return list(filter(None, child_environment(environ).get("LD_LIBRARY_PATH", "").split(os.pathsep)))
-
-
-def find_program(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
-    """The absolute path of a program in PATH, or None. Relative folders of PATH are passed over."""
-    return shutil.which(name, path=_absolute_path(environ))
-
-
-def _absolute_path(environ: Mapping[str, str]) -> str:
-    return _absolute(environ.get("PATH", os.defpath))
-
-
-def _absolute(value: str) -> str:
-    """Folders without those that are relative to where somebody is."""
-    return os.pathsep.join(folder for folder in value.split(os.pathsep) if folder.startswith("/"))

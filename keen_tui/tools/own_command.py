@@ -12,10 +12,11 @@ from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.masking import KeysTakenOut, known_keys
 from keen_tui.messages import ToolResult
+from keen_tui.programs import find_program
 from keen_tui.tools.base import OutputSink
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
-from keen_tui.tools.environment import find_program, key_variables, own_environment
+from keen_tui.tools.environment import key_variables, own_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command

@@ -8,11 +8,11 @@ from pathlib import Path
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolCall, ToolSpec
 from keen_tui.plain import clean
+from keen_tui.programs import find_program
 from keen_tui.tools.ask_user import AskUser
 from keen_tui.tools.base import Keeper, PreparedCall, Tool
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.edit_file import EditFile
-from keen_tui.tools.environment import find_program
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
 from keen_tui.tools.own_command import OwnCommands

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 
 from keen_tui.choices import Notify
+from keen_tui.programs import find_program
 from keen_tui.ui.outside import (
     BELL,
     GIVE_TITLE_BACK,
@@ -93,7 +94,10 @@ class Announcer:
 
 def _tmux_passes() -> bool:
     """Whether tmux passes sequences on to the terminal around it."""
-    command = ("tmux", "show-options", "-gv", "allow-passthrough")
+    tmux = find_program("tmux")
+    if not tmux:
+        return False
+    command = (tmux, "show-options", "-gv", "allow-passthrough")
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=2, check=False).stdout
     except (OSError, subprocess.SubprocessError):

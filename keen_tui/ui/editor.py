@@ -16,6 +16,7 @@ from typing import Any, Final
 from textual.app import App, SuspendNotSupported
 
 from keen_tui.errors import KeenError
+from keen_tui.programs import find_program
 
 _PATIENCE: Final = 1.0
 """Seconds that an editor has for its end when the program is ended."""
@@ -111,8 +112,8 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int = 0) -> Seq
 
 
 def _usual(environ: Mapping[str, str]) -> list[str]:
-    found = (name for name in _USUAL if shutil.which(name, path=environ.get("PATH")))
-    return [name] if (name := next(found, "")) else []
+    found = filter(None, (find_program(name, environ) for name in _USUAL))
+    return [program] if (program := next(found, "")) else []
 
 
 def _at_line(editor: str, file: Path, line: int) -> Sequence[str]:

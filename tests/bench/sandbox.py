@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.programs import find_program
+from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock, landlock_version

@@ -68,3 +68,23 @@ async def test_without_focus_reports_a_key_says_that_the_user_is_there(tmp_path:
         await driver.press("a")
         await long_turn(driver)
         assert not terminal.bells
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+async def test_tmux_is_asked_but_no_program_of_that_name_in_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tmux").write_text("#!/bin/sh\necho on\n")
+    (tmp_path / "bin/tmux").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin") if absolute else "bin")
+    monkeypatch.setenv("TMUX", "/tmp/tmux,1,0")
+    monkeypatch.setenv("KITTY_WINDOW_ID", "1")
+    terminal = Written()
+    async with workspace(tmp_path, terminal=terminal, settings=UiSettings(notify="desktop")) as driver:
+        driver.app.post_message(AppBlur())
+        await driver.until(lambda: driver.app.is_watched is False)
+        await long_turn(driver)
+        await driver.until(lambda: "\x1bPtmux;" in terminal.all or bool(terminal.bells))
+        assert bool(terminal.bells) is not absolute

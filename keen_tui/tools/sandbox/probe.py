@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.home import data_folder, home_folder
-from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.programs import find_program
+from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.errors import ToolFailure
+from keen_tui.programs import find_program
 from keen_tui.tools.base import Access, CommandPart
-from keen_tui.tools.environment import find_program, library_folders
+from keen_tui.tools.environment import library_folders
 from keen_tui.tools.sensitive import holds_secrets
 from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands

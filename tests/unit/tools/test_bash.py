@@ -15,8 +15,9 @@ import pytest
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed
+from keen_tui.programs import find_program
 from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.environment import child_environment, find_program
+from keen_tui.tools.environment import child_environment
 from keen_tui.tools.strays import can_find_strays, end_strays
 from tests.support.agent import LIMIT
 from tests.support.tools import ToolBench

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.environment import find_program
+from keen_tui.programs import find_program
 from keen_tui.tools.file_names import FileNames
 from keen_tui.tools.search import Searcher
 from keen_tui.tools.workspace import Workspace

@@ -28,9 +28,20 @@ def test_the_editor_that_is_set_is_told_the_line_in_its_own_way(
     assert editor_command(environ, FILE, line) == expected
 
 
+def test_none_is_taken_from_the_folder_that_is_worked_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nano").write_text("#!/bin/sh\n")
+    (tmp_path / "nano").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (".", f":{tmp_path / 'nothing'}", ""):
+        with pytest.raises(EditorFailed, match="Set EDITOR"):
+            editor_command({"PATH": path}, FILE)
+
+
 def test_without_one_that_is_set_a_usual_one_is_taken(tmp_path: Path) -> None:
     (tmp_path / "vi").write_text("#!/bin/sh\n")
     (tmp_path / "vi").chmod(0o755)
-    assert editor_command({"PATH": str(tmp_path)}, FILE) == ["vi", str(FILE)]
+    assert editor_command({"PATH": str(tmp_path)}, FILE) == [str(tmp_path / "vi"), str(FILE)]
     with pytest.raises(EditorFailed, match="Set EDITOR"):
         editor_command({"PATH": str(tmp_path / "nothing")}, FILE)
