@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from keen_tui.config import load_settings
 from keen_tui.errors import KeyProblem
 from keen_tui.ui import keymap
 from keen_tui.ui.key_checks import checked
@@ -25,6 +28,15 @@ def test_another_key_is_named_and_bound_in_the_place_of_the_old_one() -> None:
     assert keymap.overrides()["send"] == "f4,alt+enter"
     assert keymap.action_by_key("composer")["f4"] == "send"
     assert "enter" not in keymap.action_by_key("composer")
+
+
+def test_the_examples_of_the_guide_are_settings_that_can_be(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs/guide/settings.md"
+    examples = re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert examples
+    for example in examples:
+        (tmp_path / "settings.toml").write_text(example)
+        keymap.use(load_settings({}, {"KEEN_HOME": str(tmp_path)}).keys)
 
 
 def test_an_action_without_a_key_is_named_by_its_command_or_not_at_all() -> None:
