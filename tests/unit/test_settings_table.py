@@ -101,6 +101,12 @@ def test_a_file_that_would_be_wrong_is_not_written(tmp_path: Path, environ: dict
     assert (tmp_path / "settings.toml").read_text() == 'mode = "wild"\n'
 
 
+def test_a_table_that_is_none_is_told_of(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "settings.toml").write_text("memory = 3\n")
+    with pytest.raises(ConfigError, match="can't be changed"):
+        remember({"memory_policy": "in-band"}, environ)
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o640])
 def test_who_may_read_the_file_stays_as_it_is(tmp_path: Path, environ: dict[str, str], mode: int) -> None:
     file = tmp_path / "settings.toml"
