@@ -20,6 +20,7 @@ from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.strays import can_find_strays, end_strays
 from tests.support.agent import LIMIT
+from tests.support.processes import called_with
 from tests.support.tools import ToolBench
 
 needs_proc = pytest.mark.skipif(not can_find_strays(), reason="there is no /proc")
@@ -73,6 +74,19 @@ async def test_a_timeout_is_124_and_keeps_the_output_so_far(tmp_path: Path) -> N
     assert result.text.endswith("[exit code 124]")
     assert result.facts == (CommandFailed(command=command, exit_code=124),)
     await wait_until_gone(pid)
+
+
+@needs_proc
+async def test_of_a_bomb_of_forks_that_ignore_the_end_nothing_is_left(tmp_path: Path) -> None:
+    """T03. It stops at 127 processes: a limit for them would not hold for root."""
+    forks = "{ bomb $(($1 - 1)) & bomb $(($1 - 1)) & }"
+    bomb = f"bomb() {{ trap '' TERM; echo here; [ $1 = 0 ] || {forks}; sleep 60611; }}; bomb 6"
+    result = await ToolBench(tmp_path)("bash", command=bomb, timeout=2)
+    assert result.exit_code == 124
+    assert result.text.count("here") > 1
+    async with asyncio.timeout(LIMIT):
+        while called_with("60611"):
+            await asyncio.sleep(0.02)
 
 
 async def test_a_timeout_lets_the_command_clean_up_first(tmp_path: Path) -> None:
