@@ -59,17 +59,22 @@ def _is_work(given: Mapping[str, Any]) -> bool:
 
 def _theme(given: Mapping[str, Any]) -> str:
     """The theme by name, as far as that can be told at once; what is wrong is found out later."""
-    if "theme" in given:
-        return str(given["theme"])
+    from keen_tui.ui.usual_theme import theme_for
+
+    return theme_for(str(given["theme"]) if "theme" in given else _written_theme(), os.environ)
+
+
+def _written_theme() -> str:
+    """The theme that the settings file names, "" for none."""
     from keen_tui.home import settings_file
 
     try:
         written = settings_file(os.environ).read_text("utf-8")
         import tomllib
 
-        return str(tomllib.loads(written).get("theme", "keen-dark"))
+        return str(tomllib.loads(written).get("theme", ""))
     except (OSError, ValueError):
-        return "keen-dark"
+        return ""
 
 
 if __name__ == "__main__":

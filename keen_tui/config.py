@@ -33,7 +33,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
     run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
-    `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
+    `theme` "" is what the terminal can show. `notify` is how the user is told of turns that took
+    `notify_after` seconds while looking elsewhere.
     """
 
     provider: str = ""
@@ -54,7 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions_allow: tuple[str, ...] = ()
     permissions_ask: tuple[str, ...] = ()
     permissions_deny: tuple[str, ...] = ()
-    theme: str = "keen-dark"
+    theme: str = ""
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False
     mouse: bool = True

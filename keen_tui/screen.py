@@ -17,6 +17,7 @@ from keen_tui.loading import load_all
 from keen_tui.log import begin_log
 from keen_tui.toml_lines import place_of
 from keen_tui.ui.app import UiSettings, run_app
+from keen_tui.ui.usual_theme import theme_for
 
 if TYPE_CHECKING:
     from keen_tui.ui.port import Workplace
@@ -38,7 +39,7 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
 
 def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | None:
     look = UiSettings(
-        theme=settings.theme,
+        theme=theme_for(settings.theme, os.environ),
         reduced_motion=settings.reduced_motion,
         glyphs=settings.glyphs,
         mouse=settings.mouse,

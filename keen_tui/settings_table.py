@@ -74,7 +74,7 @@ ABOUT: Final[Mapping[str, About]] = {
     ),
     "theme": About(
         meaning="The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "
-        "a file in the folder themes beside this one.",
+        "a file in the folder themes beside this one. Not set: keen-dark, with sixteen colours keen-ansi16.",
         effect="at once",
     ),
     "glyphs": About(

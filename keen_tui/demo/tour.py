@@ -22,6 +22,7 @@ CONTEXT_WINDOW = 32_000
 
 FIRST_PROMPT = "fix the failing discount test"
 SECOND_PROMPT = "what do you still know of that turn?"
+_PROMPTS = (FIRST_PROMPT, SECOND_PROMPT)
 ATTEMPTS = 2
 """Attempts a step in the tour: one automatic retry, so that the retry key is soon needed."""
 
@@ -44,7 +45,7 @@ class TourModel:
 
     def __call__(self, request: RecordedRequest) -> Answer:
         messages = seen(request)
-        question = max(index for index, each in enumerate(messages) if each.role == "user")
+        question = _question_in(messages)
         reply = self._reply(messages, question)
         used = TokenUsage(input_tokens=len(request.raw) // 4, output_tokens=_size(reply) // 4)
         return replace(reply, pace=self._delay, wait=self._delay * 12, usage=used)
@@ -52,7 +53,7 @@ class TourModel:
     def _reply(self, messages: Sequence[Seen], question: int) -> Reply:
         asked, since = messages[question].text, messages[question + 1 :]
         if FIRST_PROMPT in asked:
-            return self._fix(since)
+            return _taking_note(self._fix(since), since)
         if SECOND_PROMPT in asked:
             return _what_is_remembered(messages[:question])
         return Reply(
@@ -111,6 +112,25 @@ class TourModel:
                 Call("bash", {"command": self._test_command}),
             ]
         )
+
+
+def _question_in(messages: Sequence[Seen]) -> int:
+    """Where the message stands that is answered: words behind tool results were handed in on the way."""
+    question, on_the_way = 0, False
+    for index, each in enumerate(messages):
+        if each.role != "user":
+            on_the_way = each.role == "tool"
+        elif not on_the_way or any(prompt in each.text for prompt in _PROMPTS):
+            question = index
+    return question
+
+
+def _taking_note(reply: Reply, since: Sequence[Seen]) -> Reply:
+    """The reply, which says first that words were handed in behind the newest results."""
+    if not since or since[-1].role != "user":
+        return reply
+    note = "I have what you just wrote, but I am a script and go on as before. A model would heed it.\n\n"
+    return replace(reply, parts=(Say(note), *reply.parts))
 
 
 def _cut_off() -> Reply:

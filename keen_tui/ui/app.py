@@ -29,7 +29,8 @@ from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.signals import ending
-from keen_tui.ui.themes import DEFAULT_THEME, KeenTheme, Styles, load_theme, load_themes
+from keen_tui.ui.themes import KeenTheme, Styles, load_theme, load_themes
+from keen_tui.ui.usual_theme import DEFAULT_THEME, theme_for
 
 if TYPE_CHECKING:
     from keen_tui.events import Event
@@ -108,6 +109,7 @@ class KeenApp(App[str | None]):
         )
         self.register_theme(theme.textual())
         self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
+        self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
         self.stylesheet.set_variables(self.get_css_variables())
 
     @property
@@ -135,10 +137,10 @@ class KeenApp(App[str | None]):
         self.workspace.guide.text = text
 
     def suggest(self, text: str) -> None:
-        """Put `text` into the composer, unless the user has written something there."""
+        """Put `text` into the composer, unless the user has written something there. Typing replaces it."""
         prompt = self.workspace.prompt
         if text and not prompt.text.strip():
-            prompt.write(text)
+            prompt.suggest(text)
 
     def keep_draft(self) -> None:
         """Keep what was written and not sent, as the program ends."""
@@ -196,6 +198,8 @@ class KeenApp(App[str | None]):
                 self._at_the_entrance(event)
                 return
             self.workspace.forget_notice()
+            if isinstance(event, events.Key) and self.screen is self.workspace:
+                self.workspace.turn_to_prompt(event)
         await super().on_event(event)
 
     def _at_the_entrance(self, event: events.Key | events.Paste) -> None:
@@ -351,7 +355,8 @@ class KeenApp(App[str | None]):
         """Let a setting of the screen, by its name in the file, take effect now."""
         match name:
             case "theme":
-                self.theme = value if value in self._themes else DEFAULT_THEME
+                wanted = theme_for(value, os.environ)
+                self.theme = wanted if wanted in self._themes else DEFAULT_THEME
             case "glyphs":
                 self._glyphs = choose_glyphs(value or None, os.environ, _encoding())
                 self._restyle()

@@ -76,6 +76,11 @@ def same_key(action_id: str, does: str, *, priority: bool = False) -> Binding:
     return Binding(keys, does, show=False, priority=priority, id=action_id)
 
 
+def letters_of(where: Where) -> frozenset[str]:
+    """The keys of the actions of that place, of which those that are letters can't be written there."""
+    return frozenset(key for action in ACTIONS if action.where == where for key in keys_of(action))
+
+
 def overrides() -> dict[str, str]:
     """The user's keys by the id of a binding, for `App.set_keymap`."""
     return {action_id: ",".join(keys) or NO_KEY for action_id, keys in _own.items()}

@@ -18,6 +18,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from keen_tui.toml_lines import line_of
+from keen_tui.ui.usual_theme import DEFAULT_THEME
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "ground": ("background", "surface", "panel", "raised", "edge", "track", "select"),
@@ -27,8 +28,6 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "code": ("keyword", "string", "number", "comment", "name"),
 }
 """The roles of a theme by the table of the file that holds them."""
-
-DEFAULT_THEME = "keen-dark"
 
 _VARIABLES = {
     "block-cursor-foreground": "text",

@@ -226,6 +226,12 @@ async def test_a_place_beyond_the_newest_turns_is_shown_as_soon_as_it_is_read(tm
         await driver.play(SessionOpened(id="s4", restoring=True), *told(1, 79), SessionRestored())
         await driver.until_shown("3 of 79")
         await driver.until_shown("message 3 on discount")
+        await driver.type("next")
+        assert driver.written == "next"
+        await driver.until_shown("3 of 79   ctrl+f find")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.shows("3 of 79"))
+        assert driver.written == "next"
 
 
 async def test_the_newest_turns_of_a_long_session_stay_in_view_when_the_rest_is_read(tmp_path: Path) -> None:

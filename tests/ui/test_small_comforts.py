@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keen_tui.display import CommandDisplay
+from keen_tui.events import ShellFinished, ShellStarted
 from keen_tui.measures import counted
+from keen_tui.messages import ToolResult
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import workspace
@@ -71,3 +74,66 @@ async def test_what_a_turn_carries_is_not_cut_within_its_unit(tmp_path: Path) ->
 
 def test_large_counts_are_told_in_thousands() -> None:
     assert counted(12_345, "line") == "12,345 lines"
+
+
+async def test_a_letter_that_does_nothing_in_the_transcript_is_written(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        driver.screen.transcript.focus()
+        await driver.press("home")
+        await driver.type("hey, yes")
+        assert driver.written == "hey, yes"
+        driver.screen.sidebar.turn_memory.focus()
+        await driver.pilot.pause()
+        await driver.type("!ls")
+        assert driver.written == "hey, yes!ls"
+
+
+async def test_keys_of_the_transcript_stay_keys_there(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        driver.screen.transcript.focus()
+        await driver.press("g", "j", "space")
+        assert driver.screen.transcript.has_focus
+        assert driver.written == ""
+
+
+async def test_where_nothing_is_to_be_copied_that_is_said(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        for command, told in (
+            ("/copy", "no reply to copy yet"),
+            ("/copy all", "nothing to copy yet"),
+        ):
+            await driver.type(command)
+            await driver.press("enter")
+            await driver.until_shown(told)
+        await driver.play(*story.discount_turn(1), story.done(1))
+        await driver.type("/copy code")
+        await driver.press("enter")
+        await driver.until_shown("no code in the newest reply")
+
+
+async def test_the_copy_of_an_excerpt_is_called_one(tmp_path: Path) -> None:
+    output = "first\n[… 4,000 lines left out; the whole output is in /somewhere …]\nlast"
+    ran = ToolResult(text="", display=CommandDisplay(command="seq", output=output, exit_code=0))
+    async with workspace(tmp_path) as driver:
+        await driver.play(
+            ShellStarted(turn=0, id="s1", command="seq"),
+            ShellFinished(turn=0, id="s1", command="seq", result=ran, seconds=0.1),
+        )
+        driver.screen.transcript.focus()
+        await driver.press("y")
+        await driver.until_shown("copied 4 lines of an excerpt")
+
+
+async def test_what_is_typed_takes_the_place_of_a_suggestion(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.app.suggest("fix the test")
+        await driver.type("/help")
+        assert driver.written == "/help"
+        await driver.press("ctrl+c", "up")
+        assert driver.written == "/help"
+        await driver.press("up")
+        assert driver.written == "fix the test"
+        await driver.type(" now")
+        assert driver.written == "fix the test now"

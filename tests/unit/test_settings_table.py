@@ -134,7 +134,7 @@ def test_each_value_says_where_it_comes_from(tmp_path: Path, environ: dict[str, 
         ("stall_seconds", "2.5", 2.5),
         ("sandbox", "false", False),
         ("memory.policy", "in-band", "in-band"),
-        ("theme", "", "keen-dark"),
+        ("theme", "", ""),
     ],
 )
 def test_a_change_is_written_and_holds(

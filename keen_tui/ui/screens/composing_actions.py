@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from textual import on
+from textual import events, on
 from textual.widgets import TextArea
 
 from keen_tui.ui.completing import (
@@ -15,6 +15,7 @@ from keen_tui.ui.completing import (
     fitting_commands,
     wanted,
 )
+from keen_tui.ui.keymap import letters_of
 from keen_tui.ui.port import FilesPort
 from keen_tui.ui.screens.remembering_actions import RememberingActions
 from keen_tui.ui.widgets.completion_list import CompletionList
@@ -39,6 +40,13 @@ class ComposingActions(RememberingActions):
     def on_mount(self) -> None:
         self.prompt.choose = self._choose_completion
         self.prompt.take_choice = lambda: self.take_completion(sends=True)
+
+    def turn_to_prompt(self, key: events.Key) -> None:
+        """Move the focus to the composer for a letter that does nothing where it is: it is written there."""
+        place, letter = self.focused_place, key.character or ""
+        is_free = place in ("transcript", "panels") and not self.question_pane.question
+        if is_free and key.is_printable and letter.strip() and letter not in letters_of(place):
+            self.set_focus(self.prompt)
 
     def action_find_message(self) -> None:
         """Look for an earlier message by the words that are written, and those that will be."""

@@ -43,7 +43,7 @@ class CopyActions(Stage):
 
     @on(Copied)
     def _tell_copied(self, message: Copied) -> None:
-        self.say(f"copied {message.what}")
+        self.say(message.told)
 
     def _tell_copying(self) -> None:
         if self.transcript.copying:

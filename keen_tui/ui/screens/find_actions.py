@@ -54,8 +54,9 @@ class FindActions(Stage):
         return True
 
     def leave_find(self) -> bool:
-        """esc: stay at the hit. False where it means something else, as nobody types words to look for."""
-        if self.focused_place != "search":
+        """esc: stay at the hit. False where it means something else: a turn to stop, a question to answer."""
+        is_ours = not (self.session.running or self.question_pane.question)
+        if self._find_bar is None or not (is_ours or self.focused_place == "search"):
             return False
         self._close_find(stay=True)
         return True
@@ -85,13 +86,13 @@ class FindActions(Stage):
         self.transcript.find_next(way)
 
     async def _find_in(self, turn: int, words: str) -> None:
-        """Look for words, in that turn first. Who writes a message already goes on writing it."""
+        """Look for words, in that turn first. They were found: the focus stays where one writes."""
         self._looked_for = words
         self.transcript.find(words, turn=turn)
         if self._find_bar:
             self._find_bar.field.write(words)
         else:
-            await self._open_find(words, focus=not self.prompt.text)
+            await self._open_find(words, focus=False)
 
     async def _open_find(self, words: str, *, focus: bool = True) -> None:
         """Letters typed meanwhile wait: the app goes on with the next key when this is done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, assert_never
 
@@ -37,6 +38,9 @@ from keen_tui.ui.transcript.markdown import parse_structure
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
 from keen_tui.ui.transcript.tool_rows import draw_tool
+
+_LEFT_OUT: Final = re.compile(r"^\[… .+ left out", re.MULTILINE)
+"""Stands in the output of a command in the place of its middle."""
 
 NOT_CARRIED: Final = "cut here: these words are not carried over"
 
@@ -121,6 +125,19 @@ def source(block: Block) -> str:
             return block.end.text
         case RetryBlock():
             return block.retry.detail
+
+
+def is_excerpt(block: Block) -> bool:
+    """Whether the tool showed a part of what there was: more was printed, found or changed."""
+    display = block.result.display if isinstance(block, ToolBlock) and block.result is not None else None
+    match display:
+        case CommandDisplay():
+            return _LEFT_OUT.search(display.output) is not None
+        case FileListDisplay():
+            return display.more > 0
+        case DiffDisplay():
+            return display.left_out > 0
+    return False
 
 
 def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from keen_tui.measures import counted
 from keen_tui.ui.transcript.messages import Copied
 from keen_tui.ui.transcript.view import DocumentView
 
@@ -22,15 +23,16 @@ class CopyingView(DocumentView):
     copying = False
     """Whether a long text is being copied: `Copied` comes when it is done."""
 
-    def _copy(self, pieces: Iterator[str], what: str = "") -> None:
-        """Copy the pieces as one text, at once, where that is quick. `what` says which lines they are."""
+    def _copy(self, pieces: Iterator[str], what: str = "", *, nothing: str = "nothing to copy") -> None:
+        """Copy the pieces as one text, at once, where that is quick. `what` says which lines they are,
+        `nothing` why there are none."""
         gathered: list[str] = []
         if _gather(pieces, gathered):
             text = "".join(gathered)
             if len(text) < _LONG:
                 if text:
                     self.app.copy_to_clipboard(text)
-                self._tell_copied(text, what)
+                self._tell_copied(text, what if text else nothing)
                 return
         self.copying = True
         self.run_worker(self._copy_on(pieces, gathered, what), name="copy", group="copy", exclusive=True)
@@ -46,8 +48,8 @@ class CopyingView(DocumentView):
         self._tell_copied(text, what)
 
     def _tell_copied(self, text: str, what: str) -> None:
-        lines = text.count("\n") + 1 if text else 0
-        self.post_message(Copied(text, f"{lines:,} line{'s' if lines != 1 else ''} {what}".rstrip()))
+        lines = counted(text.count("\n") + 1, "line")
+        self.post_message(Copied(text, f"copied {lines} {what}".rstrip() if text else what))
 
 
 def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:

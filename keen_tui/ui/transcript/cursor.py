@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from keen_tui.ui.state import Block, TextBlock, UserBlock
-from keen_tui.ui.transcript.blocks import block_name, code_of, source
+from keen_tui.ui.transcript.blocks import block_name, code_of, is_excerpt, source
 from keen_tui.ui.transcript.copying import CopyingView
 from keen_tui.ui.transcript.document import Place
 
@@ -86,7 +86,8 @@ class CursorView(CopyingView, can_focus=True):
 
     def action_copy_block(self) -> None:
         """Copy the blocks under the cursor as they were written: Markdown, code without line numbers."""
-        self._copy(_joined(self._document.entries[index].block for index in self._under_cursor()))
+        blocks = [self._document.entries[index].block for index in self._under_cursor()]
+        self._copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
 
     def action_copy_code(self) -> None:
         """Copy the code in the block under the cursor; once more, its next piece."""
@@ -98,22 +99,24 @@ class CursorView(CopyingView, can_focus=True):
         number = taken % len(pieces) if pieces and serial == entry.serial else 0
         self._code_copied = (entry.serial, number + 1)
         which = f", piece {number + 1} of {len(pieces)}" if len(pieces) > 1 else ""
-        self._copy(iter(pieces[number : number + 1]), "of code" + which)
+        self._copy(iter(pieces[number : number + 1]), "of code" + which, nothing="no code in this block")
 
     def copy_reply(self, *, code: bool = False) -> None:
         """Copy the newest reply, or all the code in it."""
         entries = self._document.entries
         newest = next((each.block for each in reversed(entries) if _is_reply(each.block)), None)
         if newest is None:
-            self._copy(iter(()))
+            self._copy(iter(()), nothing="no reply to copy yet")
         elif code:
-            self._copy(iter(("\n\n".join(code_of(newest)),)), "of code")
+            code_in_it = "\n\n".join(code_of(newest))
+            self._copy(iter((code_in_it,)), "of code", nothing="no code in the newest reply")
         else:
             self._copy(_joined((newest,)))
 
     def copy_everything(self) -> None:
         """Copy the whole conversation as it was written."""
-        self._copy(_joined(entry.block for entry in tuple(self._document.entries)))
+        blocks = (entry.block for entry in tuple(self._document.entries))
+        self._copy(_joined(blocks), nothing="nothing to copy yet")
 
     def _is_under_cursor(self, block: int) -> bool:
         """Whether a block is painted as the cursor's, alone or in a range."""

@@ -37,12 +37,12 @@ class FileWanted(Message, namespace="transcript"):
 
 
 class Copied(Message, namespace="transcript"):
-    """`text` was put on the clipboard; `what` names it in a word or two."""
+    """`text` was put on the clipboard; `told` says so in a few words, or why there was nothing to copy."""
 
-    def __init__(self, text: str, what: str) -> None:
+    def __init__(self, text: str, told: str) -> None:
         super().__init__()
         self.text = text
-        self.what = what
+        self.told = told
 
 
 class Found(Message, namespace="transcript"):

@@ -75,6 +75,7 @@ class Prompt(TextArea):
         self._sent: list[str] = []
         self._place = 0
         self._draft = ""
+        self._suggested = ""
         self.queue_waits = False
         self.is_typed = False
         """Whether the newest change of the text was the user's own writing."""
@@ -121,7 +122,11 @@ class Prompt(TextArea):
 
     def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
         """Write in the place of that; within a label nothing is written, but behind it."""
-        if start == end:
+        if self.text and self.text == self._suggested and start == end == self.document.end:
+            self.keep(self.text)
+            self._suggested = ""
+            start = (0, 0)
+        elif start == end:
             row, column = start
             start = end = (row, self._pastes.around(self.document.get_line(row), column)[1])
         else:
@@ -179,6 +184,11 @@ class Prompt(TextArea):
         there is the newest of the history."""
         self.keep(self.text)
         self.restore(text)
+
+    def suggest(self, text: str) -> None:
+        """Put `text` here to be sent or changed; what is typed behind it takes its place."""
+        self.write(text)
+        self._suggested = text
 
     def restore(self, text: str) -> None:
         """Put `text` in place of what is written, which is no longer wanted."""

@@ -69,4 +69,5 @@ class FindBar(Rows):
             return Text("none" if narrow else "found nowhere", look("soft"))
         went_on = {0: "", -1: "from the end", 1: "from the top"}[wrapped]
         where = Text("" if narrow else went_on, look("dim"))
-        return self.fact(where, Text(f"{number:,} of {total:,}", look("text", bold=True)))
+        facts = self.fact(where, Text(f"{number:,} of {total:,}", look("text", bold=True)))
+        return facts if narrow or self.field.has_focus else self.fact(facts, self.hint("find"))
