@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, get_args
 
@@ -19,28 +20,15 @@ _SUBJECTS = {
 }
 """The commands, and what stands behind them."""
 
-_EPILOG = """\
-exit codes: 0 done, 1 error, 2 usage, 3 incomplete
-
-environment: OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL and the keys of the other
-providers, KEEN_HOME (folder of all settings and data), NO_COLOR
-
-examples:
-  keen-tui                                                 choose a model, then work in this folder
-  keen-tui --demo                                          the guided tour, no key and no network
-  keen-tui --provider anthropic --model NAME --effort high
-  keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
-  keen-tui -p "why does test_cart fail?" --mode plan       one turn, the answer on standard output
-  keen-tui --continue                                      go on with the newest session of this folder
-  keen-tui sessions                                        list the sessions of this folder
-  keen-tui export 20260131 --format html                   a session as one HTML file
-  keen-tui settings                                        write a file that explains all settings
-  keen-tui replay session.jsonl --speed 4                  play a session file on the screen
-"""
-
 
 class _Parser(argparse.ArgumentParser):
     """Raises what is wrong instead of printing it: the screen may have to be given back first."""
+
+    def format_help(self) -> str:
+        """Written for people: what one types first, then all flags by what they are about."""
+        from keen_tui.help_text import help_text  # noqa: PLC0415 - only where it is asked for
+
+        return help_text(self._action_groups, os.environ)
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message}. See keen-tui --help.")
@@ -75,33 +63,21 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="keen-tui",
-        description="A terminal workspace for a coding agent. Run it in the folder you want to work in.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
+        add_help=False,
     )
-    parser.add_argument(
-        "words",
-        nargs="*",
-        default=[],
-        metavar="command",
-        help="sessions, export SESSION or replay FILE: the saved sessions; settings (see the examples)",
-    )
-    parser.add_argument("--version", action="version", version=f"keen-tui {__version__}")
-    parser.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
-    parser.add_argument(
-        "--pace", type=float, metavar="N", help="speed of the demo: 1 as is, 2 twice as fast, 0 at once"
-    )
-    _add_one_turn(parser)
-    _add_saved(parser)
+    parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
     _add_model(parser)
     _add_work(parser)
+    _add_saved(parser)
+    _add_one_turn(parser)
+    _add_others(parser)
     return parser
 
 
 def _add_one_turn(parser: argparse.ArgumentParser) -> None:
-    one = parser.add_argument_group("one turn without a screen")
+    one = parser.add_argument_group("One turn without a screen")
     one.add_argument(
         "-p",
         "--prompt",
@@ -111,12 +87,15 @@ def _add_one_turn(parser: argparse.ArgumentParser) -> None:
         help="the prompt; without TEXT it is read from standard input",
     )
     one.add_argument(
-        "--output", choices=get_args(Output), help="text (default), json, or stream-json: one event a line"
+        "--output",
+        choices=get_args(Output),
+        metavar="FORM",
+        help="text (default), json, or stream-json: one event a line",
     )
 
 
 def _add_saved(parser: argparse.ArgumentParser) -> None:
-    saved = parser.add_argument_group("saved sessions")
+    saved = parser.add_argument_group("Saved sessions")
     saved.add_argument(
         "-c", "--continue", action="store_true", dest="go_on", help="go on with the newest of this folder"
     )
@@ -126,7 +105,10 @@ def _add_saved(parser: argparse.ArgumentParser) -> None:
     saved.add_argument("--fork", action="store_true", help="with --continue or --resume: go on with a copy")
     saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
     saved.add_argument(
-        "--format", choices=get_args(ExportFormat), help="of an export: markdown (default), json or html"
+        "--format",
+        choices=get_args(ExportFormat),
+        metavar="FORM",
+        help="of an export: markdown (default), json or html",
     )
     saved.add_argument("-o", "--out", metavar="FILE", help="where an export is written")
     saved.add_argument(
@@ -135,7 +117,7 @@ def _add_saved(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    model = parser.add_argument_group("model")
+    model = parser.add_argument_group("Model")
     model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
     model.add_argument(
         "--provider",
@@ -145,37 +127,60 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--effort", metavar="LEVEL", help="how hard it reasons, where the model has levels")
     model.add_argument("--base-url", metavar="URL", help="the server, when it is not the provider's own")
     model.add_argument(
-        "--api", choices=get_args(Api), help="the wire protocol (default: as the provider speaks)"
+        "--api",
+        choices=get_args(Api),
+        metavar="API",
+        help="openai-chat, openai-responses or anthropic (default: what the provider speaks)",
     )
     model.add_argument(
         "--api-key-env",
         metavar="VARIABLE",
-        help="the environment variable that holds the key (default: as the provider names it)",
+        help="the variable that holds the key (default: the provider's)",
     )
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
-    work = parser.add_argument_group("work")
-    work.add_argument("--mode", choices=get_args(Mode), help="what runs unasked (default: ask)")
+    work = parser.add_argument_group("Work")
+    work.add_argument(
+        "--mode",
+        choices=get_args(Mode),
+        metavar="MODE",
+        help="what runs unasked: ask (default; what only reads), auto-edit (edits too), plan (nothing is "
+        "changed), auto (everything)",
+    )
     work.add_argument(
         "--no-sandbox",
         action="store_const",
         const=False,
         dest="sandbox",
-        help="run commands as you would, without a sandbox",
+        help="run commands without the sandbox",
     )
     work.add_argument(
         "--memory",
         choices=get_args(PolicyName),
         dest="memory_policy",
-        help="what later turns get of a finished one (default: summary)",
+        metavar="POLICY",
+        help="what later turns get of a finished one: summary (default), in-band or full-trace",
     )
     work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
     work.add_argument(
         "--theme",
         metavar="NAME",
-        help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own",
+        help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the "
+        "terminal can show)",
     )
+
+
+def _add_others(parser: argparse.ArgumentParser) -> None:
+    others = parser.add_argument_group("Others")
+    others.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
+    others.add_argument(
+        "--pace", type=float, metavar="N", help="of the tour: 1 as is, 2 twice as fast, 0 at once"
+    )
+    others.add_argument(
+        "--version", action="version", version=f"keen-tui {__version__}", help="the version of this program"
+    )
+    others.add_argument("-h", "--help", action="help", help="this text")
 
 
 _SETTING_FLAGS = (

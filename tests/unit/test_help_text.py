@@ -1,0 +1,40 @@
+"""What `keen-tui --help` says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from keen_tui.flags import _BELONGS, _SUBJECTS, _parser, parsed
+
+
+@pytest.fixture
+def text() -> str:
+    return _parser().format_help()
+
+
+def test_it_fits_into_eighty_columns(text: str) -> None:
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_every_flag_and_every_command_is_in_it(text: str) -> None:
+    flags = {flag for action in _parser()._actions for flag in action.option_strings}
+    assert flags <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+    assert all(f"keen-tui {command}" in text for command in _SUBJECTS)
+
+
+def test_what_it_shows_can_be_typed(text: str) -> None:
+    """The examples on top and the commands, as far as they stand in one line."""
+    shown = [line.strip() for line in text.split("Model\n")[0].splitlines() if line.startswith("  ")]
+    typed = [re.split(r" {2,}", line)[0].partition("keen-tui")[2] for line in shown if "keen-tui" in line]
+    assert len(typed) > 8
+    for words in typed:
+        parsed(re.sub(r"[\[\]]", "", words).replace('"why does test_cart fail?"', "why").split())
+
+
+def test_values_that_a_flag_may_have_are_named(text: str) -> None:
+    for action in _parser()._actions:
+        for value in action.choices or ():
+            assert str(value) in text, f"{action.dest}: {value}"
+    assert set(_BELONGS) <= {action.dest for action in _parser()._actions}
