@@ -16,7 +16,7 @@ from msgspec import Struct, field, to_builtins
 from keen_tui.choices import Mode, PolicyName
 from keen_tui.display import Display
 from keen_tui.errors import EndReason
-from keen_tui.messages import StopReason, TokenUsage, ToolResult, TurnMemory
+from keen_tui.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
@@ -253,6 +253,13 @@ class Steered(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class ImagesAttached(Struct, frozen=True, kw_only=True):
+    """The images that the turn's newest message names were read, and go with it from now on."""
+
+    turn: int
+    images: tuple[Image, ...]
+
+
 class QueueChanged(Struct, frozen=True, kw_only=True):
     """The messages that wait for the running turn to be done, and those for its next tool boundary; oldest
     first."""
@@ -397,6 +404,7 @@ TurnEvent = (
     | RetryScheduled
     | Notice
     | Steered
+    | ImagesAttached
     | EndEvent
 )
 CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed

@@ -58,10 +58,22 @@ class CommandRun(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Image(Struct, frozen=True, kw_only=True):
+    """An image as it is sent with a message of the user. `name` is its path as the message names it,
+    `media_type` for example "image/png", `content` the file, `width` and `height` are pixels."""
+
+    name: str
+    media_type: str
+    width: int
+    height: int
+    content: bytes
+
+
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
-    `ran` is what the user ran before saying `text`; only ever set on messages of the user.
+    `ran` is what the user ran before saying `text`, `images` are those that the text names; both are only
+    ever set on messages of the user.
 
     `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
     the text as the model wrote it, where the `in-band` policy took a block out of it. `by_program` marks
@@ -75,6 +87,7 @@ class Message(Struct, frozen=True, kw_only=True):
     raw: str | None = None
     by_program: bool = False
     ran: tuple[CommandRun, ...] = ()
+    images: tuple[Image, ...] = ()
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
     """One model of one provider. None means unknown, never a guess.
 
     `context_window` and `output_limit` are tokens; `efforts` are the reasoning efforts it takes, weakest
-    first; `api` is the protocol it is spoken to in.
+    first; `api` is the protocol it is spoken to in; `takes_images` says whether messages may hold any.
     """
 
     provider: str
@@ -49,6 +49,7 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
     price: Price | None = None
     reasons: bool | None = None
     efforts: tuple[str, ...] = ()
+    takes_images: bool | None = None
 
     @property
     def title(self) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from keen_tui.errors import PROGRAM_ENDED, EndReason
 from keen_tui.events import TurnError, TurnIncomplete
-from keen_tui.measures import duration
+from keen_tui.measures import duration, size
+from keen_tui.messages import Image
+from keen_tui.plain import clean
 
 TOOL_NAMES: Mapping[str, str] = {
     "read_file": "read",
@@ -33,6 +35,11 @@ REASONS: Mapping[EndReason, str] = {
     "internal": "Keen TUI made a mistake",
 }
 """Why a turn ended, as a sentence for its block."""
+
+
+def image_line(image: Image) -> str:
+    """What is said of an image: `image docs/shot.png, 840 × 525, 112 kB`."""
+    return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
 
 
 def why_ended(end: TurnIncomplete | TurnError) -> str:

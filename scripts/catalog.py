@@ -119,6 +119,8 @@ def model_lines(model: str, chosen: Mapping[str, Any], sources: Sources) -> Iter
         levels = chosen.get("efforts_of", {}).get(model, chosen.get("efforts")) or efforts(entry)
         if levels:
             yield f"efforts = {toml(levels)}"
+    if (images := entry.get("supports_vision")) is not None:
+        yield f"images = {toml(images)}"
 
 
 def genai_entry(model: str, chosen: Mapping[str, Any], sources: Sources) -> Any:
@@ -137,8 +139,10 @@ def litellm_entry(model: str, chosen: Mapping[str, Any], sources: Sources) -> Ma
         for key, entry in sources.models.items()
         if key.rpartition("/")[2].lower() == name and entry.get("supports_function_calling") is True
     ]
-    said = {entry.get("supports_reasoning") for entry in found}  # many don't say
-    return {"supports_function_calling": bool(found), "supports_reasoning": said - {None} == {True}}
+    flags = ("supports_reasoning", "supports_vision")
+    said = {flag: {entry.get(flag) for entry in found} - {None} for flag in flags}  # many don't say
+    agreed = {flag: answers == {True} for flag, answers in said.items() if len(answers) == 1}
+    return {"supports_function_calling": bool(found), **agreed}
 
 
 def price(known: Any, entry: Mapping[str, Any], chosen: Mapping[str, Any], sources: Sources) -> Table:

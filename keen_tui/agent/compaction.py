@@ -204,11 +204,11 @@ def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, Memo
 def _shortened(message: Message, limit: int) -> Message:
     whole = render_user(message) if message.ran else message.text
     if len(whole) <= limit:
-        return message
+        return replace(message, images=())
     half = limit // 2
     left_out = len(whole) - limit
     text = f"{whole[:half]}\n[{left_out:,} characters left out]\n{whole[-half:]}"
-    return replace(message, text=text, ran=())
+    return replace(message, text=text, ran=(), images=())
 
 
 def _size(parts: Sequence[Part], agent: Agent) -> int:

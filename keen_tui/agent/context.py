@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -17,14 +18,24 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.messages import Message, ToolResult, ToolStep
+from keen_tui.messages import Message, NativeMessage, ToolResult, ToolStep
 from keen_tui.providers.base import StepRequest
+from keen_tui.providers.images import image_sizes
+from keen_tui.wording import image_line
 
 BYTES_PER_TOKEN = 4.0
 """How many bytes of a request make a token, until a provider has told how many tokens one was."""
 
+IMAGE_TOKENS = 1_600
+"""About how many tokens an image makes that has as many pixels as are sent at most."""
+
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
+
+
+_IMAGE_DATA = re.compile(
+    r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})[A-Za-z0-9+/]{200,}=*'
+)
 
 
 class RequestSize:
@@ -49,6 +60,11 @@ class RequestSize:
         """About how many tokens that many bytes are."""
         return round(size / self.bytes_per_token)
 
+    def as_text(self, size: int, images: Sequence[int]) -> int:
+        """What a request of so many bytes would have if its images, each of so many, were text of as many
+        tokens."""
+        return size - sum(images) + round(len(images) * IMAGE_TOKENS * self.bytes_per_token)
+
 
 class _Row(Struct, frozen=True):
     """A row of the view as one policy fills it; rows of the same key stand beside each other."""
@@ -58,6 +74,7 @@ class _Row(Struct, frozen=True):
     text: str
     bytes: int
     left_out: str = ""
+    images: tuple[int, ...] = ()
 
 
 def report(
@@ -76,11 +93,13 @@ def report(
     traces = pending.traces if pending else ()
     requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
-    def sized(text: str, size: int, left_out: str = "") -> PartSize:
-        return PartSize(text=text, bytes=size, tokens=round(size / bytes_per_token), left_out=left_out)
+    def sized(row: _Row) -> PartSize:
+        of_images = len(row.images) * IMAGE_TOKENS
+        tokens = round((row.bytes - sum(row.images)) / bytes_per_token) + of_images
+        return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
 
     columns = [_Column(request, agent, past) for request in requests]
-    totals = [sized("", column.total) for column in columns]
+    totals = [sized(column.total) for column in columns]
     keys = {key for column in columns for key in column.rows}
     keys.add(("draft", DRAFT_TURN))
     titles = _titles(going)
@@ -88,7 +107,7 @@ def report(
     for key in sorted(keys, key=_place):
         kind, turn = key
         rows = [column.rows.get(key) or _Row(kind, turn, "", 0) for column in columns]
-        sizes = [sized(row.text, row.bytes, row.left_out) for row in rows]
+        sizes = [sized(row) for row in rows]
         title, label = _named(kind, turn, titles, pending, agent)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     return ContextReport(policy=policy, window=window, parts=tuple(parts), totals=_three(totals))
@@ -118,7 +137,9 @@ class _Column:
 
     def __init__(self, request: StepRequest, agent: Agent, past: Past) -> None:
         body = agent.provider.body(request)
-        self.total = native_bytes((body,)) if body else 0
+        total = native_bytes((body,)) if body else 0
+        images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
+        self.total = _Row("frame", 0, "", total, images=tuple(images))
         self.rows: dict[_Key, _Row] = {}
         compacted = {message.turn for message in past.messages[:1] if message.by_program}
         tools = body.get("tools") or ()
@@ -133,14 +154,23 @@ class _Column:
             for kind, parts in kinds.items():
                 size = sum(native_bytes(agent.provider.native(part)) for part in parts)
                 left_out = _left_out(kind, parts, past, is_pending="pending" in kinds)
-                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, left_out)
-        self._add("frame", 0, "", self.total - sum(row.bytes for row in self.rows.values()))
+                images = image_sizes(parts, are_sent=agent.provider.takes_images)
+                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, left_out, tuple(images))
+        self._add("frame", 0, "", total - sum(row.bytes for row in self.rows.values()))
 
-    def _add(self, kind: ContextKind, turn: int, text: str, size: int, left_out: str = "") -> None:
+    def _add(
+        self,
+        kind: ContextKind,
+        turn: int,
+        text: str,
+        size: int,
+        left_out: str = "",
+        images: tuple[int, ...] = (),
+    ) -> None:
         before = self.rows.get((kind, turn))
         if before:
-            text, size = f"{before.text}\n\n{text}", before.bytes + size
-        self.rows[kind, turn] = _Row(kind, turn, text, size, left_out)
+            text, size, images = f"{before.text}\n\n{text}", before.bytes + size, before.images + images
+        self.rows[kind, turn] = _Row(kind, turn, text, size, left_out, images)
 
 
 def _kinds(
@@ -155,14 +185,19 @@ def _kinds(
 
 def _readable(part: Part) -> str:
     match part:
-        case UserText(text=text):
-            return f"› {text}"
+        case UserText(text=text, images=images):
+            return "\n".join((f"› {text}", *map(image_line, images)))
         case AssistantText(text=text):
             return text
         case PastStep(step=step):
             return _readable_step(step)
         case NativeTrace(messages=messages):
-            return "\n".join(json.dumps(message, ensure_ascii=False, indent=2) for message in messages)
+            return "\n".join(_readable_message(message) for message in messages)
+
+
+def _readable_message(message: NativeMessage) -> str:
+    """The message as JSON, of an image its beginning only."""
+    return _IMAGE_DATA.sub(r"\1…", json.dumps(message, ensure_ascii=False, indent=2))
 
 
 def _readable_step(step: ToolStep) -> str:

@@ -10,8 +10,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
+from itertools import chain
 
 from keen_tui.agent.calls import NOT_RUN, run_call, skip_call
+from keen_tui.agent.images import ReadImages, images_of, publish_images
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
 from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
@@ -59,7 +61,7 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
         reply = await _call_model_until_complete(turn, agent)
         if reply.tool_calls and reply.stop_reason not in _REFUSED:
             await _run_batch(turn, agent, reply)
-            _steer(turn, agent)
+            await _steer(turn, agent)
         else:
             return _last_step(turn, agent, reply)
     return Broken(reason="step_limit", detail=f"The limit of {agent.max_steps} steps a turn is reached.")
@@ -76,6 +78,8 @@ def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
         agent.publish(Notice(turn=turn.turn, text=notice))
     return Finished(reason=reply.stop_reason)
 
+
+_NO_IMAGES = "{} takes no images: it was told only their paths."
 
 _REFUSED = ("refusal", "content_filter")
 """Ends that are named and final: what the reply had begun to call is not run."""
@@ -139,6 +143,7 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
         if text:
             agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
 
+    took_images = agent.provider.takes_images
     async with aclosing(agent.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
@@ -151,6 +156,8 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
                     agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
                 case StepReply():
                     say(words.finish())
+                    if took_images and not agent.provider.takes_images:
+                        agent.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(agent.provider.model)))
                     if part.usage != TokenUsage():
                         cost = cost_of(part.usage, agent.price)
                         agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
@@ -179,12 +186,23 @@ async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
         _keep(turn, agent)
 
 
-def _steer(turn: WorkingTurn, agent: Agent) -> None:
-    """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15)."""
-    if texts := agent.steered():
-        turn.trace.extend(agent.provider.native(UserText("\n\n".join(texts))))
+async def _steer(turn: WorkingTurn, agent: Agent) -> None:
+    """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15), with its images.
+    When that is interrupted, the words are handed in all the same."""
+    texts = agent.steered()
+    if not texts:
+        return
+    read: list[ReadImages] = []
+    try:
         for text in texts:
+            read.append(await images_of(text, agent))
+    finally:
+        images = tuple(chain.from_iterable(each.images for each in read))
+        turn.trace.extend(agent.provider.native(UserText("\n\n".join(texts), turn.turn, images)))
+        read += [ReadImages()] * (len(texts) - len(read))
+        for text, found in zip(texts, read, strict=True):
             agent.publish(Steered(turn=turn.turn, step=turn.step, text=text))
+            publish_images(turn.turn, found, agent)
         _keep(turn, agent)
 
 

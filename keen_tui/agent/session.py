@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.context import report
+from keen_tui.agent.images import images_of, publish_images
 from keen_tui.agent.loop import broken_by_bug, run_turn
 from keen_tui.agent.own_command import run_own_command
 from keen_tui.agent.request import step_request
@@ -39,6 +40,7 @@ from keen_tui.memory.rendering import ABANDONED, rendered_bytes
 from keen_tui.models import ModelInfo
 from keen_tui.permitted import Permitted
 from keen_tui.providers.base import Provider
+from keen_tui.providers.images import image_sizes
 
 log = logging.getLogger(__name__)
 
@@ -364,11 +366,20 @@ class Session(SessionPast):
 
     async def _ended(self, working: WorkingTurn) -> Ending:
         try:
+            await self._attach_images(working)
             return await self._make_room(working) or await run_turn(working, self._agent)
         except asyncio.CancelledError:
             return Broken(reason="interrupted", detail=STOPPED)
         except Exception as error:
             return broken_by_bug(working.turn, error)
+
+    async def _attach_images(self, working: WorkingTurn) -> None:
+        """Read the images that the turn's message names, unless it has them from an earlier attempt."""
+        message = working.past.messages[-1]
+        if message.images or working.injected:
+            return
+        publish_images(working.turn, await images_of(message.text, self._agent), self._agent)
+        working.past = self._conversation.past
 
     async def _run_compaction(self, focus: str) -> None:
         await compact(self._conversation.past, self._conversation.answered, self._policy, self._agent, focus)
@@ -404,7 +415,8 @@ class Session(SessionPast):
         def counted() -> int:
             specs = agent.toolbox.specs
             request = step_request(past, traces, working.policy, agent, specs, agent.projector)
-            return len(agent.provider.encoded(request))
+            images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
+            return self._size.as_text(len(agent.provider.encoded(request)), images)
 
         size = await asyncio.to_thread(counted)
         self._size.expect(size)

@@ -54,9 +54,9 @@ def _of_user(blocks: list[Mapping[str, Any]]) -> Iterator[Seen]:
     for block in blocks:
         if block["type"] == "tool_result":
             yield Seen("tool", _text(block["content"]), call_id=block["tool_use_id"])
-    text = _text(blocks)
-    if text:
-        yield Seen("user", text)
+    images = tuple(block["source"]["data"] for block in blocks if block["type"] == "image")
+    if (text := _text(blocks)) or images:
+        yield Seen("user", text, images=images)
 
 
 def _text(content: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keen_tui.demo.script import (
@@ -41,8 +41,19 @@ def _seen(message: Mapping[str, Any]) -> Seen:
         for call in message.get("tool_calls") or ()
     )
     thought = tuple(message[name] for name in _THOUGHT_FIELDS if name in message)
-    text = message.get("content") or ""
-    return Seen(message["role"], text, calls, message.get("tool_call_id", ""), thought)
+    text, images = said(message.get("content") or "")
+    return Seen(message["role"], text, calls, message.get("tool_call_id", ""), thought, images)
+
+
+def said(content: str | Sequence[Mapping[str, Any]]) -> tuple[str, tuple[str, ...]]:
+    """The text of a message and its images, as both APIs of OpenAI have them."""
+    if isinstance(content, str):
+        return content, ()
+    words = (part for part in content if "image_url" not in part)
+    text = "\n\n".join(part.get("text") or part.get("refusal") or "" for part in words)
+    addresses = [part["image_url"] for part in content if "image_url" in part]
+    images = (address if isinstance(address, str) else address["url"] for address in addresses)
+    return text, tuple(image.partition(";base64,")[2] for image in images)
 
 
 class _Encoder:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from keen_tui.demo.chat_wire import said
 from keen_tui.demo.script import (
     Call,
     Fail,
@@ -62,10 +63,8 @@ def _seen(item: Mapping[str, Any]) -> Seen:
             return Seen("assistant", calls=(call,))
         case "reasoning":
             return Seen("assistant", thought=(item,))
-    content = item["content"]
-    if not isinstance(content, str):
-        content = "".join(part.get("text") or part.get("refusal") or "" for part in content)
-    return Seen(item["role"], content)
+    text, images = said(item["content"])
+    return Seen(item["role"], text, images=images)
 
 
 def _joined(first: Seen, second: Seen) -> Seen:

@@ -152,7 +152,8 @@ class Seen(Struct, frozen=True):
 
     Everything that the assistant said and called between two messages of others is one `assistant`.
     `calls` are those of an assistant; `call_id` is the call that a `tool` message answers.
-    `thought` is the reasoning that was sent back, in whatever form the API has for it.
+    `thought` is the reasoning that was sent back, in whatever form the API has for it. `images` are those of
+    a user's message, in base64.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -160,6 +161,7 @@ class Seen(Struct, frozen=True):
     calls: tuple[SeenCall, ...] = ()
     call_id: str = ""
     thought: tuple[Any, ...] = ()
+    images: tuple[str, ...] = ()
 
 
 class WireEvent(Struct, frozen=True):

@@ -9,6 +9,7 @@ from msgspec import Struct
 from keen_tui.events import (
     Compacted,
     EndEvent,
+    ImagesAttached,
     ModelChanged,
     Notice,
     PolicyChanged,
@@ -72,6 +73,7 @@ Item = (
     | Call
     | Notice
     | Steered
+    | ImagesAttached
     | Compacted
     | TurnUndone
     | ShellFinished

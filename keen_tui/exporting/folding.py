@@ -15,6 +15,7 @@ from keen_tui.events import (
     CompactionStarted,
     EndEvent,
     Event,
+    ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
     ModeChanged,
@@ -103,7 +104,7 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
-            case Steered():
+            case Steered() | ImagesAttached():
                 self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)

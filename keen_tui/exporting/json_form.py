@@ -8,13 +8,13 @@
   `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`),
   `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
   for what no model said), `ran` (what the user ran before the message, and the model was told with it:
-  `command` and `text`).
+  `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
 - `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
   `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
   `tool_started` (a call without a result), `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
   `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
   that the user ran), `model_changed` and `policy_changed` with the fields that
-  `--output stream-json` prints; the two last belong to no turn.
+  `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`.
 
 Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
 """
@@ -27,9 +27,18 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
-from keen_tui.events import ShellFinished, Steered, TurnAbandoned, TurnDone, TurnUndone, as_record
+from keen_tui.events import (
+    ImagesAttached,
+    ShellFinished,
+    Steered,
+    TurnAbandoned,
+    TurnDone,
+    TurnUndone,
+    as_record,
+)
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
 from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.messages import CommandRun, Message, TurnMemory
@@ -83,11 +92,11 @@ def _messages(part: Turn | Item) -> Iterator[Message]:
         yield Message(role="assistant", text=text, turn=part.turn, memory=undone, by_program=True)
     if not isinstance(part, Turn):
         return
-    if part.words:
-        yield Message(role="user", text=part.words, turn=part.number)
+    first, *handed_in = _said_by_user(part)
+    if first.text:
+        yield first
     if part.state in _SETTLED:
-        handed_in = (item.text for item in part.items if isinstance(item, Steered))
-        yield from (Message(role="user", text=text, turn=part.number) for text in handed_in)
+        yield from handed_in
     memory: TurnMemory | None = part.memory or None
     for item in part.items:
         match item:
@@ -99,6 +108,18 @@ def _messages(part: Turn | Item) -> Iterator[Message]:
                 )
 
 
+def _said_by_user(turn: Turn) -> list[Message]:
+    """What began the turn, and what was handed in while it ran."""
+    said = [Message(role="user", text=turn.words, turn=turn.number)]
+    for item in turn.items:
+        match item:
+            case Steered():
+                said.append(Message(role="user", text=item.text, turn=turn.number))
+            case ImagesAttached():
+                said[-1] = replace(said[-1], images=item.images)
+    return said
+
+
 def _message(message: Message) -> dict[str, Any]:
     return {
         "role": message.role,
@@ -108,6 +129,7 @@ def _message(message: Message) -> dict[str, Any]:
         "raw": message.raw,
         "by_program": message.by_program,
         "ran": [{"command": run.command, "text": run.text} for run in message.ran],
+        "images": to_builtins(message.images),
     }
 
 
@@ -150,6 +172,8 @@ def _activity(item: Item, turn: int) -> dict[str, Any]:
             }
         case Call():
             return as_record(item.finished or item.started)
+        case ImagesAttached():
+            return {"type": "images_attached", "turn": turn, "images": [image.name for image in item.images]}
         case _:
             return as_record(item)
 

@@ -9,6 +9,7 @@ from importlib import resources
 
 from keen_tui.events import (
     Compacted,
+    ImagesAttached,
     ShellFinished,
     Steered,
     TurnAbandoned,
@@ -29,7 +30,8 @@ from keen_tui.exporting.phrases import (
     memory_entries,
 )
 from keen_tui.measures import duration
-from keen_tui.messages import TurnMemory
+from keen_tui.messages import Image, TurnMemory
+from keen_tui.wording import image_line
 
 _GLYPH_CLASSES = {"✓": "ok", "✗": "failed", "▲": "wait"}
 
@@ -53,9 +55,10 @@ def _style() -> str:
 
 
 def _content_policy(style: str) -> str:
-    """Nothing but this very style sheet."""
+    """Nothing but this very style sheet, and images that the page itself holds."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    allowed = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'"
+    return f"{allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _header(document: Document) -> str:
@@ -93,12 +96,21 @@ def _item(item: Item, turn: Turn | None) -> str:
             return _folded("summed", "✓", aside(item), summary)
         case Steered():
             return _words(item.text)
+        case ImagesAttached():
+            return "".join(map(_picture, item.images))
         case Call():
             return call_html(item)
         case ShellFinished():
             return call_html(own_call(item))
         case _:
             return _row("", line_text(aside(item)), "soft")
+
+
+def _picture(image: Image) -> str:
+    """The image itself: the page holds all that it shows."""
+    content = base64.b64encode(image.content).decode("ascii")
+    address, words = line_text(f"data:{image.media_type};base64,{content}"), line_text(image_line(image))
+    return _row("", f'<img alt="{words}" src="{address}">{words}', "soft")
 
 
 def _said(said: Said) -> str:

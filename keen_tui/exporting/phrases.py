@@ -9,6 +9,7 @@ from keen_tui.display import DiffDisplay
 from keen_tui.events import (
     Compacted,
     EndEvent,
+    ImagesAttached,
     ModelChanged,
     Notice,
     PolicyChanged,
@@ -22,7 +23,7 @@ from keen_tui.exporting.document import Call, CallState, Document
 from keen_tui.measures import counted, dollars, duration, size
 from keen_tui.messages import TurnMemory
 from keen_tui.plain import clean
-from keen_tui.wording import REASONS, TOOL_NAMES
+from keen_tui.wording import REASONS, TOOL_NAMES, image_line
 
 CALL_GLYPHS: Final[dict[CallState, str]] = {
     "done": "✓",
@@ -114,11 +115,13 @@ def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
     ]
 
 
-def aside(event: Notice | Compacted | TurnUndone | ModelChanged | PolicyChanged) -> str:
+def aside(event: Notice | ImagesAttached | Compacted | TurnUndone | ModelChanged | PolicyChanged) -> str:
     """One sentence about what happened beside the conversation."""
     match event:
         case Notice():
             return clean(event.text)
+        case ImagesAttached():
+            return "; ".join(map(image_line, event.images))
         case Compacted():
             sizes = f"{size(event.bytes_before)} → {size(event.bytes_after)}"
             return f"{counted(event.turns, 'turn')} summarised, {sizes}"

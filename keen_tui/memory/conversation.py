@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from keen_tui.events import (
     Compacted,
     Event,
+    ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
     ShellFinished,
@@ -30,7 +31,7 @@ from keen_tui.events import (
 )
 from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
-from keen_tui.messages import CommandRun, Message, ToolCall, ToolResult, ToolStep, TurnMemory
+from keen_tui.messages import CommandRun, Image, Message, ToolCall, ToolResult, ToolStep, TurnMemory
 
 COMPACTED = "(the conversation until here, summarised)"
 """Text of the user message that a summary answers: every API wants a user's words first."""
@@ -111,6 +112,8 @@ class Conversation:
                 self._finished(event)
             case Steered():
                 self._steered.append(Message(role="user", text=event.text, turn=event.turn))
+            case ImagesAttached():
+                self._attach(event.turn, event.images)
             case TurnDone():
                 self._open = None
                 self._take_steered()
@@ -151,6 +154,13 @@ class Conversation:
             behind = (place for place in places if self._messages[place - 1].turn == message.turn)
             self._messages.insert(next(behind, len(self._messages)), message)
         self._steered.clear()
+
+    def _attach(self, turn: int, images: tuple[Image, ...]) -> None:
+        """To the newest message of the turn: one that was handed in, or the one that began it."""
+        for messages in (self._steered, self._messages):
+            if messages and (messages[-1].turn, messages[-1].role) == (turn, "user"):
+                messages[-1] = replace(messages[-1], images=images)
+                return
 
     def _append(
         self, turn: int, text: str, memory: TurnMemory, *, raw: str | None = None, by_program: bool = False

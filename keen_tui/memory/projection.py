@@ -15,12 +15,15 @@ from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.rendering import render_user
-from keen_tui.messages import Message, NativeMessage, ToolStep
+from keen_tui.messages import Image, Message, NativeMessage, ToolStep
 
 
 class UserText(Struct, frozen=True):
+    """`images` are in the order in which the text names them."""
+
     text: str
     turn: int = 0
+    images: tuple[Image, ...] = ()
 
 
 class AssistantText(Struct, frozen=True):
@@ -142,6 +145,6 @@ def _add_reply(parts: list[Part], message: Message, text: str) -> None:
 def _add_user_text(parts: list[Part], message: Message) -> None:
     last, text = parts[-1] if parts else None, render_user(message)
     if isinstance(last, UserText):
-        parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn)
+        parts[-1] = UserText(f"{last.text}\n\n{text}", message.turn, last.images + message.images)
     else:
-        parts.append(UserText(text, message.turn))
+        parts.append(UserText(text, message.turn, message.images))

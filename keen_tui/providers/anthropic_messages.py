@@ -15,6 +15,7 @@ from keen_tui.choices import Api
 from keen_tui.errors import ReplyUnreadable
 from keen_tui.memory.projection import NativeTrace, Part
 from keen_tui.messages import (
+    Image,
     NativeMessage,
     StepReply,
     TokenUsage,
@@ -28,6 +29,7 @@ from keen_tui.providers.arguments import sendable_name
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.event_reader import EventReader
 from keen_tui.providers.http_provider import HttpProvider
+from keen_tui.providers.images import base64_of
 from keen_tui.providers.key_headers import key_headers
 from keen_tui.providers.wire_text import mended
 
@@ -73,7 +75,7 @@ class AnthropicMessages(HttpProvider):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._options = {"cache", "limit"} | (
+        self._options |= {"cache", "limit"} | (
             {"adaptive", "effort", "budget"} if connection.effort else set()
         )
         self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
@@ -167,6 +169,10 @@ class AnthropicMessages(HttpProvider):
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
+
+    def _image(self, image: Image) -> NativeMessage:
+        source = {"type": "base64", "media_type": image.media_type, "data": base64_of(image)}
+        return {"type": "image", "source": source}
 
     def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
         said = [{"type": "text", "text": step.text}] if step.text.strip() else []

@@ -18,7 +18,8 @@ class Connection(Struct, frozen=True, kw_only=True):
 
     `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
     ("OPENAI_API_KEY"). `effort` is how hard the model shall reason, "" for its own default. `output_limit`
-    is the most tokens of one reply and `reasons` whether the model reasons, None where that is not known.
+    is the most tokens of one reply; `reasons` and `takes_images` say what the model can; None where that is
+    not known.
     Without a sign of life for `stall_seconds` a reply counts as stalled; `connect_seconds` limits the
     making of the connection.
     """
@@ -30,6 +31,7 @@ class Connection(Struct, frozen=True, kw_only=True):
     effort: str = ""
     output_limit: int | None = None
     reasons: bool | None = None
+    takes_images: bool | None = None
     stall_seconds: float = 180.0
     connect_seconds: float = 10.0
 
@@ -86,6 +88,11 @@ class Provider(Protocol):
     @property
     def identity(self) -> Identity:
         """What the pending state of this provider belongs to."""
+        ...
+
+    @property
+    def takes_images(self) -> bool:
+        """False for a model that is known to take none, or whose server refused one."""
         ...
 
     pending: PendingState | None

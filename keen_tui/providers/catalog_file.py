@@ -68,6 +68,7 @@ def _model(id: str, fields: Table, provider: Table) -> ModelInfo:
         price=_price(fields["price"]) if "price" in fields else None,
         reasons=fields.get("reasons"),
         efforts=tuple(fields.get("efforts", ())),
+        takes_images=fields.get("images"),
     )
 
 
@@ -168,6 +169,7 @@ _MODEL: Mapping[str, _Rule] = {
     "price": _table,
     "reasons": _flag,
     "efforts": _texts,
+    "images": _flag,
 }
 _RATES: Mapping[str, _Rule] = {
     "input": _dollars,

@@ -37,6 +37,7 @@ class Choice(Struct, frozen=True, kw_only=True):
             effort=self.effort,
             output_limit=self.model.output_limit,
             reasons=self.model.reasons,
+            takes_images=self.model.takes_images,
             stall_seconds=stall_seconds,
         )
 

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.choices import Api
 from keen_tui.config import is_loopback
-from keen_tui.errors import AuthFailed, RequestRefused
+from keen_tui.errors import AuthFailed, ProviderError, RequestRefused
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
+from keen_tui.messages import Image, NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
 from keen_tui.models import Identity
 from keen_tui.providers.arguments import ReplayedIds
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.encoding import Encoder
 from keen_tui.providers.event_reader import EventReader
+from keen_tui.providers.images import IMAGES, holds_images, refuses_images, without_images
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import mended_json
@@ -82,11 +83,14 @@ class HttpProvider(ABC):
     api: ClassVar[Api]
     list_name: ClassVar[str] = "messages"
     """The field of a request that holds the messages."""
+    text_type: ClassVar[str] = "text"
+    """The type of a text that stands beside images in a message."""
     _options: set[str]
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.pending: PendingState | None = None
+        self._options = set() if connection.takes_images is False else {IMAGES}
         self._key = connection.api_key.strip()
         self._loading = threading.Lock()
         self._loaded = False
@@ -110,6 +114,11 @@ class HttpProvider(ABC):
     def effort(self) -> str:
         """How hard the model shall reason, "" for its own default."""
         return self.connection.effort
+
+    @property
+    def takes_images(self) -> bool:
+        """False for a model that is known to take none, or whose server refused one."""
+        return IMAGES in self._options
 
     @property
     def identity(self) -> Identity:
@@ -151,8 +160,8 @@ class HttpProvider(ABC):
     def native(self, part: Part) -> tuple[NativeMessage, ...]:
         """A part of the conversation as messages of this API."""
         match part:
-            case UserText(text=text):
-                return self._text("user", text)
+            case UserText(text=text, images=images):
+                return self._with_images(text, images) if images else self._text("user", text)
             case AssistantText(text=text):
                 return self._text("assistant", text)
             case PastStep(step=step):
@@ -201,6 +210,10 @@ class HttpProvider(ABC):
         """A text of that role; none where the API takes no empty ones."""
 
     @abstractmethod
+    def _image(self, image: Image) -> NativeMessage:
+        """An image as it stands in the content of a message."""
+
+    @abstractmethod
     def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
         """The assistant's side of a step of a finished turn: its text and its calls."""
 
@@ -221,11 +234,29 @@ class HttpProvider(ABC):
         end of a trace and what was written next, are one."""
         messages: list[NativeMessage] = []
         for message in chain.from_iterable(map(self.native, parts)):
-            if messages and _is_user_text(messages[-1]) and _is_user_text(message):
-                messages[-1] = {**message, "content": f"{messages[-1]['content']}\n\n{message['content']}"}
+            if messages and _is_of_user(messages[-1]) and _is_of_user(message):
+                messages[-1] = {**message, "content": self._joined(messages[-1], message)}
             else:
                 messages.append(message)
         return messages
+
+    def _joined(self, first: NativeMessage, second: NativeMessage) -> str | list[NativeMessage]:
+        """The content of two messages of the user as one."""
+        contents = first["content"], second["content"]
+        if all(isinstance(content, str) for content in contents):
+            return "\n\n".join(contents)
+        as_blocks = ([self._block(content)] if isinstance(content, str) else content for content in contents)
+        return [*chain.from_iterable(as_blocks)]
+
+    def _with_images(self, text: str, images: Sequence[Image]) -> tuple[NativeMessage, ...]:
+        """A message of the user, the images before the text that speaks of them."""
+        if not self.takes_images:
+            return self._text("user", without_images(text, images))
+        content = [*map(self._image, images), self._block(text)]
+        return tuple({**message, "content": content} for message in self._text("user", text))
+
+    def _block(self, text: str) -> NativeMessage:
+        return {"type": self.text_type, "text": text}
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
         """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
@@ -250,6 +281,13 @@ class HttpProvider(ABC):
         """The options that the words of a refusal are about."""
         return {name for name in self._options if name in refusal}
 
+    def _refused_by(self, refusal: ProviderError, request: StepRequest) -> set[str]:
+        """The options that a request shall do without. That a server takes no images is a refusal whatever
+        its status: some call it a failure of their own."""
+        if holds_images(request) and refuses_images(str(refusal)):
+            return {IMAGES}
+        return self._refused(str(refusal)) if isinstance(refusal, RequestRefused) else set()
+
     async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         """Send the request, again without an option that the server says it does not take."""
         if not self._loaded:
@@ -259,8 +297,8 @@ class HttpProvider(ABC):
                 return await self._send(stack, request)
             except Exception as error:
                 refusal = self._errors.translated(error, in_body=False)
-                refused = self._options & self._refused(str(refusal))
-                if not (isinstance(refusal, RequestRefused) and refused):
+                refused = self._options & self._refused_by(refusal, request)
+                if not refused:
                     raise
                 self._options -= refused
 
@@ -307,5 +345,5 @@ class HttpProvider(ABC):
         return not is_loopback(self.connection.base_url)
 
 
-def _is_user_text(message: NativeMessage) -> bool:
-    return message.get("role") == "user" and isinstance(message.get("content"), str)
+def _is_of_user(message: NativeMessage) -> bool:
+    return message.get("role") == "user" and "content" in message

@@ -19,6 +19,7 @@ class NotConfigured:
     model = "no model"
     server = ""
     effort = ""
+    takes_images = True
     identity = Identity(api="openai-chat", base_url="", model="")
 
     def __init__(self, missing: str) -> None:

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from keen_tui.choices import Api
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
+from keen_tui.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.models import Identity
 from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.chat_assembly import VENDOR_FIELDS, ChatAssembly
 from keen_tui.providers.event_reader import EventReader
+from keen_tui.providers.images import data_url
 from keen_tui.providers.openai_client import OpenAIProvider
 from keen_tui.providers.wire_text import mended
 
@@ -27,7 +28,7 @@ class OpenAIChat(OpenAIProvider):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._options = {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
+        self._options |= {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One tool message for each call."""
@@ -68,6 +69,9 @@ class OpenAIChat(OpenAIProvider):
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": text},)
 
+    def _image(self, image: Image) -> NativeMessage:
+        return {"type": "image_url", "image_url": {"url": data_url(image)}}
+
     def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
         calls = [
             {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
@@ -80,7 +84,7 @@ class OpenAIChat(OpenAIProvider):
 
     def _wanted(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         values = {"stream_options": {"include_usage": True}, "reasoning_effort": self.connection.effort}
-        options: dict[str, Any] = {name: values[name] for name in self._options}
+        options: dict[str, Any] = {name: value for name, value in values.items() if name in self._options}
         return options | ({"tools": [_wire_tool(tool) for tool in tools]} if tools else {})
 
 

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from keen_tui.choices import Api
 from keen_tui.memory.projection import Part
-from keen_tui.messages import NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
+from keen_tui.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
 from keen_tui.providers.arguments import sendable_calls
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.event_reader import EventReader
+from keen_tui.providers.images import data_url
 from keen_tui.providers.openai_client import OpenAIProvider
 from keen_tui.providers.responses_assembly import ResponsesAssembly
 from keen_tui.providers.wire_text import mended
@@ -36,11 +37,12 @@ class OpenAIResponses(OpenAIProvider):
 
     api: ClassVar[Api] = "openai-responses"
     list_name: ClassVar[str] = "input"
+    text_type: ClassVar[str] = "input_text"
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         reasoning = set() if connection.reasons is False else {"include", "summary"}
-        self._options = {"ids"} | reasoning | ({"effort"} if connection.effort else set())
+        self._options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One output item for each call."""
@@ -80,6 +82,9 @@ class OpenAIResponses(OpenAIProvider):
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"type": "message", "role": role, "content": text},)
+
+    def _image(self, image: Image) -> NativeMessage:
+        return {"type": "input_image", "image_url": data_url(image), "detail": "auto"}
 
     def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
         calls = (

@@ -17,6 +17,7 @@ from keen_tui.events import (
     CompactionStarted,
     EndEvent,
     Event,
+    ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
     ModeChanged,
@@ -76,6 +77,7 @@ from keen_tui.ui.state import (
 from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, with_row, without_retry
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING
+from keen_tui.wording import image_line
 
 TAIL_KEPT = 4_096
 """Characters of a running call's live output that the screen keeps."""
@@ -138,6 +140,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
         case Steered():
             return replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
+        case ImagesAttached():
+            return replace(state, live=_with_images(state.live, event))
         case TurnDone() | TurnIncomplete() | TurnError():
             return _turn_ended(state, event)
         case TurnAbandoned():
@@ -192,6 +196,16 @@ def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
         live=(UserBlock(turn=event.turn, text=event.text),),
         turns=state.turns.plus((row,)),
     )
+
+
+def _with_images(live: tuple[Block, ...], event: ImagesAttached) -> tuple[Block, ...]:
+    """The newest message of the turn says what goes with it."""
+    lines = tuple(map(image_line, event.images))
+    for place in range(len(live) - 1, -1, -1):
+        block = live[place]
+        if isinstance(block, UserBlock) and block.turn == event.turn:
+            return (*live[:place], replace(block, images=lines), *live[place + 1 :])
+    return live
 
 
 def _turn_ended(state: UiState, end: EndEvent) -> UiState:

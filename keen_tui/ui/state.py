@@ -39,8 +39,11 @@ Phase = Literal[
 
 
 class UserBlock(Struct, frozen=True, kw_only=True):
+    """What the user said; `images` are lines about those that go with it."""
+
     turn: int
     text: str
+    images: tuple[str, ...] = ()
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from keen_tui.agent.history_desk import HistoryDesk
@@ -18,9 +19,10 @@ from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
 from keen_tui.events import Compacted, Event, SessionRestored, ShellFinished, TurnIncomplete, TurnUndone
 from keen_tui.memory.conversation import Past
-from keen_tui.messages import CommandFailed, CommandRun, Message, TurnMemory
+from keen_tui.messages import CommandFailed, CommandRun, Image, Message, TurnMemory
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
+from tests.support.images import png
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 OK = Reply([Say("Ok.")])
@@ -78,7 +80,10 @@ async def live(bench: Bench) -> None:
     and the first one undone; the user's own commands before the first and around the one taken back."""
     session = bench.session
     await run(bench, "echo first")
-    await bench.ask("u1")
+    shot = png()
+    (session.workspace / "shot.png").write_bytes(shot)
+    await bench.ask("u1 @shot.png")
+    assert session.conversation[0].images[0].content == shot
     session.edit_memory(1, MEMORIES[1])
     assert isinstance(await bench.ask("u2"), TurnIncomplete)
     session.discard()
@@ -225,7 +230,8 @@ def _exported(path: Path) -> tuple[Message, ...]:
 
 def _message(record: dict[str, Any]) -> Message:
     ran = tuple(CommandRun(**each) for each in record["ran"])
-    message = Message(**record | {"ran": ran})
+    images = convert(record["images"], tuple[Image, ...])
+    message = Message(**record | {"ran": ran, "images": images})
     if record["memory"] is None:
         return message
     files, failed, notes = (record["memory"][name] for name in ("files_changed", "failed_bash", "notes"))

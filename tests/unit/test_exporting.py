@@ -185,6 +185,7 @@ def test_a_turn_as_json() -> None:
         "raw": None,
         "by_program": False,
         "ran": [],
+        "images": [],
     }
     assert (assistant["text"], assistant["raw"]) == ("Done.", "Done.<k>")
     assert assistant["memory"] == {
@@ -503,7 +504,8 @@ def test_the_page_allows_nothing_but_its_own_style() -> None:
     style = re.search("<style>(.*)</style>", page, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" in page
+    allowed = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'"
+    assert f"{allowed}; base-uri 'none'; form-action 'none'" in page
     assert "style=" not in page
     assert not re.search(r"url\(|@import", style[1])
 

@@ -146,7 +146,10 @@ def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:
     match block:
         case TextBlock():
             return block.text.count("\n") + 1, len(block.text)
-        case UserBlock() | NoticeBlock():
+        case UserBlock():
+            lines, characters = extent_of(block.text)
+            return lines + len(block.images), characters
+        case NoticeBlock():
             return extent_of(block.text)
         case ReasoningBlock() | CompactionBlock() if unfolded:
             lines, characters = extent_of(block.text)
@@ -169,6 +172,8 @@ def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:
     look = scene.look
     lines = wrap_prose(block.text.strip("\n"), look.styles("text", bold=True), look)
     first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
+    for words in block.images:
+        lines += wrap_prose(words, look.styles("soft"), look)
     return [line.behind(rest if number else first) for number, line in enumerate(lines)]
 
 

@@ -59,7 +59,9 @@ def _in_markdown(text: str, needle: Needle) -> int:
 
 def _texts(block: Block, scene: Scene) -> Iterator[str]:
     match block:
-        case UserBlock() | NoticeBlock() | TextBlock():
+        case UserBlock():
+            yield from (block.text, *block.images)
+        case NoticeBlock() | TextBlock():
             yield block.text
         case ReasoningBlock():
             yield f"thought for {duration(block.seconds)}"

@@ -1,0 +1,116 @@
+"""Images that a message names by path: found in its text, read, and made small enough for every model."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from keen_tui.disk.reading import NoFile, content_of
+from keen_tui.errors import ImageRefused
+from keen_tui.messages import Image
+from keen_tui.plain import clean
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+MOST_PIXELS: Final = 1_568
+"""Pixels of the longer edge. Beyond that models scale images down themselves, and charge for the rest."""
+
+MOST_BYTES: Final = 3_500_000
+"""Of an image: 5 MB in base64 is what the strictest API takes."""
+
+LARGEST_FILE: Final = 100_000_000
+"""Bytes of a file that is looked into at all."""
+
+SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+_NAMED = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"\n]+)"|([^\s"@]+))""")
+_BEHIND_WORDS = ".,;:!?)]}>'\"`"
+_MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
+_JPEG_QUALITY = 85
+
+
+def named_images(text: str) -> tuple[str, ...]:
+    """The paths behind an @ in the text that end as image files do, each once, in order."""
+    return tuple(dict.fromkeys(path for path in _named_paths(text) if path.lower().endswith(SUFFIXES)))
+
+
+def read_image(workspace: Path, name: str) -> Image:
+    """The image of that path, which may begin with ~; others are relative to the workspace. One that is
+    larger than models take is made smaller. Blocks, for up to a second: call it in a thread.
+
+    Raises:
+        ImageRefused: there is none, or it can't be used; the sentence says why.
+    """
+    try:
+        path = (workspace / Path(name).expanduser()).resolve()
+        content = content_of(path, most=LARGEST_FILE)
+    except NoFile:
+        raise ImageRefused(f"{clean(name)} is no file.") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ImageRefused(f"{clean(name)} can't be read: {why}.") from None
+    if content is None:
+        raise ImageRefused(f"{clean(name)} is not there.")
+    return usable_image(content, name)
+
+
+def usable_image(content: bytes, name: str) -> Image:
+    """The content of an image file as every model takes it. Blocks as `read_image` does.
+
+    Raises:
+        ImageRefused: it is no PNG, JPEG, GIF or WebP, or it is damaged.
+    """
+    from PIL import Image as Pictures  # noqa: PLC0415 - few messages name images
+    from PIL import UnidentifiedImageError  # noqa: PLC0415
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Pictures.DecompressionBombWarning)
+            with Pictures.open(BytesIO(content), formats=tuple(_MEDIA_TYPES)) as picture:
+                return _usable(picture, content, name)
+    except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
+        raise ImageRefused(f"{clean(name)} has too many pixels.") from None
+    except UnidentifiedImageError:
+        raise ImageRefused(f"{clean(name)} is no PNG, JPEG, GIF or WebP image.") from None
+    except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, MemoryError):
+        # What a decoder raises for a damaged file depends on the damage.
+        raise ImageRefused(f"{clean(name)} is damaged: it can't be shown to a model.") from None
+
+
+def _named_paths(text: str) -> Iterator[str]:
+    for quoted, plain in _NAMED.findall(text):
+        yield quoted or plain.rstrip(_BEHIND_WORDS)
+
+
+def _usable(picture: Picture, content: bytes, name: str) -> Image:
+    """The file as it is where it can be sent, else the picture anew: upright, smaller, and only once."""
+    picture.load()
+    media_type = _MEDIA_TYPES.get(picture.format or "")
+    is_still = getattr(picture, "n_frames", 1) == 1
+    if not (media_type and is_still and max(picture.size) <= MOST_PIXELS and len(content) <= MOST_BYTES):
+        picture, media_type, content = _smaller(picture)
+    width, height = picture.size
+    return Image(name=name, media_type=media_type, width=width, height=height, content=content)
+
+
+def _smaller(picture: Picture) -> tuple[Picture, str, bytes]:
+    from PIL import ImageOps  # noqa: PLC0415
+
+    smaller = ImageOps.exif_transpose(picture)
+    smaller.thumbnail((MOST_PIXELS, MOST_PIXELS))
+    if picture.format == "PNG" or "A" in smaller.getbands():
+        content = _written(smaller, "PNG")
+        if len(content) <= MOST_BYTES:
+            return smaller, "image/png", content
+    return smaller, "image/jpeg", _written(smaller.convert("RGB"), "JPEG")
+
+
+def _written(picture: Picture, format: str) -> bytes:
+    file = BytesIO()
+    picture.save(file, format, optimize=True, quality=_JPEG_QUALITY)
+    return file.getvalue()

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+from msgspec import convert
+
+from keen_tui.events import Event, ImagesAttached, Steered
+from keen_tui.exporting import ExportSource, as_html, as_json, as_markdown
+from keen_tui.messages import Image
+from tests.support.story import started
+
+IMAGE = Image(name='a"<.png', media_type='image/png"><b', width=4, height=2, content=b"abc")
+
+
+def source(*events: Event) -> ExportSource:
+    return ExportSource(
+        events=events, title="A session", session_id="s-1", workspace="/w", began=0.0, model="m"
+    )
+
+
+def test_an_image_goes_with_the_message_that_names_it() -> None:
+    events = (
+        started(1, "see"),
+        ImagesAttached(turn=1, images=(IMAGE,)),
+        Steered(turn=1, step=1, text="and this"),
+        ImagesAttached(turn=1, images=(IMAGE, IMAGE)),
+    )
+    read_back = json.loads(as_json(source(*events)))
+    [message] = read_back["messages"]
+    assert convert(message["images"], tuple[Image, ...]) == (IMAGE,)
+    attached = [each for each in read_back["activity"] if each["type"] == "images_attached"]
+    assert [each["images"] for each in attached] == [[IMAGE.name], [IMAGE.name] * 2]
+
+
+def test_pages_hold_the_image_itself_and_nothing_in_its_name_acts() -> None:
+    events = source(started(1, "see"), ImagesAttached(turn=1, images=(IMAGE,)))
+    page = as_html(events)
+    assert 'src="data:image/png&quot;&gt;&lt;b;base64,YWJj"' in page
+    assert "<b;" not in page
+    assert "4 × 2, 3 B" in as_markdown(events)
