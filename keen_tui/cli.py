@@ -127,7 +127,21 @@ def _prompt(given: str) -> str:
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
     if not prompt.strip():
         raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
-    return prompt
+    return _with_command(prompt) if given.startswith("/") else prompt
+
+
+def _with_command(prompt: str) -> str:
+    """The text of the user's own command that the prompt calls, else the prompt as it is."""
+    from keen_tui.custom_commands import CustomCommand, expanded
+    from keen_tui.ui.commands import SlashCommands
+    from keen_tui.workplaces import all_commands
+
+    called = SlashCommands(all_commands(Path.cwd(), os.environ).found).called(prompt)
+    if called is None or called.what is None:
+        return prompt
+    if isinstance(called.what, CustomCommand):
+        return expanded(called.what, called.words)
+    raise ConfigError(f"/{called.name} is a command of the screen. A blank before it makes it a prompt.")
 
 
 def _tour_as_text(settings: Settings, pace: float) -> int:

@@ -232,7 +232,7 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
     is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
-        return f"Turn failed: {end.detail} Nothing was run."
+        return f"Turn failed: {end.detail.rstrip('.')}. Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
     if kept_in:

@@ -76,6 +76,21 @@ async def test_the_prompt_can_come_from_standard_input(program: Program) -> None
         assert server.requests[0].body["messages"][-1]["content"] == "from a pipe"
 
 
+async def test_a_command_of_ones_own_is_sent_as_its_text(program: Program) -> None:
+    (program.home / "commands").mkdir()
+    (program.home / "commands" / "say.md").write_text("Say $1, please.")
+    async with ModelServer([Reply([Say("Ok.")])] * 3) as server:
+        connection = ("--base-url", server.base_url, "--model", "m", "-p")
+        for prompt in ("/say hello", "/etc/hosts has a typo"):
+            assert (await program.run(*connection, prompt)).code == 0
+        assert (await program.run(*connection, stdin="/say hello")).code == 0
+        sent = [request.body["messages"][-1]["content"] for request in server.requests]
+        assert sent == ["Say hello, please.", "/etc/hosts has a typo", "/say hello"]
+        refused = await program.run(*connection, "/compact")
+        assert (refused.code, refused.out) == (2, "")
+        assert "/compact is a command of the screen" in refused.err
+
+
 async def test_json_is_one_object_with_memory_and_usage(program: Program) -> None:
     script = [
         Reply([Call("write_file", {"path": "a.py", "content": "x"}), Call("bash", {"command": "exit 2"})]),

@@ -1,0 +1,33 @@
+"""The documentation holds together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)#?([^)\s]*)\)")
+
+
+def anchors(page: Path) -> Iterator[str]:
+    """The headings of a page, as links name them."""
+    for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for path, heading in _LINK.findall(page.read_text()):
+        target = page.parent / path if path else page
+        assert target.exists(), f"{path} is not there"
+        assert not heading or heading in anchors(target), f"{path} has no heading #{heading}"
+
+
+def test_the_index_of_the_guide_names_every_page() -> None:
+    guide = ROOT / "docs" / "guide"
+    index = (guide / "README.md").read_text()
+    assert [page.name for page in guide.glob("*.md") if f"({page.name})" not in index] == ["README.md"]
