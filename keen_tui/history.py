@@ -43,6 +43,14 @@ class Earlier(Struct, frozen=True, kw_only=True):
     drafts: tuple[str, ...] = ()
 
 
+class KeptImage(Struct, frozen=True, kw_only=True):
+    """An image that was pasted: the file it is kept in, its size in pixels."""
+
+    path: Path
+    width: int
+    height: int
+
+
 class SearchHit(Struct, frozen=True, kw_only=True):
     """A place in a session where the words were found. `before`, `words` and `after` are the text around
     it on one line."""

@@ -15,6 +15,9 @@ from keen_tui.display import Display
 NativeMessage: TypeAlias = Mapping[str, Any]
 """One message in a provider's own wire shape (a JSON object). Opaque outside providers and pending state."""
 
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+"""How the names of files end that a message can send as images."""
+
 StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
 """Why the model stopped, in words common to all APIs. `unknown`: the server never said."""
 

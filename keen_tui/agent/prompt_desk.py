@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from keen_tui.errors import StorageFailed
-from keen_tui.history import Earlier
+from keen_tui.history import Earlier, KeptImage
 from keen_tui.storage.prompts import PromptStore, Written
+from keen_tui.tools.image_files import usable_image
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,20 @@ class PromptDesk:
     def keep_draft(self, text: str) -> None:
         """This is written and not sent; blank for nothing."""
         self._thread.submit(_logged, self._store.keep_draft, text)
+
+    async def keep_image(self, content: bytes) -> KeptImage:
+        """Keep an image that was pasted, so that a message can name it.
+
+        Raises:
+            ImageRefused: it is none that a model could be shown.
+            StorageFailed: it can't be kept.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._kept_image, content)
+
+    def _kept_image(self, content: bytes) -> KeptImage:
+        image = usable_image(content, "what is in the clipboard")
+        path = self._store.keep_image(image.content, image.media_type.removeprefix("image/"))
+        return KeptImage(path=path, width=image.width, height=image.height)
 
     async def close(self) -> None:
         """Wait until all of it is on the disk."""

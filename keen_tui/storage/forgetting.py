@@ -52,6 +52,16 @@ def forget_old(
     return tuple(gone)
 
 
+def forget_old_files(folder: Path, *, days: int = DAYS) -> None:
+    """Remove the files in a folder that nobody wrote for that long. What can't be removed stays."""
+    oldest = time.time() - days * _DAY
+    with suppress(OSError):
+        for file in folder.iterdir():
+            with suppress(OSError):
+                if file.lstat().st_mtime < oldest:
+                    file.unlink()
+
+
 def _all_held(root: Path, spare: set[Path]) -> list[_Held]:
     try:
         folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.is_symlink()]

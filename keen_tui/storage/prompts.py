@@ -1,4 +1,5 @@
-"""What the user wrote: the messages sent, for the history of the composer, and drafts that were never sent.
+"""What the user wrote: the messages sent, for the history of the composer, drafts that were never sent, and
+images that were pasted.
 
 Messages stand in one file for all workspaces, a JSON line each. Every program has a draft file of its own,
 locked while it runs: a draft whose lock is free was left behind.
@@ -6,6 +7,7 @@ locked while it runs: a draft whose lock is free was left behind.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Sequence
@@ -21,6 +23,7 @@ from keen_tui.disk.folders import make_private
 from keen_tui.disk.reading import content_of
 from keen_tui.disk.replacing import put_file
 from keen_tui.errors import StorageFailed
+from keen_tui.storage.forgetting import forget_old_files
 from keen_tui.storage.paths import PRIVATE_FILE, private_opener
 
 _MOST_BYTES: Final = 4_000_000
@@ -46,6 +49,7 @@ class PromptStore:
         self._folder = os.path.realpath(workspace)
         self._history = self._root / "history.jsonl"
         self._drafts = self._root / "drafts"
+        self._pasted = self._root / "pasted"
         self._own: tuple[Path, FileLock] | None = None
 
     def sent(self) -> Sequence[Written]:
@@ -98,6 +102,18 @@ class PromptStore:
                 file.unlink()
                 file.with_suffix(".lock").unlink()
         return tuple(left.values())
+
+    def keep_image(self, content: bytes, suffix: str) -> Path:
+        """Keep an image that was pasted, as a message names files; gives its path. Old ones go."""
+        name = hashlib.sha256(content).hexdigest()[:12]
+        file = self._pasted / f"{name}.{suffix}"
+        try:
+            make_private(self._pasted)
+            forget_old_files(self._pasted)
+            put_file(file, content, content_of(file, most=_MOST_READ), mode=PRIVATE_FILE)
+        except OSError as error:
+            raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+        return file
 
     def close(self) -> None:
         """Let go of the draft: the next program in this workspace gets it."""

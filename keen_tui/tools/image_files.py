@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from keen_tui.disk.reading import NoFile, content_of
 from keen_tui.errors import ImageRefused
-from keen_tui.messages import Image
+from keen_tui.messages import IMAGE_SUFFIXES, Image
 from keen_tui.plain import clean
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ MOST_BYTES: Final = 3_500_000
 LARGEST_FILE: Final = 100_000_000
 """Bytes of a file that is looked into at all."""
 
-SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-
 _NAMED = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"\n]+)"|([^\s"@]+))""")
 _BEHIND_WORDS = ".,;:!?)]}>'\"`"
 _MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
@@ -36,7 +34,7 @@ _JPEG_QUALITY = 85
 
 def named_images(text: str) -> tuple[str, ...]:
     """The paths behind an @ in the text that end as image files do, each once, in order."""
-    return tuple(dict.fromkeys(path for path in _named_paths(text) if path.lower().endswith(SUFFIXES)))
+    return tuple(dict.fromkeys(path for path in _named_paths(text) if path.lower().endswith(IMAGE_SUFFIXES)))
 
 
 def read_image(workspace: Path, name: str) -> Image:

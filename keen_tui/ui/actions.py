@@ -108,6 +108,13 @@ ACTIONS: tuple[Action, ...] = (
         help="opens what you write in $EDITOR; what you save there comes back",
     ),
     Action(
+        id="paste_image",
+        keys=("ctrl+v",),
+        label="Paste an image",
+        where="composer",
+        help="takes the image on the clipboard into the message; @shot.png names one that is a file",
+    ),
+    Action(
         id="find_message",
         keys=("ctrl+up",),
         label="Find an earlier message",

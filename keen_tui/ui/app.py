@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -131,6 +132,13 @@ class KeenApp(App[str | None]):
         return KeenCommands
 
     COMMANDS = {lambda: KeenApp.commands()}  # noqa: RUF012 - as Textual declares it
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Have the terminal take it, and the desktop beside it: not every terminal does."""
+        from keen_tui.ui.clipboard import clipboard_here
+
+        super().copy_to_clipboard(text)
+        threading.Thread(target=clipboard_here().copy, args=(text,), name="clipboard", daemon=True).start()
 
     def show_guide(self, text: str) -> None:
         """One or two rows of words directly above the composer, until changed; empty clears them."""

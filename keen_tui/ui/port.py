@@ -11,7 +11,7 @@ from msgspec import Struct
 from keen_tui.bus import EventBus
 from keen_tui.choices import ExportFormat, Mode, PolicyName, Scope
 from keen_tui.custom_commands import CustomCommand
-from keen_tui.history import Changes, ContextReport, Earlier, SavedSession, SearchHit, Setting
+from keen_tui.history import Changes, ContextReport, Earlier, KeptImage, SavedSession, SearchHit, Setting
 from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
@@ -144,6 +144,11 @@ class PromptsPort(Protocol):
 
     def keep_draft(self, text: str) -> None:
         """This is written and not sent; blank for nothing."""
+
+    async def keep_image(self, content: bytes) -> KeptImage:
+        """Keep an image that was pasted, so that a message can name it.
+
+        Raises ImageRefused: no model could be shown it. StorageFailed: it can't be kept."""
 
     async def close(self) -> None:
         """Wait until all of it is kept."""

@@ -17,14 +17,14 @@ from keen_tui.ui.completing import (
 )
 from keen_tui.ui.keymap import letters_of
 from keen_tui.ui.port import FilesPort
-from keen_tui.ui.screens.remembering_actions import RememberingActions
+from keen_tui.ui.screens.pasting_actions import PastingActions
 from keen_tui.ui.widgets.completion_list import CompletionList
 from keen_tui.ui.widgets.composer import Prompt
 
 _MOST_FILES: Final = 50
 
 
-class ComposingActions(RememberingActions):
+class ComposingActions(PastingActions):
     """Completes commands and paths while they are written, and opens the editor.
 
     `_offered` is the word that the list is for, `_sought` the one that files are looked for, `_refused` the

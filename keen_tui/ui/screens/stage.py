@@ -133,6 +133,7 @@ class Stage(Screen[None]):
         self.guide = Note(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
+        self.composer.prompt.workspace = session.workspace
         self.completions = CompletionList(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
         self.sidebar = Sidebar(

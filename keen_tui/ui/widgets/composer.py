@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,6 +16,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
+from keen_tui.ui.dropped import dropped_image, may_be_image
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import action_by_key, shown
 from keen_tui.ui.measures import clean, first_line
@@ -64,11 +66,16 @@ class Prompt(TextArea):
     class SearchWanted(Message):
         """Earlier messages are to be looked through."""
 
+    class ImageWanted(Message):
+        """The image on the clipboard is to go with the message, or else the text that the program copied."""
+
     class LeaveWanted(Message):
         """ctrl+d was pressed on an empty prompt."""
 
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
+        self.workspace = Path()
+        """What the paths of dropped files are said from."""
         self.cursor_blink = False
         self._actions = {**_editing_actions(), **action_by_key("composer")}
         self._pastes = Pastes()
@@ -103,6 +110,14 @@ class Prompt(TextArea):
             return
         self.put_away()
         self.post_message(self.Sent(text))
+
+    def action_paste_image(self) -> None:
+        """Take the image that is on the clipboard."""
+        self.post_message(self.ImageWanted())
+
+    def paste_image(self, size: str, name: str) -> None:
+        """Write a label for an image that a message names so."""
+        self._insert(self._pastes.label("image", size, name))
 
     def action_find_message(self) -> None:
         """Look for an earlier message."""
@@ -231,7 +246,16 @@ class Prompt(TextArea):
         event.prevent_default()
         event.stop()
         text = await asyncio.to_thread(pasted, event.text) if len(event.text) > _LONG else pasted(event.text)
-        if result := self._replace_via_keyboard(self._pastes.fold(text), *self.selection):
+        if not text:  # what some terminals send for an image
+            self.action_paste_image()
+        elif may_be_image(text):
+            self._insert(await asyncio.to_thread(_as_named, text, self.workspace))
+        else:
+            self._insert(self._pastes.fold(text))
+
+    def _insert(self, text: str) -> None:
+        """Write it in the place of what is selected, behind a label that the cursor is in."""
+        if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
 
     def _recall(self, step: int) -> None:
@@ -243,6 +267,11 @@ class Prompt(TextArea):
             self._draft = self.text
         self._place = place
         self._show(self._draft if place == len(self._sent) else self._sent[place])
+
+
+def _as_named(text: str, workspace: Path) -> str:
+    """An image that was dropped as a message names it; any other text as it is."""
+    return dropped_image(text, workspace) or text
 
 
 def _as_words(text: str) -> str:

@@ -32,10 +32,14 @@ class Pastes:
         if len(text) <= MOST_CHARACTERS and lines <= MOST_LINES:
             return text
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        label, number = f"[pasted: {size}]", 1
+        return self.label("pasted", size, text)
+
+    def label(self, kind: str, size: str, text: str) -> str:
+        """A label for the text that says what it is and how large."""
+        label, number = f"[{kind}: {size}]", 1
         while self._folded.get(label, text) != text:
             number += 1
-            label = f"[pasted {number}: {size}]"
+            label = f"[{kind} {number}: {size}]"
         self._folded[label] = text
         return label
 
