@@ -55,7 +55,7 @@ async def test_an_image_on_the_clipboard_is_kept_and_named(
         await driver.press("ctrl+v")
         await driver.until(lambda: driver.written == "what is [image: 40 × 30]")
         await driver.press("enter")
-        [sent] = [given for name, given in driver.session.calls if name == "submit"]
+        [sent] = [call[1] for call in driver.session.calls if call[0] == "submit"]
         [file] = (tmp_path / "data" / "pasted").iterdir()
         assert sent == f"what is @data/pasted/{file.name}"
         assert (file.read_bytes(), file.stat().st_mode & 0o777) == (png(), 0o600)
