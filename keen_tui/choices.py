@@ -17,6 +17,7 @@ Api = Literal["openai-chat", "openai-responses", "anthropic"]
 """The wire protocol of a model server."""
 
 Notify = Literal["off", "bell", "desktop"]
+Titles = Literal["off", "remote", "always"]
 """How a user who looks elsewhere is told that a turn has ended or asks."""
 
 Output = Literal["text", "json", "stream-json"]

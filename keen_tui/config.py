@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.choices import Api, Mode, Notify, PolicyName
+from keen_tui.choices import Api, Mode, Notify, PolicyName, Titles
 from keen_tui.errors import ConfigError
 from keen_tui.home import settings_file
 from keen_tui.toml_lines import place_of
@@ -34,7 +34,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
     run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
     `theme` "" is what the terminal can show. `notify` is how the user is told of turns that took
-    `notify_after` seconds while looking elsewhere.
+    `notify_after` seconds while looking elsewhere. `titles`: which models are asked for a session's title.
     """
 
     provider: str = ""
@@ -62,6 +62,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     keys: Mapping[str, tuple[str, ...]] = {}
     notify: Notify = "desktop"
     notify_after: float = 20.0
+    titles: Titles = "remote"
 
 
 def load_settings(
@@ -180,6 +181,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "memory_policy": get_args(PolicyName),
     "glyphs": ("", "unicode", "ascii"),
     "notify": get_args(Notify),
+    "titles": get_args(Titles),
 }
 
 

@@ -308,7 +308,7 @@ class SessionRestored(Struct, frozen=True, kw_only=True):
 
 
 class SessionRenamed(Struct, frozen=True, kw_only=True):
-    """The session has a title of the user's own."""
+    """The session has a title, by its user or by the model."""
 
     title: str
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
-from keen_tui.choices import Api, Mode, Notify, PolicyName
+from keen_tui.choices import Api, Mode, Notify, PolicyName, Titles
 from keen_tui.config import Settings, name_in_file
 
 Effect = Literal["at once", "from the next start on"]
@@ -36,7 +36,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "stall_seconds",
         "retry_attempts",
     ),
-    "Work": ("mode", "sandbox", "max_steps", "compact_at"),
+    "Work": ("mode", "sandbox", "max_steps", "compact_at", "titles"),
     "Screen": ("theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
@@ -71,6 +71,11 @@ ABOUT: Final[Mapping[str, About]] = {
     "max_steps": About(meaning="Model calls that a turn may make."),
     "compact_at": About(
         meaning="At this percentage of the context window the conversation is summarised; above 100 never."
+    ),
+    "titles": About(
+        meaning="Whether the model is asked for a session's title after its first turn. remote: not on this "
+        "machine, where it would have to read the conversation anew.",
+        choices=get_args(Titles),
     ),
     "theme": About(
         meaning="The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "

@@ -128,4 +128,11 @@ def build_saved_session(
         instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
         key_variables=lambda: key_variables(settings, environ),
     )
-    return session, HistoryDesk(session, store, keeper, keeps_pending=settings.pending_durable)
+    desk = HistoryDesk(
+        session,
+        store,
+        keeper,
+        keeps_pending=settings.pending_durable,
+        titles=settings.titles if attended else "off",
+    )
+    return session, desk

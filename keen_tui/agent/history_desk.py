@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from keen_tui.agent.opening import Kept, Opening, is_long, preview, read_for_opening, title_of
 from keen_tui.agent.scribe import Scribe
 from keen_tui.agent.session import Session
+from keen_tui.agent.titles import Titler
 from keen_tui.agent.undo import TurnChanges, TurnKeeper
-from keen_tui.choices import ExportFormat
+from keen_tui.choices import ExportFormat, Titles
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.events import Notice, SessionRenamed
@@ -40,6 +41,7 @@ class HistoryDesk:
     Args:
         keeper: what the tools keep changed files and long output with; it is given where, session by session.
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
+        titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
     """
 
@@ -50,6 +52,7 @@ class HistoryDesk:
         keeper: TurnKeeper,
         *,
         keeps_pending: bool = False,
+        titles: Titles = "off",
         opener: Opener = open_file,
     ) -> None:
         self._session = session
@@ -58,6 +61,8 @@ class HistoryDesk:
         self._keeps_pending = keeps_pending
         self._opener = opener
         self._scribe: Scribe | None = None
+        self._titles: Titles = titles
+        self._titler: Titler | None = None
         self._cleaning: asyncio.Task[Any] | None = None
 
     @property
@@ -67,6 +72,8 @@ class HistoryDesk:
 
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
+        if self._titles != "off":
+            self._titler = Titler(self._session, self._titles, self.rename)
         await self.new()
         own = self.session_id
         self._cleaning = asyncio.create_task(asyncio.to_thread(_clean_up, self._store, own))
@@ -183,6 +190,8 @@ class HistoryDesk:
     async def close(self) -> str:
         """After the session was closed: wait until everything is on the disk. Gives a sentence about what
         could not be saved, "" when all is."""
+        if self._titler:
+            await self._titler.close()
         problem = await _put_away(self._scribe) if self._scribe else ""
         if self._cleaning:
             await self._cleaning

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from keen_tui.agent.aside import answer_aside
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import PendingKeeper
 from keen_tui.agent.session_facts import SessionFacts
@@ -107,8 +108,12 @@ class SessionPast(SessionFacts):
         if self._unanswered:
             raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
 
+    async def answer_aside(self, prompt: str) -> str:
+        """What the model says to one message beside the conversation. Raises ProviderError."""
+        return await answer_aside(prompt, self._agent)
+
     def rename(self, title: str) -> None:
-        """Give the session a title of the user's own."""
+        """Give the session a title."""
         self._publish(SessionRenamed(title=title))
 
 

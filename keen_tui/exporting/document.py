@@ -114,7 +114,8 @@ class Turn(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A session to be written. `began` is in seconds since the epoch."""
+    """A session to be written. `began` is in seconds since the epoch, `aside_cost` what was asked beside the
+    turns, such as summaries."""
 
     title: str
     session_id: str
@@ -122,6 +123,7 @@ class Document(Struct, frozen=True):
     began: float
     model: str
     parts: tuple[Turn | Item, ...]
+    aside_cost: float | None = 0.0
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -129,6 +131,6 @@ class Document(Struct, frozen=True):
 
     @property
     def cost(self) -> float | None:
-        """What all turns cost in US dollars; None when that of one is not known."""
-        costs = [turn.cost for turn in self.turns]
+        """What all of it cost in US dollars; None when a part of it is not known."""
+        costs = [self.aside_cost, *(turn.cost for turn in self.turns)]
         return sum(cost for cost in costs if cost is not None) if None not in costs else None

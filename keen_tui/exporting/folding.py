@@ -48,7 +48,7 @@ from keen_tui.events import (
     Usage,
 )
 from keen_tui.exporting.document import Document, Item, TurnState
-from keen_tui.exporting.gathering import GatheredTurn
+from keen_tui.exporting.gathering import GatheredTurn, added_cost
 from keen_tui.exporting.source import ExportSource
 from keen_tui.messages import TurnMemory
 
@@ -66,16 +66,19 @@ def fold(source: ExportSource) -> Document:
         workspace=source.workspace,
         began=source.began,
         model=source.model,
+        aside_cost=folding.aside_cost,
         parts=tuple(part.finished() if isinstance(part, GatheredTurn) else part for part in folding.parts),
     )
 
 
 class _Folding:
-    """The parts so far. `title` is the newest name that the user gave the session."""
+    """The parts so far. `title` is the newest name of the session, `aside_cost` that of what belongs to no
+    turn."""
 
     def __init__(self) -> None:
         self.parts: list[GatheredTurn | Item] = []
         self.title = ""
+        self.aside_cost: float | None = 0.0
         self._turns: dict[int, GatheredTurn] = {}
         self._running: GatheredTurn | None = None
         self._pending: list[GatheredTurn] = []
@@ -100,7 +103,7 @@ class _Folding:
             case ToolFinished():
                 self._turn(event.turn).result(event)
             case Usage():
-                self._turn(event.turn).spend(event.cost)
+                self._spend(event)
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
@@ -139,6 +142,13 @@ class _Folding:
             self._turns[number] = GatheredTurn(number)
             self.parts.append(self._turns[number])
         return self._turns[number]
+
+    def _spend(self, event: Usage) -> None:
+        """In its turn; what summaries and titles took belongs to none."""
+        if event.turn:
+            self._turn(event.turn).spend(event.cost)
+        else:
+            self.aside_cost = added_cost(self.aside_cost, event.cost)
 
     def _start(self, event: TurnStarted) -> None:
         if self._running:

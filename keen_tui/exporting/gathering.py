@@ -98,4 +98,9 @@ class GatheredTurn(Struct, eq=False):
         self.streaming.clear()
 
     def spend(self, cost: float | None) -> None:
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        self.cost = added_cost(self.cost, cost)
+
+
+def added_cost(cost: float | None, more: float | None) -> float | None:
+    """The sum in US dollars; None once a part of it is not known."""
+    return None if cost is None or more is None else cost + more

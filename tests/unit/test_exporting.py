@@ -592,3 +592,10 @@ def test_no_text_makes_html_in_markdown_or_on_the_page(text: str) -> None:
     assert not any(acts_on_a_terminal(token.content) for token in tokens)
     assert blocks[-2].content == "✓ turn 1 done, 52 s, 2 calls"
     validated(as_html(events))
+
+
+def test_what_belongs_to_no_turn_is_no_turn_and_counts() -> None:
+    aside = Usage(turn=0, step=0, tokens=TokenUsage(input_tokens=5, output_tokens=5), cost=0.25)
+    events = (started(1, "go"), said(1, "Done."), done(1, "Done."), aside)
+    assert [turn["turn"] for turn in as_data(*events)["turns"]] == [1]
+    assert "cost: `$0.25`" in as_markdown(source(*events))
