@@ -6,8 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-Where = Literal["anywhere", "composer", "transcript", "search", "panels", "question"]
-"""Where the keys of an action work. `anywhere` includes the composer while it has the focus."""
+Where = Literal["anywhere", "composer", "transcript", "search", "panels", "question", "pages"]
+"""Where the keys of an action work. `anywhere` includes the composer while it has the focus, but not `pages`,
+which lie over all of that."""
 
 
 class Action(Struct, frozen=True, kw_only=True):

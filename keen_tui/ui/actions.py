@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keen_tui.ui.action import Action
+from keen_tui.ui.page_actions import PAGE_ACTIONS
 from keen_tui.ui.pane_actions import PANE_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (
@@ -300,6 +301,7 @@ ACTIONS: tuple[Action, ...] = (
         id="bottom", keys=("ctrl+end",), label="Go to the end", help="goes to the newest, and stays there"
     ),
     *PANE_ACTIONS,
+    *PAGE_ACTIONS,
 )
 
 BY_ID = {action.id: action for action in ACTIONS}

@@ -75,7 +75,8 @@ class KeenApp(App[str | None]):
     COMMAND_PALETTE_BINDING = "no_key"  # Textual's own binding can't be given other keys
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+p", "command_palette", show=False, priority=True, id="palette")
+        Binding("ctrl+p", "command_palette", show=False, priority=True, id="palette"),
+        Binding("f1", "help_on_page", show=False, id="help"),
     ]
     TITLE = "Keen TUI"
 
@@ -182,6 +183,14 @@ class KeenApp(App[str | None]):
         """ctrl+c on a screen that lies over the workspace."""
         self._back_to_workspace()
         self.workspace.action_interrupt()
+
+    def action_help_on_page(self) -> None:
+        """Open the help page over a page that has none of its own."""
+        if self._workspace and self.screen is not self._workspace:
+            from keen_tui.ui.screens.help import HelpScreen
+
+            status = self._workspace.status
+            self.push_screen(HelpScreen(status.look, status.glyphs, "pages", self._workspace.commands.custom))
 
     def _back_to_workspace(self) -> None:
         while self.screen is not self.workspace and len(self.screen_stack) > 1:

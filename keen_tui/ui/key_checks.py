@@ -147,4 +147,4 @@ def _taken(action: Action, key: str, other: Action) -> KeyProblem:
 
 def _meet(one: Where, other: Where) -> bool:
     """Whether a key can mean an action of one place and one of the other at once."""
-    return one == other or "anywhere" in (one, other)
+    return one == other or ("anywhere" in (one, other) and "pages" not in (one, other))

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from keen_tui.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay
 from keen_tui.ui.state import Block, ReasoningBlock, TextBlock, ToolBlock, UserBlock
+from keen_tui.ui.transcript.blocks import source
 
 MOST_NAMED: Final = 200
 """Places that are looked at in one block."""
@@ -26,6 +27,8 @@ _MENTION: Final = re.compile(
 """`src/cart.py:12`, and what a Python traceback says."""
 
 _HIT: Final = re.compile(r"(.+?):(\d+):")
+_LINK: Final = re.compile(r"https?://[^\s<>()\[\]{}\"'`|\\]+")
+_NO_END_OF_A_LINK: Final = ".,:;!?*_"
 _PATH_TOOLS: Final = ("read_file", "write_file", "edit_file")
 
 
@@ -51,6 +54,12 @@ class FoundPlace(Struct, frozen=True):
 def named_in(block: Block) -> tuple[Named, ...]:
     """The places that a block names, in order, each once."""
     return tuple(islice(dict.fromkeys(_named(block)), MOST_NAMED))
+
+
+def links_in(block: Block) -> tuple[str, ...]:
+    """The addresses of web pages that the block names, in order, each once."""
+    found = (match[0].rstrip(_NO_END_OF_A_LINK) for match in _LINK.finditer(source(block)))
+    return tuple(islice(dict.fromkeys(found), MOST_NAMED))
 
 
 def _named(block: Block) -> Iterator[Named]:

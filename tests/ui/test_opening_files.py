@@ -69,3 +69,11 @@ async def test_a_command_before_the_first_turn_can_be_shown_and_has_no_changes(t
         await driver.until_shown(WOULD_OPEN)
         await driver.press("enter")
         await driver.until(lambda: driver.screen.transcript.has_focus)
+
+
+async def test_a_block_without_a_link_says_so(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(*story.discount_turn(1))
+        driver.screen.transcript.focus()
+        await driver.press("home", "o")
+        await driver.until_shown("No web page is named here.")

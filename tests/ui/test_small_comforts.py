@@ -7,8 +7,9 @@ from pathlib import Path
 from keen_tui.display import CommandDisplay
 from keen_tui.events import ShellFinished, ShellStarted
 from keen_tui.measures import counted
-from keen_tui.messages import ToolResult
+from keen_tui.messages import ToolResult, TurnMemory
 from tests.support import story
+from tests.support.changes import turn_three
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import workspace
 
@@ -137,3 +138,54 @@ async def test_what_is_typed_takes_the_place_of_a_suggestion(tmp_path: Path) -> 
         assert driver.written == "fix the test"
         await driver.type(" now")
         assert driver.written == "fix the test now"
+
+
+async def test_a_block_leads_to_its_row_in_activity_and_the_row_leads_back(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        await driver.play(story.started(2, "on"), *story.edit(2, "b"), *story.edit(2, "c"), story.done(2))
+        for turn, call, row in ((2, "b", 0), (2, "c", 1), (1, "a", 2)):
+            driver.screen.transcript.focus()
+            assert driver.screen.transcript.reveal(turn, call)
+            await driver.press("a")
+            activity = driver.screen.sidebar.activity
+            await driver.until(lambda: driver.screen.focused is driver.screen.sidebar.activity)
+            assert activity.place_of(turn, call) == row
+            await driver.press("enter")
+            await driver.until(lambda: driver.screen.focused is driver.screen.transcript)
+
+
+async def test_a_hidden_panel_comes_out_for_the_row_of_a_block(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        driver.screen.transcript.focus()
+        assert driver.screen.transcript.reveal(1, "a")
+        await driver.press("a")
+        await driver.until(lambda: driver.screen.focused is driver.screen.sidebar.activity)
+        assert driver.screen.overlay_open
+
+
+async def test_a_click_on_a_changed_file_shows_what_its_turn_changed(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.turns = {1: turn_three(turn=1)}
+    async with workspace(tmp_path, history=history) as driver:
+        memory = TurnMemory(files_changed=("src/cart.py",))
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1, memory=memory))
+        row = driver.row_with("± src/cart.py")
+        column = driver.rows()[row].index("src/cart.py")
+        await driver.pilot.click(offset=(column, row))
+        await driver.until_shown("Changes of turn 1")
+        await driver.press("escape")
+        await driver.pilot.click(offset=(column, row - 1))
+        await driver.until(lambda: driver.screen.focused is driver.screen.transcript)
+
+
+async def test_help_on_a_page_tells_of_the_keys_of_pages_first(tmp_path: Path) -> None:
+    async with workspace(tmp_path, history=FakeHistory()) as driver:
+        await driver.press("f3")
+        await driver.until_shown("type to find a session")
+        await driver.press("f1")
+        await driver.until_shown("On pages that lie over the workspace")
+        assert driver.row_with("On pages that lie over") < 5
+        await driver.press("escape")
+        await driver.until_shown("type to find a session")

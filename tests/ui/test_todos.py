@@ -67,3 +67,11 @@ async def test_a_click_leads_to_the_call_that_wrote_it(tmp_path: Path) -> None:
         await driver.until_shown("0 of 1 done")
         await driver.pilot.click("#todos", offset=(5, 3))
         await driver.until(lambda: driver.screen.transcript.has_focus)
+
+
+async def test_a_narrow_terminal_counts_what_is_done_above_the_composer(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(story.started(1, "go"), *todos("done", "pending"))
+        await driver.until_shown("todo 1 of 2 done   memory")
+        await driver.play(*todos("done", "done", call="d"))
+        await driver.until(lambda: not driver.shows("todo 2 of 2"))

@@ -270,7 +270,7 @@ async def test_tab_moves_the_focus_through_the_panes_and_escape_brings_it_back(t
         for _ in range(4):
             await driver.press("tab")
             seen.append(driver.screen.focused.id if driver.screen.focused else None)
-        assert seen == ["activity", "turn-memory", "transcript", "prompt"]
+        assert seen == ["transcript", "activity", "turn-memory", "prompt"]
         await driver.press("tab", "escape")
         assert driver.screen.prompt.has_focus
 
@@ -278,7 +278,7 @@ async def test_tab_moves_the_focus_through_the_panes_and_escape_brings_it_back(t
 async def test_enter_on_a_panel_row_goes_to_its_place_in_the_transcript(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(120, 30)) as driver:
         await driver.play(*story.three_turns(), *story.discount_turn())
-        await driver.press("tab", "tab")
+        await driver.press("tab", "tab", "tab")
         await driver.press("down", "down", "down", "enter")
         await driver.until_shown("› set up the project")
         assert driver.screen.focused is driver.screen.transcript

@@ -30,6 +30,7 @@ TITLES: dict[Where, str] = {
     "search": "While you look for words",
     "panels": "In Activity and TurnMemory",
     "question": "When something asks",
+    "pages": "On pages that lie over the workspace",
 }
 _ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Commands of this project"}
 _KEY_COLUMN = 26

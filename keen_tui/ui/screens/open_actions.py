@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from textual import on
 
-from keen_tui.ui.places import FoundPlace, Named, found_places, named_in
+from keen_tui.ui.places import FoundPlace, Named, found_places, links_in, named_in
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import Block, ToolBlock
-from keen_tui.ui.transcript.messages import FileWanted
+from keen_tui.ui.transcript.messages import FileWanted, LinkOpened, LinkWanted
 
 
 class OpenActions(Stage):
-    """`_opened_of` is the block of which a place was opened last, `_next` the number of its next place."""
+    """`_opened_of` is the block of which a place or link was opened last, `_next` the number of its next."""
 
     _opened_of: Block | None = None
     _next = 0
@@ -48,11 +48,37 @@ class OpenActions(Stage):
         if not found:
             self.say(why_none(named))
             return
-        number = self._next % len(found) if block is self._opened_of else 0
-        self._opened_of, self._next = block, number + 1
-        which = f" ({number + 1} of {len(found)})" if len(found) > 1 else ""
+        number, which = self._turn_of(block, len(found))
         problem = await self._edit(found[number])
         self.say(problem or f"opened {found[number].named}{which}")
+
+    @on(LinkWanted)
+    def _open_next_link(self, message: LinkWanted) -> None:
+        """Open the first web page that the block names; once more, its next one."""
+        links = links_in(message.block)
+        if not links:
+            self.say("No web page is named here.")
+            return
+        number, which = self._turn_of(message.block, len(links))
+        self._open_page(links[number], which)
+
+    @on(LinkOpened)
+    def _open_clicked(self, message: LinkOpened) -> None:
+        """Open a page that the user clicked; other kinds of links could run something."""
+        if message.href.startswith(("https://", "http://")):
+            self._open_page(message.href)
+        else:
+            self.say(f"not opened, it is no web page: {message.href}")
+
+    def _open_page(self, link: str, which: str = "") -> None:
+        self.app.open_url(link)
+        self.say(f"opened {link}{which}")
+
+    def _turn_of(self, block: Block, count: int) -> tuple[int, str]:
+        """Which of so many things of a block is opened now, the next one each time, and words for it."""
+        number = self._next % count if block is self._opened_of else 0
+        self._opened_of, self._next = block, number + 1
+        return number, f" ({number + 1} of {count})" if count > 1 else ""
 
     async def open_and_say(self, named: Named) -> None:
         """Open the place, and say what came of it."""

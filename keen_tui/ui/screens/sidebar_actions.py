@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from textual import on
+
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.screens.layout import SIDEBAR_STEP
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.sidebar_file import keep_columns
+from keen_tui.ui.transcript.messages import RowWanted
 
 _HIDDEN: Final = "The panels are hidden: {key} shows them."
 
@@ -25,6 +28,18 @@ class SidebarActions(Stage):
     def action_narrower_panels(self) -> None:
         """Give the panels fewer columns."""
         self._resize(-SIDEBAR_STEP)
+
+    @on(RowWanted)
+    def _show_row(self, message: RowWanted) -> None:
+        """Lead from a block of the transcript to its row in Activity."""
+        place = self.sidebar.activity.place_of(message.turn, message.call_id)
+        if place is None:
+            self.say("This has no row in Activity.")
+            return
+        if not self.sidebar.display:
+            self.toggle_sidebar()
+        self.sidebar.activity.stand_on(place)
+        self.set_focus(self.sidebar.activity)
 
     def _resize(self, step: int) -> None:
         if not self.sidebar.display:

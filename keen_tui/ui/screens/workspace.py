@@ -8,6 +8,7 @@ from typing import ClassVar, get_args
 
 from textual import events, on
 from textual.binding import BindingType
+from textual.widget import Widget
 
 from keen_tui.choices import Mode
 from keen_tui.custom_commands import CustomCommand, expanded
@@ -28,7 +29,7 @@ from keen_tui.ui.screens.shell_actions import ShellActions
 from keen_tui.ui.screens.sidebar_actions import SidebarActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.state import UiState
-from keen_tui.ui.transcript.messages import LinkOpened
+from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
 from keen_tui.ui.widgets.asking import ASKED
 from keen_tui.ui.widgets.composer import SHELL_SIGN, Prompt
@@ -226,9 +227,11 @@ class WorkspaceScreen(
         self.app.push_screen(page)
 
     def action_next_pane(self) -> None:
-        """Write what is chosen; else move the focus on."""
+        """Write what is chosen; else move the focus on: composer, transcript, panels."""
         if not self.take_completion():
-            self.focus_next()
+            panes = sorted(self.focus_chain, key=_rank)
+            place = panes.index(self.focused) + 1 if self.focused in panes else 0
+            self.set_focus(panes[place % len(panes)] if panes else None)
 
     def action_page_up(self) -> None:
         """Up in a long question, else in the transcript."""
@@ -298,15 +301,6 @@ class WorkspaceScreen(
             self.toggle_sidebar()
         self.transcript.focus()
         self.transcript.reveal(message.turn, message.call_id)
-
-    @on(LinkOpened)
-    def _open_link(self, message: LinkOpened) -> None:
-        """Open a page that the user clicked; other kinds of links could run something."""
-        if message.href.startswith(("https://", "http://")):
-            self.app.open_url(message.href)
-            self.say(f"opened {message.href}")
-        else:
-            self.say(f"not opened, it is no web page: {message.href}")
 
     @on(QuestionPane.Answered)
     def _answered(self, message: QuestionPane.Answered) -> None:
@@ -412,3 +406,8 @@ class WorkspaceScreen(
             deed()
         except SessionRefused as refused:
             self.say(str(refused))
+
+
+def _rank(pane: Widget) -> int:
+    """The place of a pane in the way that the focus takes; those of a place as they stand on the screen."""
+    return 1 if isinstance(pane, Transcript) else 2 if isinstance(pane, Panel) else 0

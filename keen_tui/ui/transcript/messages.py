@@ -36,6 +36,23 @@ class FileWanted(Message, namespace="transcript"):
         self.block = block
 
 
+class LinkWanted(Message, namespace="transcript"):
+    """The web page that the block names is to be opened."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
+
+
+class RowWanted(Message, namespace="transcript"):
+    """The row of the block in Activity is to be shown: of the call `call_id`, else of `turn`."""
+
+    def __init__(self, turn: int, call_id: str | None) -> None:
+        super().__init__()
+        self.turn = turn
+        self.call_id = call_id
+
+
 class Copied(Message, namespace="transcript"):
     """`text` was put on the clipboard; `told` says so in a few words, or why there was nothing to copy."""
 

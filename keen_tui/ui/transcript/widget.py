@@ -18,7 +18,7 @@ from keen_tui.ui.transcript.cursor import ROWS_ABOVE_REVEALED
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding_view import FindingView
 from keen_tui.ui.transcript.look import Look
-from keen_tui.ui.transcript.messages import FileWanted
+from keen_tui.ui.transcript.messages import FileWanted, LinkWanted, RowWanted
 
 
 class Transcript(FindingView):
@@ -157,6 +157,20 @@ class Transcript(FindingView):
         cursor = self._ensure_cursor()
         if cursor is not None:
             self.post_message(FileWanted(self._document.entries[cursor].block))
+
+    def action_open_link(self) -> None:
+        """Open the web page that the block under the cursor names."""
+        cursor = self._ensure_cursor()
+        if cursor is not None:
+            self.post_message(LinkWanted(self._document.entries[cursor].block))
+
+    def action_show_in_activity(self) -> None:
+        """Show the row of the block under the cursor in Activity."""
+        cursor = self._ensure_cursor()
+        if cursor is not None:
+            block = self._document.entries[cursor].block
+            call_id = block.id if isinstance(block, ToolBlock) else None
+            self.post_message(RowWanted(getattr(block, "turn", 0), call_id))
 
     async def action_look_for(self) -> None:
         """Look for words, as the workspace does."""

@@ -59,6 +59,18 @@ class Activity(Panel):
         live = [block for block in state.live if not isinstance(block, TextBlock)]
         return live, state.turns, state.phase, doing(state, self._clock()).silent
 
+    def place_of(self, turn: int, call_id: str | None) -> int | None:
+        """The place of the entry of a call or, where it has none of its own, of its turn. None: there is
+        none of that turn either."""
+        blocks = [block for block in self._state.live if _has_entry(block)]
+        for place, block in enumerate(blocks):
+            if isinstance(block, ToolBlock) and block.id == call_id:
+                return place
+        now = len(blocks) + (1 if self._doing(self.size.width) else 0)
+        places = {row.turn: now + place for place, row in enumerate(reversed(self._state.turns[:-1]))}
+        newest = self._state.turns[-1].turn if self._state.turns else 0
+        return 0 if turn and turn == newest and now else places.get(turn)
+
     def title_row(self, width: int) -> Text:
         state, look = self._state, self.look
         if not state.turns:

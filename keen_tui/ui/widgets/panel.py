@@ -20,6 +20,8 @@ EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
 
 _ENTRIES_KEPT = 128
+_HEAD_ROWS = 3
+"""A blank row, the title, a blank row."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -250,6 +252,11 @@ class Panel(Rows, can_focus=True):
             self._cursor = place
             self.changed()
 
+    def stand_on(self, place: int) -> None:
+        """Put the cursor on the entry at that place."""
+        self._cursor = place
+        self.changed()
+
     def action_show(self) -> None:
         """Show the chosen entry in the transcript."""
         if entry := self._chosen():
@@ -272,10 +279,14 @@ class Panel(Rows, can_focus=True):
         return entry if entry and entry.leads else None
 
     def on_click(self, event: events.Click) -> None:
-        chosen = self._row_owner.get(event.y - 3)
-        if chosen is not None and not self.folded:
-            self._cursor = chosen
+        if self.entry_at(event.y):
+            self._cursor = self._row_owner[event.y - _HEAD_ROWS]
             self.action_show()
+
+    def entry_at(self, row: int) -> Entry | None:
+        """The entry that stands in a row of the panel."""
+        place = self._row_owner.get(row - _HEAD_ROWS)
+        return None if place is None or self.folded else self.entries(self.size.width - 2 * EDGE)[place]
 
     def on_focus(self) -> None:
         self.changed()

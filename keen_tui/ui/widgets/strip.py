@@ -32,7 +32,7 @@ class Strip(Rows):
     def show(self, state: UiState) -> None:
         """Draw this state."""
         old, self._state = self._state, state
-        if (old.phase, old.turns, len(old.live)) != (state.phase, state.turns, len(state.live)):
+        if _told(old) != _told(state):
             self.changed()
 
     def tick(self, beat: bool) -> None:
@@ -46,7 +46,11 @@ class Strip(Rows):
         look = self.look
         counts = memory_counts(self._state.turns[-1].memory, look, self.glyphs)
         memory = Text.assemble(("memory ", look("dim")), counts)
-        right = self.fact(memory, self.hint("sidebar"))
+        todos = self._state.todos
+        todo = (
+            Text.assemble(("todo ", look("dim")), (todos.progress, look("text"))) if todos.is_open else Text()
+        )
+        right = self.fact(todo, memory, self.hint("sidebar"))
         if width < 60:
             right = memory
         return [indented(spread(self._doing(), right, width - 2 * _SIDE, self.glyphs.more), _SIDE)]
@@ -78,3 +82,8 @@ class Strip(Rows):
         long = now.seconds >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering")
         seconds = duration(now.seconds, running=True) if long and not now.silent else ""
         return Text(now.sentence, look("soft" if now.silent else "text")), Text(seconds, look("dim"))
+
+
+def _told(state: UiState) -> tuple[object, ...]:
+    """What of a state is told here."""
+    return state.phase, state.turns, len(state.live), state.todos

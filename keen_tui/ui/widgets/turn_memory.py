@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.text import Text
+from textual import events
 
 from keen_tui.messages import TurnMemory as Memory
 from keen_tui.ui.glyphs import Glyphs
@@ -13,7 +14,7 @@ from keen_tui.ui.measures import clean, counted, cut_path, meter, size
 from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.totals import Totals
-from keen_tui.ui.widgets.panel import Entries, Entry, Panel
+from keen_tui.ui.widgets.panel import EDGE, Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import memory_counts
 from keen_tui.ui.widgets.rows import GAP, cut_row, spread, wrapped
 
@@ -22,6 +23,10 @@ _EMPTY = (
     "What later turns will know of a turn: the files it changed and the commands that failed. "
     "Not its tool calls and their output."
 )
+
+
+_GLYPH_WITHIN = EDGE + 4
+"""Columns from the hairline within which a changed file has its sign."""
 
 
 class TurnMemoryPanel(Panel):
@@ -83,6 +88,13 @@ class TurnMemoryPanel(Panel):
         if not totals.settled:
             return None
         return self._carries("all turns", self._carried(), totals.trace_bytes, width)
+
+    def on_click(self, event: events.Click) -> None:
+        """On a changed file: show the changes of its turn."""
+        begins = self.render_line(event.y).text[:_GLYPH_WITHIN]
+        if self.glyphs.changed in begins and (entry := self.entry_at(event.y)):
+            event.prevent_default()
+            self.post_message(self.ChangesWanted(entry.turn))
 
     def _policy(self) -> Text:
         """The memory policy, where it is not the usual one."""

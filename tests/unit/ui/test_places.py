@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, FileListDisplay
-from keen_tui.ui.places import MOST_NAMED, Named, found_places, named_in
+from keen_tui.ui.places import MOST_NAMED, Named, found_places, links_in, named_in
 from keen_tui.ui.state import UserBlock
 from tests.support.screen import DIFF, text_block, tool_block
 
@@ -23,6 +23,14 @@ def test_a_path_with_a_line_is_found_in_prose() -> None:
     assert mentions('  File "/home/me/shop cart.py", line 7, in f') == ["/home/me/shop cart.py:7"]
     assert mentions("no place: here, cart.py, 12") == []
     assert [str(each) for each in named_in(UserBlock(turn=1, text="mend a.py:3"))] == ["a.py:3"]
+
+
+def test_links_are_those_of_web_pages_each_once() -> None:
+    said = "See [the guide](https://example.org/a#b) and <http://localhost:8000/x>, https://example.org/a#b."
+    assert links_in(text_block(said)) == ("https://example.org/a#b", "http://localhost:8000/x")
+    assert links_in(text_block("[no](file:///etc/passwd) javascript:alert(1) example.org")) == ()
+    printed = CommandDisplay(command="serve", output="listening on http://0.0.0.0:80/.", exit_code=0)
+    assert links_in(tool_block(display=printed)) == ("http://0.0.0.0:80/",)
 
 
 @pytest.mark.parametrize(
