@@ -34,7 +34,10 @@ from keen_tui.events import (
     CompactionFailed,
     CompactionStarted,
     EndEvent,
+    ImagesAttached,
     MessageTakenBack,
+    ShellFinished,
+    Steered,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -50,6 +53,7 @@ from keen_tui.models import ModelInfo
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT, QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded
+from tests.support.images import png
 
 LONG = "KEEN_LONG_TESTS" in os.environ
 EXAMPLES = 3_000 if LONG else 150
@@ -58,11 +62,18 @@ DONE = Reply([Say("Done.")])
 
 @dataclass(frozen=True)
 class Turn:
-    """Send a message, `queued` more behind it, or retry; stop after so many events, if at all."""
+    """Send a message, `queued` more behind it, or retry; hand one in after `steer_after` events, and stop
+    after `stop_after`, if at all."""
 
     what: str
     queued: int = 0
     stop_after: int | None = None
+    steer_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Own:
+    """Run a command of the user's own."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +96,19 @@ class Compact:
     stop_after: int | None = None
 
 
-Action = Turn | Discard | Switch | Compact
+Action = Turn | Own | Discard | Switch | Compact
 _MESSAGE = re.compile(r"\bm\d+\.")
+NAMED = "@shot.png"
+"""What some messages name: it is there in every workspace."""
 Planned = tuple[str, tuple[str, ...]]
 """What the server does next: the kind of its answer, and for a step the kinds of its calls."""
 
 stops = st.none() | st.integers(1, 14)
+steers = st.none() | st.none() | st.integers(1, 10)
 actions: st.SearchStrategy[Action] = st.one_of(
-    st.builds(Turn, st.just("send"), st.sampled_from([0, 0, 0, 1]), stops),
-    st.builds(Turn, st.just("retry"), st.just(0), stops),
+    st.builds(Turn, st.just("send"), st.sampled_from([0, 0, 0, 1]), stops, steers),
+    st.builds(Turn, st.just("retry"), st.just(0), stops, steers),
+    st.builds(Own),
     st.builds(Discard),
     st.builds(Compact, st.sampled_from([0, 0, 0, 1]), stops),
     st.builds(Switch, st.sampled_from(APIS), st.sampled_from(["scripted", "other"]), st.booleans()),
@@ -165,12 +180,17 @@ class Script:
         self.workspace = workspace
         self.world = world
         self.sent: list[str] = []
+        self.commands: list[str] = []
 
     async def play(self, action: Action) -> None:
         try:
             match action:
                 case Turn() | Compact():
                     await self._run(action)
+                case Own():
+                    self.commands.append(f"echo own{len(self.commands)}")
+                    self.session.run_own(self.commands[-1])
+                    await self.session.wait_until_idle()
                 case Discard():
                     self.session.discard()
                 case Switch(api, model, abandon):
@@ -183,14 +203,26 @@ class Script:
         self.check()
 
     async def _run(self, action: Turn | Compact) -> None:
-        log = self.bench.log
-        goal = len(log.events) + (action.stop_after or 0)
+        before = len(self.bench.log.events)
         self._begin(action)
-        while self.session.running and action.stop_after is not None and len(log.events) < goal:
-            await asyncio.sleep(0)
+        if isinstance(action, Turn) and action.steer_after is not None:
+            await self._events(before + action.steer_after)
+            self.session.steer(self._message())
         if action.stop_after is not None:
+            await self._events(before + action.stop_after)
             self.session.stop()
         await self.session.wait_until_idle()
+
+    async def _events(self, goal: int) -> None:
+        """Wait until so many events were read, or nothing runs any more."""
+        while self.session.running and len(self.bench.log.events) < goal:
+            await asyncio.sleep(0)
+
+    def _message(self) -> str:
+        """A new message; every third one names an image."""
+        number = len(self.sent)
+        self.sent.append(f"m{number}." if number % 3 else f"m{number}. {NAMED}")
+        return self.sent[-1]
 
     def _begin(self, action: Turn | Compact) -> None:
         messages = action.queued
@@ -202,8 +234,7 @@ class Script:
             case Compact():
                 self.session.compact()
         for _ in range(messages):
-            self.sent.append(f"m{len(self.sent)}.")
-            self.session.submit(self.sent[-1])
+            self.session.submit(self._message())
 
     async def _read_all(self) -> None:
         """Until the log has read what was published: each turn that started has its end in it."""
@@ -218,33 +249,62 @@ class Script:
         self._check_compactions()
         self.bench.assert_valid_requests()
         self._check_messages()
+        self._check_commands()
+        self._check_images()
         self._check_side_effects()
         self._check_memory()
 
     def _check_messages(self) -> None:
         """No message is lost, none is there twice, and a request holds those of its time in their order."""
         taken = [event.text for event in self.bench.log.of(MessageTakenBack)]
-        begun = [event.text for event in self.bench.log.of(TurnStarted) if event.text is not None]
-        assert sorted([*begun, *self.session.queue]) == sorted(self.sent)
+        begun = [text for _, text in _begun(self.bench)]
+        steered = [event.text for event in self.bench.log.of(Steered)]
+        assert sorted([*begun, *steered, *self.session.queue]) == sorted(self.sent)
         users = [message.text for message in self.session.conversation if message.role == "user"]
-        kept = [text for text in begun if text not in taken and text not in self._summarised()]
+        kept = [text for text in self._said() if text not in taken and text not in self._summarised()]
         assert users == ([COMPACTED] if self._summarised() else []) + kept
         turn_of = {
             event.arguments["command"]: event.turn
             for event in self.bench.log.of(ToolFinished)
             if "command" in event.arguments
         }
-        numbers = {text: number for number, text in _numbered(self.bench)}
+        numbers = {text.split()[0]: number for number, text in _numbered(self.bench)}
         for number in range(len(self.bench.server.requests)):
             last = ""
             for message in self.bench.messages(number):
                 if message.role == "user":
+                    assert len(message.images) <= message.text.count(NAMED)
                     words = _MESSAGE.findall(message.text)
                     assert len(set(words)) == len(words)
                     last = words[-1] if words else ""
                 for call in message.calls:
                     turn = turn_of.get(call.arguments.get("command", ""))
                     assert turn is None or numbers[last] == turn, "a trace stands behind its own message"
+
+    def _said(self) -> list[str]:
+        """The messages as the conversation has them: turn by turn, what was handed in behind what began the
+        turn, once a reply stands for it."""
+        replies = (event for event in self.bench.log.events if isinstance(event, TurnDone | TurnAbandoned))
+        settled = max((event.turn for event in replies), default=0)
+        said = _begun(self.bench)
+        said += [(event.turn, event.text) for event in self.bench.log.of(Steered) if event.turn <= settled]
+        return [text for _, text in sorted(said, key=lambda each: each[0])]
+
+    def _check_commands(self) -> None:
+        """What the user ran stands before the message that came next, once; a summary takes the oldest."""
+        ran = [run.command for message in self.session.conversation for run in message.ran]
+        ran += [run.command for run in self.session.past.ran]
+        finished = [event.command for event in self.bench.log.of(ShellFinished)]
+        assert finished[len(finished) - len(ran) :] == ran
+        assert self._summarised() or ran == finished
+
+    def _check_images(self) -> None:
+        """A message has its image as soon as that was read, wherever the message goes."""
+        read = {event.turn for event in self.bench.log.of(ImagesAttached)}
+        for message in self.session.conversation:
+            assert not message.images or NAMED in message.text
+            if message.role == "user" and message.text.endswith(NAMED) and message.turn not in read:
+                assert not message.images
 
     def _check_compactions(self) -> None:
         """Each ends once, and a summary carries all that was remembered."""
@@ -295,14 +355,21 @@ class Script:
                 assert not facts
 
 
-def _numbered(bench: Bench) -> list[tuple[int, str]]:
+def _begun(bench: Bench) -> list[tuple[int, str]]:
+    """The messages that began a turn, with its number."""
     return [(event.turn, event.text) for event in bench.log.of(TurnStarted) if event.text is not None]
+
+
+def _numbered(bench: Bench) -> list[tuple[int, str]]:
+    """All messages with the number of their turn."""
+    return _begun(bench) + [(event.turn, event.text) for event in bench.log.of(Steered)]
 
 
 async def run(
     api: Api, policy: PolicyName, script: list[Action], plan: list[Planned], workspace: Path
 ) -> None:
     world = World([("step", ("write", "fail"))])
+    (workspace / "shot.png").write_bytes(png())
     async with (
         asyncio.timeout(LIMIT * 2),
         at_work(world, workspace, api=api, policy=policy, retries=QUICK_RETRIES, max_steps=6) as bench,
@@ -315,11 +382,14 @@ async def run(
         world.plan.clear()
         await player.play(Compact())
         await player.play(Turn("retry"))
-        await player.play(Turn("send"))
+        for _ in range(3):
+            await player.play(Turn("send"))
         end: EndEvent = bench.log.ends[-1]
         assert isinstance(end, TurnDone), "a server that answers well gets everything done"
         assert bench.session.pending is None
         assert bench.session.queue == ()
+        images = [image for message in bench.session.conversation for image in message.images]
+        assert images and sum(len(message.images) for message in bench.messages()) == len(images)
 
 
 @settings(
