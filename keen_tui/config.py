@@ -35,6 +35,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
     `theme` "" is what the terminal can show. `notify` is how the user is told of turns that took
     `notify_after` seconds while looking elsewhere. `titles`: which models are asked for a session's title.
+    `tips`: the screen teaches a thing or two.
     """
 
     provider: str = ""
@@ -62,6 +63,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     keys: Mapping[str, tuple[str, ...]] = {}
     notify: Notify = "desktop"
     notify_after: float = 20.0
+    tips: bool = True
     titles: Titles = "remote"
 
 

@@ -48,6 +48,7 @@ def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | N
         notify_after=settings.notify_after,
         user_themes=home_folder(os.environ) / "themes",
         sidebar_file=data_folder(os.environ) / "screen.json",
+        tips_file=data_folder(os.environ) / "tips.json" if settings.tips else None,
     )
     with ExitStack() as leaving, _wrong_key_placed(settings_file(os.environ)):
         return asyncio.run(run_app(lambda: make(leaving), look))

@@ -37,7 +37,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "retry_attempts",
     ),
     "Work": ("mode", "sandbox", "max_steps", "compact_at", "titles"),
-    "Screen": ("theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after"),
+    "Screen": ("theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
     "Permissions": ("permissions_allow", "permissions_ask", "permissions_deny"),
@@ -96,6 +96,7 @@ ABOUT: Final[Mapping[str, About]] = {
         effect="at once",
     ),
     "notify_after": About(meaning="Seconds that a turn must have taken for that.", effect="at once"),
+    "tips": About(meaning="The screen teaches a thing or two, each once, when it first matters."),
     "memory_policy": About(
         meaning="What later turns get of a finished one. summary: what was said, files changed, commands "
         "failed. in-band: notes of the model's own. full-trace: every call and its output.",

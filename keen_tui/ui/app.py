@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from keen_tui.ui.announcer import Announcer
     from keen_tui.ui.port import Workplace
     from keen_tui.ui.screens.workspace import WorkspaceScreen
+    from keen_tui.ui.tips import Tips
 
 _LEAD_OF_A_REQUEST = 0.2
 """Seconds in which a message that waited for the SDK is sent before anything else is loaded."""
@@ -49,7 +50,8 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
     the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
     folder of theme files, which win over the shipped ones; `sidebar_file` remembers the width of the
-    panels. Of turns that took `notify_after` seconds the user is told by `notify` while looking elsewhere.
+    panels, `tips_file` which tips were given (None: there are none). Of turns that took `notify_after`
+    seconds the user is told by `notify` while looking elsewhere.
     """
 
     theme: str = DEFAULT_THEME
@@ -61,6 +63,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     notify_after: float = 20.0
     user_themes: Path | None = None
     sidebar_file: Path | None = None
+    tips_file: Path | None = None
 
 
 class KeenApp(App[str | None]):
@@ -247,6 +250,7 @@ class KeenApp(App[str | None]):
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(workplace)
             self._workspace.announcer = self._announcer_for(workplace)
+            self._workspace.tips = self._tips_for(workplace)
         except Exception as error:
             self.failure = error
             self.exit()
@@ -287,6 +291,14 @@ class KeenApp(App[str | None]):
             commands=workplace.commands,
             sidebar_file=self.settings.sidebar_file,
         )
+
+    def _tips_for(self, workplace: Workplace) -> Tips | None:
+        """None where the tour or a replay has words of its own."""
+        if self.settings.tips_file is None or workplace.companion:
+            return None
+        from keen_tui.ui.tips import Tips
+
+        return Tips(self.settings.tips_file)
 
     def _announcer_for(self, workplace: Workplace) -> Announcer:
         from keen_tui.ui.announcer import Announcer

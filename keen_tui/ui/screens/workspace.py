@@ -28,6 +28,7 @@ from keen_tui.ui.screens.settings_actions import SettingsActions
 from keen_tui.ui.screens.shell_actions import ShellActions
 from keen_tui.ui.screens.sidebar_actions import SidebarActions
 from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.screens.tip_actions import TipActions
 from keen_tui.ui.state import UiState
 from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
@@ -64,6 +65,7 @@ class WorkspaceScreen(
     SettingsActions,
     ShellActions,
     SidebarActions,
+    TipActions,
     Stage,
 ):
     """Turns keys, answers and palette commands into calls on the session."""
