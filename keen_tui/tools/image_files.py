@@ -26,7 +26,8 @@ MOST_BYTES: Final = 3_500_000
 LARGEST_FILE: Final = 100_000_000
 """Bytes of a file that is looked into at all."""
 
-_NAMED = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"\n]+)"|([^\s"@]+))""")
+_NAMED = re.compile(r"""@(?:"([^"\n]+)"|([^\s"@]+))""")
+_BEFORE_NAMES = "([{<'\"`"
 _BEHIND_WORDS = ".,;:!?)]}>'\"`"
 _MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 _JPEG_QUALITY = 85
@@ -81,8 +82,10 @@ def usable_image(content: bytes, name: str) -> Image:
 
 
 def _named_paths(text: str) -> Iterator[str]:
-    for quoted, plain in _NAMED.findall(text):
-        yield quoted or plain.rstrip(_BEHIND_WORDS)
+    for found in _NAMED.finditer(text):
+        before = text[found.start() - 1 : found.start()]
+        if not before or before.isspace() or before in _BEFORE_NAMES:
+            yield found[1] or found[2].rstrip(_BEHIND_WORDS)
 
 
 def _usable(picture: Picture, content: bytes, name: str) -> Image:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeGuard, assert_never
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -15,7 +15,6 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
-    EndEvent,
     Event,
     ImagesAttached,
     MemoryEdited,
@@ -50,7 +49,6 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.measures import first_line
 from keen_tui.ui.session_reducer import (
     compaction,
     memory_edited,
@@ -59,9 +57,7 @@ from keen_tui.ui.session_reducer import (
     turn_undone,
 )
 from keen_tui.ui.state import (
-    OWN_COMMAND,
     Block,
-    EndBlock,
     NoticeBlock,
     ReasoningBlock,
     RetryBlock,
@@ -69,14 +65,11 @@ from keen_tui.ui.state import (
     Todos,
     ToolBlock,
     ToolStatus,
-    TurnRow,
-    TurnStatus,
     UiState,
     UserBlock,
 )
-from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, with_row, without_retry
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.usage import NOTHING
+from keen_tui.ui.state_edits import alive, as_shown, closed, is_open, status_of, with_row, without_retry
+from keen_tui.ui.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
 from keen_tui.wording import image_line
 
 TAIL_KEPT = 4_096
@@ -103,13 +96,13 @@ def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
 def _applied(state: UiState, event: Event, now: float) -> UiState:
     match event:
         case TurnStarted():
-            return _turn_started(state, event, now)
+            return turn_started(state, event, now)
         case TextDelta():
             return _add_text(alive(state), event)
         case ReasoningDelta():
             return _add_reasoning(alive(state), event)
         case StepRestarted():
-            kept = (block for block in without_retry(state.live) if not _is_open(block))
+            kept = (block for block in without_retry(state.live) if not is_open(block))
             return replace(state, live=tuple(kept), phase="waiting")
         case RetryScheduled():
             row = RetryBlock(retry=event, due=now + event.delay)
@@ -143,11 +136,11 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case ImagesAttached():
             return replace(state, live=_with_images(state.live, event))
         case TurnDone() | TurnIncomplete() | TurnError():
-            return _turn_ended(state, event)
+            return turn_ended(state, event)
         case TurnAbandoned():
-            return _turn_abandoned(state, event)
+            return turn_abandoned(state, event)
         case MessageTakenBack():
-            return _taken_back(state, event)
+            return taken_back(state, event)
         case QueueChanged():
             return replace(state, queue=event.texts, steered=event.steered)
         case ModeChanged():
@@ -172,32 +165,6 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             assert_never(event)
 
 
-def _turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
-    fresh = replace(
-        state,
-        phase="waiting",
-        turn_started_at=now,
-        recovering=event.recovering,
-        notice="",
-        taken_back="",
-        failed=None,
-    )
-    if event.text is None:
-        live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
-        return with_row(
-            replace(fresh, live=live),
-            event.turn,
-            lambda row: replace(row, status="running", attempt=event.attempt),
-        )
-    row = TurnRow(turn=event.turn, title=first_line(event.text))
-    return replace(
-        fresh,
-        past=state.past.plus(state.live),
-        live=(UserBlock(turn=event.turn, text=event.text),),
-        turns=state.turns.plus((row,)),
-    )
-
-
 def _with_images(live: tuple[Block, ...], event: ImagesAttached) -> tuple[Block, ...]:
     """The newest message of the turn says what goes with it."""
     lines = tuple(map(image_line, event.images))
@@ -206,119 +173,6 @@ def _with_images(live: tuple[Block, ...], event: ImagesAttached) -> tuple[Block,
         if isinstance(block, UserBlock) and block.turn == event.turn:
             return (*live[:place], replace(block, images=lines), *live[place + 1 :])
     return live
-
-
-def _turn_ended(state: UiState, end: EndEvent) -> UiState:
-    lost = [block for block in state.live if _is_open(block)] if not isinstance(end, TurnDone) else []
-    live = tuple(_closed(block, lost=block in lost) for block in without_retry(state.live))
-    lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
-    ended = replace(
-        state,
-        live=(*live, EndBlock(end=end, lost_words=lost_words, cost=_cost_of(state, end.turn))),
-        phase="idle",
-        approval=None,
-        asked=None,
-        recovering=0,
-    )
-    match end:
-        case TurnDone():
-            return with_row(
-                _recovered(ended) if state.pending else replace(ended, failed=None),
-                end.turn,
-                lambda row: replace(
-                    row,
-                    status="done",
-                    calls=end.calls,
-                    seconds=end.seconds,
-                    facts=facts_of(end.turn_memory),
-                    carried_bytes=end.carried_bytes,
-                    trace_bytes=end.trace_bytes,
-                ),
-            )
-        case TurnIncomplete():
-            return with_row(
-                replace(ended, pending=end, failed=None),
-                end.turn,
-                lambda row: replace(
-                    row,
-                    status="pending",
-                    calls=end.calls,
-                    seconds=end.seconds,
-                    facts=facts_of(end.turn_memory),
-                    trace_bytes=end.trace_bytes,
-                ),
-            )
-        case TurnError():
-            return with_row(
-                replace(ended, failed=end),
-                end.turn,
-                lambda row: replace(row, status="failed", seconds=end.seconds),
-            )
-
-
-def _recovered(state: UiState) -> UiState:
-    """The turns that were pending are done with this one."""
-    return replace(
-        state,
-        past=_ends_settled(state.past, "retried"),
-        turns=_rows_settled(state.turns, "done"),
-        pending=None,
-        failed=None,
-    )
-
-
-def _turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
-    return with_row(
-        _pending_settled(state, "abandoned", "abandoned"),
-        event.turn,
-        lambda row: replace(
-            row,
-            status="abandoned",
-            facts=facts_of(event.turn_memory),
-            carried_bytes=event.carried_bytes,
-            trace_bytes=event.trace_bytes,
-        ),
-    )
-
-
-def _pending_settled(state: UiState, how: Literal["retried", "abandoned"], status: TurnStatus) -> UiState:
-    """No turn is pending any more: their end blocks say how it went on, their rows have `status`."""
-    return replace(
-        state,
-        past=_ends_settled(state.past, how),
-        live=tuple(_settle_end(block, 0, how) for block in state.live),
-        turns=_rows_settled(state.turns, status),
-        pending=None,
-    )
-
-
-def _ends_settled(past: Trail[Block], how: Literal["retried", "abandoned"]) -> Trail[Block]:
-    """The past with all its unfinished ends settled: the very same one where there are none."""
-    first = next((place for place, block in enumerate(past) if _is_unsettled(block)), None)
-    return past if first is None else past.mapped(lambda block: _settle_end(block, 0, how), first)
-
-
-def _rows_settled(turns: Trail[TurnRow], status: TurnStatus) -> Trail[TurnRow]:
-    """The rows with `status` in the place of "pending"."""
-    first = next((place for place, row in enumerate(turns) if row.status == "pending"), None)
-    if first is None:
-        return turns
-    return turns.mapped(lambda row: replace(row, status=status) if row.status == "pending" else row, first)
-
-
-def _taken_back(state: UiState, event: MessageTakenBack) -> UiState:
-    def stays(block: Block) -> bool:
-        is_own = isinstance(block, ToolBlock) and block.name == OWN_COMMAND
-        return is_own or _turn_of(block) != event.turn
-
-    return replace(
-        state,
-        past=Trail(filter(stays, state.past)),
-        live=tuple(filter(stays, state.live)),
-        turns=Trail(row for row in state.turns if row.turn != event.turn),
-        failed=None,
-        taken_back=event.text,
-    )
 
 
 def _add_text(state: UiState, event: TextDelta) -> UiState:
@@ -348,7 +202,7 @@ def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
         status="running",
         started_at=now,
     )
-    live = tuple(_closed(block, lost=False) for block in state.live)
+    live = tuple(closed(block, lost=False) for block in state.live)
     return replace(state, live=(*live, row), phase="tool")
 
 
@@ -385,39 +239,6 @@ def _add_usage(state: UiState, usage: Usage) -> UiState:
     context = used_in + (used_out or 0) if is_of_turn and used_in is not None else state.context_tokens
     counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
     return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
-
-
-def _cost_of(state: UiState, turn: int) -> float | None:
-    """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
-    newest = state.turns[-1] if state.turns else None
-    rows = (newest,) if newest and newest.turn == turn else state.turns
-    spent = next((row.spent for row in rows if row.turn == turn), NOTHING)
-    return spent.cost if spent else None
-
-
-def _is_open(block: Block) -> bool:
-    return isinstance(block, TextBlock | ReasoningBlock) and block.open
-
-
-def _closed(block: Block, *, lost: bool) -> Block:
-    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
-        return replace(block, open=False, lost=lost)
-    return block
-
-
-def _settle_end(block: Block, turn: int, how: Literal["retried", "abandoned"]) -> Block:
-    """Mark the unfinished ends of `turn` (0: of every turn) as retried or abandoned."""
-    if _is_unsettled(block) and turn in (0, block.end.turn):
-        return replace(block, settled=how)
-    return block
-
-
-def _is_unsettled(block: Block) -> TypeGuard[EndBlock]:
-    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
-
-
-def _turn_of(block: Block) -> int:
-    return block.retry.turn if isinstance(block, RetryBlock) else block.turn
 
 
 def _with_status(

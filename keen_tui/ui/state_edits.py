@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from keen_tui.messages import Fact, FileChanged, ToolResult, TurnMemory
-from keen_tui.ui.state import Block, RetryBlock, ToolStatus, TurnRow, UiState
+from keen_tui.ui.state import Block, ReasoningBlock, RetryBlock, TextBlock, ToolStatus, TurnRow, UiState
 
 
 def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
@@ -50,3 +50,15 @@ def status_of(result: ToolResult) -> ToolStatus:
 def as_shown(result: ToolResult) -> ToolResult:
     """What the model was told is not kept where something was made for the eye: both may be long."""
     return replace(result, text="") if result.display else result
+
+
+def is_open(block: Block) -> bool:
+    """Whether more of it may stream."""
+    return isinstance(block, TextBlock | ReasoningBlock) and block.open
+
+
+def closed(block: Block, *, lost: bool) -> Block:
+    """The block with nothing more to come; `lost`: its step was cut for good."""
+    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
+        return replace(block, open=False, lost=lost)
+    return block
