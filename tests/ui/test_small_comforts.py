@@ -140,6 +140,23 @@ async def test_what_is_typed_takes_the_place_of_a_suggestion(tmp_path: Path) -> 
         assert driver.written == "fix the test now"
 
 
+async def test_a_suggestion_is_there_again_after_a_command_and_not_after_a_message(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.app.suggest("fix the test")
+        await driver.type("/permissions")
+        await driver.press("enter")
+        await driver.until_shown("Permissions: ask")
+        await driver.press("escape")
+        assert driver.written == "fix the test"
+        await driver.type("something else")
+        await driver.press("enter")
+        assert ("submit", "something else") in driver.session.calls
+        await driver.type("/copy")
+        await driver.press("enter")
+        await driver.until_shown("no reply to copy yet")
+        assert driver.written == ""
+
+
 async def test_a_block_leads_to_its_row_in_activity_and_the_row_leads_back(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))

@@ -271,6 +271,7 @@ class WorkspaceScreen(
         match called.what:
             case Action():
                 self.run(called.what.id, called.words)
+                self.prompt.suggest_again()
             case CustomCommand():
                 self._submit(expanded(called.what, called.words), typed)
             case None:
@@ -284,6 +285,7 @@ class WorkspaceScreen(
             self.prompt.write(typed)
             self.begin("Your message waits in the composer until you have chosen.")
         else:
+            self.prompt.suggested = ""
             self.transcript.action_scroll_end()
             self._ask_session(lambda: self.session.submit(text))
 

@@ -82,7 +82,9 @@ class Prompt(TextArea):
         self._sent: list[str] = []
         self._place = 0
         self._draft = ""
-        self._suggested = ""
+        self.suggested = ""
+        """What was suggested and not sent yet."""
+        self._is_suggestion = False
         self.queue_waits = False
         self.is_typed = False
         """Whether the newest change of the text was the user's own writing."""
@@ -137,9 +139,9 @@ class Prompt(TextArea):
 
     def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
         """Write in the place of that; within a label nothing is written, but behind it."""
-        if self.text and self.text == self._suggested and start == end == self.document.end:
+        if self._is_suggestion and self.text == self.suggested and start == end == self.document.end:
             self.keep(self.text)
-            self._suggested = ""
+            self._is_suggestion = False
             start = (0, 0)
         elif start == end:
             row, column = start
@@ -203,7 +205,12 @@ class Prompt(TextArea):
     def suggest(self, text: str) -> None:
         """Put `text` here to be sent or changed; what is typed behind it takes its place."""
         self.write(text)
-        self._suggested = text
+        self.suggested, self._is_suggestion = text, True
+
+    def suggest_again(self) -> None:
+        """Put what was suggested here once more, where nothing else is written."""
+        if self.suggested and not self.text:
+            self.suggest(self.suggested)
 
     def restore(self, text: str) -> None:
         """Put `text` in place of what is written, which is no longer wanted."""
