@@ -25,31 +25,46 @@ def _start(arguments: Sequence[str]) -> int:
     from keen_tui.flags import parsed
 
     given = parsed(arguments)
-    if not _wants_screen(given):
-        from keen_tui.cli import run
-
-        return run(given)
-    if _is_work(given) and os.path.lexists(".keen"):
+    written = _written_settings()
+    is_plain = bool(given.get("plain", written.get("plain", False)))
+    has_person = _has_person(given, is_plain=is_plain)
+    if has_person and _is_work(given) and os.path.lexists(".keen"):
         from pathlib import Path
 
         from keen_tui.trusting import settle_trust
 
         settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
+    if is_plain or not has_person:
+        from keen_tui.cli import run
+
+        return run(given, talks=has_person)
+    _require_screen(os.environ)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     os.environ.setdefault("TEXTUAL_FPS", "120")  # a key waits for the next frame; Textual makes 60 a second
     from keen_tui.ui.skeleton import skeleton
 
-    with skeleton(_theme(given), os.environ):
+    with skeleton(_theme(given, written), os.environ):
         from keen_tui.screen import run_on_screen
 
         return run_on_screen(given)
 
 
-def _wants_screen(given: Mapping[str, Any]) -> bool:
-    """Whether there is something to show, and a person at both ends. Textual draws on standard error."""
+def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
+    """Whether there is something to be talked about, and a person at both ends. Textual draws on standard
+    error; what is told line by line may go anywhere."""
     if "prompt" in given or given["words"][:1] in (["sessions"], ["export"], ["settings"]):
         return False
-    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    ends = (sys.stdin,) if is_plain else (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream.isatty() for stream in ends)
+
+
+def _require_screen(environ: Mapping[str, str]) -> None:
+    """Raises ConfigError where the terminal says that it can't draw one."""
+    if environ.get("TERM", "") in ("", "dumb"):
+        from keen_tui.errors import ConfigError
+
+        said = f"TERM={environ['TERM']}" if environ.get("TERM") else "TERM is not set"
+        raise ConfigError(f"This terminal can't draw a screen ({said}). keen-tui --plain works line by line.")
 
 
 def _is_work(given: Mapping[str, Any]) -> bool:
@@ -57,24 +72,24 @@ def _is_work(given: Mapping[str, Any]) -> bool:
     return "demo" not in given and given["words"][:1] != ["replay"]
 
 
-def _theme(given: Mapping[str, Any]) -> str:
+def _theme(given: Mapping[str, Any], written: Mapping[str, Any]) -> str:
     """The theme by name, as far as that can be told at once; what is wrong is found out later."""
     from keen_tui.ui.usual_theme import theme_for
 
-    return theme_for(str(given["theme"]) if "theme" in given else _written_theme(), os.environ)
+    return theme_for(str(given.get("theme", written.get("theme", ""))), os.environ)
 
 
-def _written_theme() -> str:
-    """The theme that the settings file names, "" for none."""
+def _written_settings() -> Mapping[str, Any]:
+    """What the settings file says, as far as that can be told at once; what is wrong is found out later."""
     from keen_tui.home import settings_file
 
     try:
         written = settings_file(os.environ).read_text("utf-8")
         import tomllib
 
-        return str(tomllib.loads(written).get("theme", ""))
+        return tomllib.loads(written)
     except (OSError, ValueError):
-        return ""
+        return {}
 
 
 if __name__ == "__main__":

@@ -25,15 +25,15 @@ EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE
 
 
-def run(given: Mapping[str, Any]) -> int:
-    """Run what was given (`flags.parsed`); returns the exit code.
+def run(given: Mapping[str, Any], *, talks: bool = False) -> int:
+    """Run what was given (`flags.parsed`); returns the exit code. `talks`: with a person, line by line.
 
     Raises:
         KeenError: what can't be done, as a sentence for the user.
     """
     begin_log(os.environ)
     try:
-        code = _run(given)
+        code = _run(given, talks=talks)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,11 +61,14 @@ def told(error: Exception) -> int:
     return 1
 
 
-def _run(given: Mapping[str, Any]) -> int:
-    settings, problem = load_all(given, os.environ, Path.cwd() if "prompt" in given else None)
+def _run(given: Mapping[str, Any], *, talks: bool) -> int:
+    command = command_of(given)
+    is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
+    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
+    if talks:
+        return _talk(settings, given, problem)
     if problem:
         print(f"! {clean(problem)}", file=sys.stderr)
-    command = command_of(given)
     if command == "sessions":
         from keen_tui import saved
 
@@ -87,7 +90,27 @@ def _run(given: Mapping[str, Any]) -> int:
         return _headless(settings, given)
     if command == "replay":
         raise ConfigError("No terminal here. A replay needs a screen.")
+    if settings.plain:
+        raise ConfigError('Nobody can type here. Use keen-tui -p "TEXT" for one turn without a person.')
     raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
+
+
+def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
+    """A conversation line by line."""
+    from keen_tui.plain_mode.run import run_plain
+
+    if command_of(given) == "replay":
+        raise ConfigError("A replay needs the full screen: add --no-plain.")
+    if "demo" in given:
+        from keen_tui.demo.plain import tour_line_by_line
+
+        with tour_line_by_line(settings, given.get("pace", 1.0)) as workplace:
+            run_plain(workplace)
+        return 0
+    from keen_tui import workplaces
+
+    run_plain(workplaces.live(settings, given, os.environ, problem))
+    return 0
 
 
 def _headless(settings: Settings, given: Mapping[str, Any]) -> int:

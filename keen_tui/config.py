@@ -33,9 +33,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
     run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
-    `theme` "" is what the terminal can show. `notify` is how the user is told of turns that took
-    `notify_after` seconds while looking elsewhere. `titles`: which models are asked for a session's title.
-    `tips`: the screen teaches a thing or two.
+    `theme` "" is what the terminal can show; `plain`: no screen, but a conversation line by line.
+    `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
+    `titles`: which models are asked for a session's title. `tips`: the screen teaches a thing or two.
     """
 
     provider: str = ""
@@ -56,6 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions_allow: tuple[str, ...] = ()
     permissions_ask: tuple[str, ...] = ()
     permissions_deny: tuple[str, ...] = ()
+    plain: bool = False
     theme: str = ""
     glyphs: Literal["", "unicode", "ascii"] = ""
     reduced_motion: bool = False

@@ -164,6 +164,11 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     )
     work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
     work.add_argument(
+        "--plain",
+        action=argparse.BooleanOptionalAction,
+        help="a conversation line by line, for screen readers and terminals that can only write",
+    )
+    work.add_argument(
         "--theme",
         metavar="NAME",
         help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the "
@@ -194,6 +199,7 @@ _SETTING_FLAGS = (
     "sandbox",
     "max_steps",
     "memory_policy",
+    "plain",
     "theme",
 )
 

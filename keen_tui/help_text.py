@@ -23,6 +23,7 @@ you want to work in; f1 is the help in there.
   keen-tui                            choose a model, then work in this folder
   keen-tui --demo                     the guided tour: no key, no network
   keen-tui --continue                 go on with this folder's newest session
+  keen-tui --plain                    line by line, for screen readers
   keen-tui --provider anthropic --model claude-opus-5 --effort high
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan

@@ -37,7 +37,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "retry_attempts",
     ),
     "Work": ("mode", "sandbox", "max_steps", "compact_at", "titles"),
-    "Screen": ("theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
+    "Screen": ("plain", "theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
     "Permissions": ("permissions_allow", "permissions_ask", "permissions_deny"),
@@ -76,6 +76,10 @@ ABOUT: Final[Mapping[str, About]] = {
         meaning="Whether the model is asked for a session's title after its first turn. remote: not on this "
         "machine, where it would have to read the conversation anew.",
         choices=get_args(Titles),
+    ),
+    "plain": About(
+        meaning="A conversation line by line in the place of the screen: for screen readers, and terminals "
+        "that can only write."
     ),
     "theme": About(
         meaning="The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "

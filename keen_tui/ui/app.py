@@ -36,7 +36,7 @@ from keen_tui.ui.usual_theme import DEFAULT_THEME, theme_for
 if TYPE_CHECKING:
     from keen_tui.events import Event
     from keen_tui.ui.announcer import Announcer
-    from keen_tui.ui.port import Workplace
+    from keen_tui.ui.port import Guided, Workplace
     from keen_tui.ui.screens.workspace import WorkspaceScreen
     from keen_tui.ui.tips import Tips
 
@@ -377,7 +377,7 @@ class KeenApp(App[str | None]):
         for event in self._entrance.kept:
             await super().on_event(event)
 
-    async def _run_companion(self, companion: Callable[[KeenApp], Awaitable[None]]) -> None:
+    async def _run_companion(self, companion: Callable[[Guided], Awaitable[None]]) -> None:
         await companion(self)
 
     def apply_setting(self, name: str, value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -16,9 +16,6 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.messages import TurnMemory
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.permitted import Permitted
-
-if TYPE_CHECKING:
-    from keen_tui.ui.app import KeenApp
 
 
 class SessionPort(Protocol):
@@ -272,6 +269,16 @@ class SettingsPort(Protocol):
         """The line of a setting in the file, 0 where it can't be seen."""
 
 
+class Guided(Protocol):
+    """Where a guided tour explains what happens."""
+
+    def show_guide(self, text: str) -> None:
+        """Show these words until others come; empty clears them."""
+
+    def suggest(self, text: str) -> None:
+        """Put `text` where the next message is written, unless something stands there."""
+
+
 class Workplace(Struct, frozen=True, kw_only=True):
     """What the workspace works with.
 
@@ -289,7 +296,7 @@ class Workplace(Struct, frozen=True, kw_only=True):
     files: FilesPort | None = None
     prompts: PromptsPort | None = None
     opening: SavedSession | None = None
-    companion: Callable[[KeenApp], Awaitable[None]] | None = None
+    companion: Callable[[Guided], Awaitable[None]] | None = None
     keeps_pending: bool = False
     problems: tuple[str, ...] = ()
     commands: tuple[CustomCommand, ...] = ()

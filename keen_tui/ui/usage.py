@@ -31,6 +31,16 @@ class Spent(Struct, frozen=True, kw_only=True):
             cost=(self.cost or 0.0) + (usage.cost or 0.0) if known else None,
         )
 
+    def joined(self, other: Spent) -> Spent:
+        """Both together. The cost is known where that of each is."""
+        known = self.cost is not None and other.cost is not None
+        return Spent(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
+        )
+
     def without(self, parts: Iterable[Spent]) -> Spent:
         """What is left of it beside its parts. The cost is known where that of each part is."""
         rest = self

@@ -29,6 +29,7 @@ def program(
     columns: int = 120,
     rows: int = 40,
     settings: str = "retry_attempts = 1",
+    controls: bool = False,
 ) -> Iterator[tuple[TerminalProgram, ModelServer]]:
     """The workspace in `folder`/work, in the terminal."""
     work, home = folder / "work", folder / "home"
@@ -40,7 +41,7 @@ def program(
         command = (sys.executable, "-m", "keen_tui", "--base-url", server.base_url, "--model", "scripted")
         environ = {"KEEN_HOME": str(home), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
         with TerminalProgram(
-            (*command, *flags), columns=columns, rows=rows, folder=work, environ=environ
+            (*command, *flags), columns=columns, rows=rows, folder=work, environ=environ, controls=controls
         ) as running:
             yield running, server
 

@@ -10,6 +10,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,17 @@ _SCHEDULED = 2
 """Says, in the id of a process's clock, that it counts the time for which that was scheduled."""
 
 
+_TAKE_TERMINAL = """\
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Makes the terminal the program's own, so that its keys can be signals."""
+
+
 class TerminalProgram:
-    """Runs `argv` in a terminal of `columns` x `rows` and reads what it draws."""
+    """Runs `argv` in a terminal of `columns` x `rows` and reads what it draws. Where it `controls` the
+    program, ctrl+c is a signal, as long as the program leaves it one."""
 
     def __init__(
         self,
@@ -40,7 +50,9 @@ class TerminalProgram:
         rows: int = 40,
         folder: Path | None = None,
         environ: Mapping[str, str] | None = None,
+        controls: bool = False,
     ) -> None:
+        argv = (sys.executable, "-c", _TAKE_TERMINAL, *argv) if controls else argv
         self.output = bytearray()
         self.pieces: list[tuple[float, float]] | None = None
         """Where it is a list: `perf_counter` and `queued` at each piece of output."""

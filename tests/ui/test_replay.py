@@ -17,7 +17,7 @@ from keen_tui.storage.reading import SessionFile
 from keen_tui.ui.action import Action
 from keen_tui.ui.actions import ACTIONS, BY_ID
 from keen_tui.ui.app import KeenApp
-from keen_tui.ui.port import SessionPort, Workplace
+from keen_tui.ui.port import Guided, SessionPort, Workplace
 from tests.support import story
 from tests.support.recording import recording
 from tests.support.workspace import Driver
@@ -32,7 +32,7 @@ ON_SCREEN = [action for action in ACTIONS if action.bound and action.where == "a
 async def shown(session: SessionPort, *, plays: Playback | None = None) -> AsyncIterator[Driver]:
     """The workspace on that session, without saved sessions and without a choice of models."""
 
-    async def play(_: KeenApp) -> None:
+    async def play(_: Guided) -> None:
         if plays:
             await plays.play()
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 from keen_tui.diffing import diff_display
 from keen_tui.display import DiffDisplay
 from keen_tui.history import Changes, FileVersions
-from keen_tui.ui.measures import clean, size
+from keen_tui.measures import size
+from keen_tui.plain import clean
 
 MOST_ROWS = 3_000
 """Rows of a file's diff that are shown; the rest is counted."""

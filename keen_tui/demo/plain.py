@@ -1,0 +1,47 @@
+"""The tour line by line: there is nothing to be seen at the right, and commands take the place of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from keen_tui.config import Settings
+from keen_tui.demo.companion import Tour
+from keen_tui.demo.guide import Guide
+from keen_tui.demo.play import tour_session
+from keen_tui.events import ApprovalRequested, Event, TurnDone, TurnIncomplete, TurnStarted
+from keen_tui.ui.port import Workplace
+
+
+@contextmanager
+def tour_line_by_line(settings: Settings, pace: float) -> Iterator[Workplace]:
+    """The scratch project with the tour beside it."""
+    with tour_session(settings, pace) as session:
+        yield Workplace(session=session, companion=Tour(session, PlainGuide()).run)
+
+
+class PlainGuide(Guide):
+    """Says what to type."""
+
+    def __init__(self) -> None:
+        super().__init__(send="enter", retry="/retry", leave="/exit")
+
+    def words(self, event: Event) -> str | None:
+        """What to say now, None for nothing."""
+        said = super().words(event)
+        match event:
+            case TurnStarted(attempt=1):
+                return "Every call is told when it begins and when it ends."
+            case ApprovalRequested(name="bash"):
+                return "In mode ask, commands ask first. Type 1 and press enter to run the tests."
+            case ApprovalRequested():
+                return "This is the whole change, before it is made. Type 1 and press enter to make it."
+            case TurnIncomplete():
+                return (
+                    f"Still no luck. {event.calls} finished calls are kept. "
+                    "Type /retry and press enter: the turn goes on from the last result."
+                )
+            case TurnDone(turn=1):
+                return "The line above tells all that later turns carry of it. Press enter to ask the model."
+            case _:
+                return said

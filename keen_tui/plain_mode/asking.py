@@ -1,0 +1,127 @@
+"""What the session asks a person, and what is asked before work is given up, as questions in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from keen_tui.choices import PolicyName, Scope
+from keen_tui.events import ApprovalRequested, QuestionAsked
+from keen_tui.history import POLICIES
+from keen_tui.memory.pending import PendingState
+from keen_tui.plain import clean, revealed
+from keen_tui.plain_mode.displays import display_lines
+from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.plain_mode.sentences import kept_words, tool_name
+from keen_tui.plain_mode.streaming import read_out
+
+SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
+"""The answers that allow a call, and how far they go."""
+
+STAY = Choice(id="stay", label="stay")
+RETRY = Choice(id="retry", label="no, retry it first", consequence="it goes on from the last result")
+
+_CARRIED: Mapping[PolicyName, str] = {
+    "summary": "what was said, files changed, commands failed",
+    "in-band": "what was said, and notes the model makes itself",
+    "full-trace": "what was said, every call and its output",
+}
+
+
+def approval_question(event: ApprovalRequested) -> Question:
+    """Whether this call may run."""
+    choices = [Choice(id="yes", label="yes, this once")]
+    if event.grant:
+        choices.append(Choice(id="grant", label=f"yes, and allow {clean(event.grant)}"))
+    if event.saves:
+        saved = "; ".join(map(revealed, event.saves))
+        choices.append(Choice(id="save", label=f"yes, always in this folder: {saved}"))
+    no = "no. Words behind the number are told to the model"
+    choices.append(Choice(id="no", label=no, takes_words=True))
+    choices.append(Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept"))
+    return Question(lines=tuple(_approval_lines(event)), choices=tuple(choices))
+
+
+def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
+    yield f"Question: {event.question}"
+    if event.display is None:
+        yield f"Tool {tool_name(event.name)}: {revealed(event.target)}"
+    else:
+        for line in display_lines(event.display):
+            yield from line.split("\n")
+    if event.why:
+        yield f"It asks because {revealed(event.why)}."
+
+
+def asked_question(event: QuestionAsked) -> Question:
+    """What the model wants to know. The answers are named by their numbers from 0."""
+    choices = (
+        Choice(
+            id=str(number),
+            label=clean(choice.label),
+            consequence=clean(choice.consequence),
+            needs_words=choice.wants_words,
+        )
+        for number, choice in enumerate(event.choices)
+    )
+    lines = (*read_out(event.body), *f"Question: {event.question}".split("\n"))
+    return Question(lines=lines, choices=(*choices, Choice(id="decline", label="decline to answer")))
+
+
+def discard_question(pending: PendingState) -> Question:
+    """Whether the incomplete turn shall be given up."""
+    return Question(
+        lines=(
+            "Question: Discard the incomplete turn?",
+            kept_words(pending),
+            "Files stay as they are. Later turns will know which files it changed.",
+        ),
+        choices=(
+            Choice(id="discard", label="yes, discard", consequence="its calls can't be resumed"),
+            RETRY,
+            Choice(id="stay", label="no, keep it"),
+        ),
+    )
+
+
+def leave_question(pending: PendingState | None, *, running: bool, durable: bool) -> Question:
+    """Whether to leave although a turn runs or an incomplete one waits."""
+    if running:
+        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
+        lines = ("A turn is running. Leaving stops it; what it did to files stays.",)
+        choices: tuple[Choice, ...] = (Choice(id="leave", label="leave", consequence=later), STAY)
+    else:
+        fate = (
+            "It is kept on the disk, so it can be retried when the session is opened again."
+            if durable
+            else "It is kept in memory only, so it can't be resumed once you left."
+        )
+        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
+        lines = (*((kept_words(pending),) if pending else ()), f"{fate} Files stay as they are.")
+        choices = (RETRY, Choice(id="leave", label="leave", consequence=later), STAY)
+    return Question(lines=("Question: Leave Keen TUI?", *lines), choices=choices)
+
+
+def replace_question(pending: PendingState, title: str, *, running: bool) -> Question:
+    """Whether something shall take the place of the incomplete turn, which that would end: `title` asks."""
+    go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    return Question(
+        lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
+        choices=(go_on, STAY) if running else (RETRY, go_on, STAY),
+    )
+
+
+def memory_question(policy: PolicyName) -> Question:
+    """How much of a finished turn later turns shall get."""
+    choices = (
+        Choice(id=name, label=name + (", as it is now" if name == policy else ""), consequence=_CARRIED[name])
+        for name in POLICIES
+    )
+    return Question(
+        lines=("Question: What shall later turns get of a finished turn?",),
+        choices=(*choices, STAY),
+    )
+
+
+def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> Question:
+    """A question with two answers, "yes" and "no"."""
+    return Question(lines=lines, choices=(Choice(id="yes", label=yes), Choice(id="no", label=no)))

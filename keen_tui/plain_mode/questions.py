@@ -1,0 +1,137 @@
+"""Questions in words, with numbered answers that are read from a line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from itertools import count
+
+from msgspec import Struct
+
+from keen_tui.plain_mode.voice import Voice
+
+_NUMBERED = re.compile(r"\s*(\d{1,4})(?:\s*[:.,)]\s*|\s+|$)(.*)", re.DOTALL)
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """An answer. Behind the number of one that `takes_words` words may stand, of one that `needs` them they
+    must."""
+
+    id: str
+    label: str
+    consequence: str = ""
+    takes_words: bool = False
+    needs_words: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The answer as it is told."""
+        what = f"{self.label}, {self.consequence}" if self.consequence else self.label
+        return f"{what}. Write your words behind the number" if self.needs_words else what
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What is asked: lines to be told, then the answers. With `free` any other words are an answer too; what
+    is `hidden` is not shown while it is typed."""
+
+    lines: tuple[str, ...]
+    choices: tuple[Choice, ...] = ()
+    free: str = ""
+    hidden: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the answer."""
+        if not self.choices:
+            return f"{self.free}: "
+        numbers = f"1 to {len(self.choices)}" if len(self.choices) > 1 else "1"
+        return f"Answer, {numbers}{f', or {self.free}' if self.free else ''}: "
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The `id` of the choice, "" for free words, and the words."""
+
+    id: str
+    words: str = ""
+
+
+def answered(question: Question, line: str) -> Answer | str:
+    """The answer that a line gives, or a sentence on why it gives none."""
+    found = _NUMBERED.fullmatch(line)
+    number = int(found[1]) if found else 0
+    if found and 1 <= number <= len(question.choices):
+        choice, words = question.choices[number - 1], found[2].strip()
+        if choice.needs_words and not words:
+            return f"That answer needs words behind its number, such as: {number} use tabs"
+        if not words or choice.takes_words or choice.needs_words:
+            return Answer(id=choice.id, words=words)
+    if question.free and line.strip():
+        return Answer(id="", words=line.strip())
+    if not question.choices:
+        return "Nothing was written."
+    numbers = f"a number from 1 to {len(question.choices)}" if len(question.choices) > 1 else "the number 1"
+    return f"That is no answer. Write {numbers}."
+
+
+class _Open(Struct):
+    number: int
+    question: Question
+    answer: asyncio.Future[Answer | None]
+
+
+class Questions:
+    """The questions that are open. The newest one is asked; when it is answered, the one below is told again.
+
+    Args:
+        changed: called when another question, or none, is asked from now on.
+    """
+
+    def __init__(self, voice: Voice, changed: Callable[[], None]) -> None:
+        self._voice = voice
+        self._changed = changed
+        self._open: list[_Open] = []
+        self._numbers = count(1)
+
+    @property
+    def number(self) -> int:
+        """The number of the question that is asked, 0 while there is none."""
+        return self._open[-1].number if self._open else 0
+
+    @property
+    def asked(self) -> Question | None:
+        """The question that is asked."""
+        return self._open[-1].question if self._open else None
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Ask and wait; None when the question was withdrawn."""
+        answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+        asked = _Open(next(self._numbers), question, answer)
+        self._open.append(asked)
+        self._tell(question)
+        self._changed()
+        try:
+            return await answer
+        finally:
+            was_asked = self.number == asked.number
+            self._open.remove(asked)
+            if was_asked and self.asked:
+                self._tell(self.asked)
+            self._changed()
+
+    def take(self, line: str) -> None:
+        """A line for the question that is asked."""
+        given = answered(self._open[-1].question, line)
+        if isinstance(given, str):
+            self._voice.say(given)
+        elif not self._open[-1].answer.done():
+            self._open[-1].answer.set_result(given)
+
+    def withdraw(self) -> None:
+        """The question that is asked is asked no more."""
+        if self._open and not self._open[-1].answer.done():
+            self._open[-1].answer.set_result(None)
+
+    def _tell(self, question: Question) -> None:
+        choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))
+        self._voice.read((*question.lines, *choices))

@@ -1,0 +1,129 @@
+"""One line from the terminal: the standard library's readline where there is one, else the terminal's own
+editing. To be used in the main thread only."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Final
+
+try:
+    import readline
+except ImportError:  # a Python without it
+    readline = None  # type: ignore[assignment]
+
+GUARD_SECONDS: Final = 0.3
+"""How long what is typed is dropped when a question appears: it was meant for something else."""
+_AT_ONCE: Final = 0.05
+"""Seconds within which lines that come together are one paste."""
+_QUIET: Final = ("enable-bracketed-paste off", "enable-meta-key off", "bell-style none", "colored-stats off")
+"""What keeps readline from writing more than what is typed."""
+
+
+class TerminalLine:
+    """Reads lines, and knows what stands in the row where the next one is typed.
+
+    A signal may come at any time: what readline calls are functions in which no handler can run.
+    """
+
+    def __init__(self) -> None:
+        self._standing: str | None = None
+        self._broken_at = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a line is asked for, and the words before it are written."""
+        return self._standing is not None
+
+    @property
+    def typed(self) -> str:
+        """What stands in the line that is open."""
+        return readline.get_line_buffer() if self.is_open and readline else ""
+
+    def stands(self, words: str) -> bool:
+        """Whether a line is open, and these words still stand before it."""
+        return self._standing == words
+
+    def read(self, words: str, draft: str = "") -> str:
+        """A line, asked for by these words; the draft stands in it to begin with. Raises EOFError."""
+        opened = partial(setattr, self, "_standing", words)
+        self._broken_at = ""
+        if readline:
+            readline.set_startup_hook(partial(readline.insert_text, draft) if draft else None)
+            readline.set_pre_input_hook(opened)
+        else:
+            opened()
+        try:
+            return input(words)
+        finally:
+            self._standing = None
+
+    def read_hidden(self, words: str) -> str:
+        """A line that is not shown while it is typed. Raises EOFError."""
+        from getpass import getpass  # noqa: PLC0415 - only where a key is entered
+
+        self._standing = words
+        try:
+            return getpass(words)
+        finally:
+            self._standing = None
+
+    def end_row(self) -> None:
+        """Write a line end where words or typed letters stand in the row, once for the same ones."""
+        typed = self.typed
+        if self._standing or typed != self._broken_at:
+            end_row()
+        if self._standing:
+            self._standing = ""
+        self._broken_at = typed
+
+
+def end_row() -> None:
+    """Write a line end."""
+    with suppress(OSError):
+        os.write(sys.stdout.fileno(), b"\n")
+
+
+def remember(lines: Iterable[str]) -> None:
+    """Let the arrow keys lead back to these."""
+    if readline:
+        for line in lines:
+            if line.strip() and "\n" not in line:
+                readline.add_history(line)
+
+
+def more_waits() -> bool:
+    """Whether another line has come together with the last one."""
+    return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
+
+
+def forget_typed() -> None:
+    """What was typed before a question was there is no answer to it."""
+    time.sleep(GUARD_SECONDS)
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+@contextmanager
+def terminal_kept() -> Iterator[None]:
+    """Inside nothing but what is typed is written by readline; afterwards the terminal is as it was."""
+    if readline:
+        readline.set_auto_history(False)
+        for setting in _QUIET:
+            readline.parse_and_bind(f"set {setting}")
+    try:
+        modes = termios.tcgetattr(sys.stdin.fileno())
+    except termios.error:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)

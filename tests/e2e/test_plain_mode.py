@@ -1,0 +1,229 @@
+"""The conversation line by line, in a terminal, against the scripted server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.script import Break, Call, Reply, Say
+from tests.e2e.test_screen import CTRL_C, CTRL_D, program
+from tests.support.processes import called_with
+from tests.support.terminal import TerminalProgram
+
+CUT = Reply([Say("Half a sentence that")], broken=Break("close"))
+PROMPT = "\n> "
+
+
+def rows(terminal: TerminalProgram) -> list[str]:
+    """All that was written so far, line by line."""
+    return bytes(terminal.output).decode().replace("\r\n", "\n").split("\n")
+
+
+def ready(terminal: TerminalProgram, *, since: int = 0) -> None:
+    """Wait until a message can be written."""
+    terminal.wait_for("\r\n> ", since=since)
+
+
+def say(terminal: TerminalProgram, line: str, *answers: str) -> None:
+    """Write a line, and wait until all of the answers were told behind it."""
+    since = len(terminal.output)
+    terminal.type(f"{line}\r")
+    for answer in answers:
+        terminal.wait_for(answer, since=since)
+
+
+def answer(terminal: TerminalProgram, question: str, number: str, since: int = 0) -> None:
+    """Wait for the question and its prompt, then answer."""
+    terminal.wait_for(question, since=since)
+    begun = bytes(terminal.output).rfind(question.encode())
+    terminal.wait_for("Answer, 1 to", since=begun)
+    terminal.settle(0.5)  # what is typed right away counts as typed before
+    terminal.type(f"{number}\r")
+
+
+def test_a_turn_that_is_cut_off_goes_on_by_retry_and_nothing_runs_twice(tmp_path: Path) -> None:
+    counter = Call("bash", {"command": "echo ran >> counter; exit 3"})
+    edit = Call("edit_file", {"path": "a.py", "old_text": "one", "new_text": "two"})
+    script = [
+        Reply([Say("I look."), Call("read_file", {"path": "a.py"}), edit, counter]),
+        CUT,
+        Reply([Say("All is well.")]),
+    ]
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.py").write_text("one\n")
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        terminal.type("change it\r")
+        answer(terminal, "Question: Change a.py?", "1")
+        answer(terminal, "Question: Run this command?", "1")
+        terminal.wait_for("Turn 1 incomplete: the reply was cut off.")
+        terminal.wait_for("Kept: 3 finished calls, 1 changed file")
+        ready(terminal, since=bytes(terminal.output).rfind(b"gives the turn up"))
+        say(terminal, "/retry", "Turn 1 goes on from 3 finished calls.", "Reply: All is well.")
+        terminal.wait_for("Memory: changed a.py; failed: echo ran")
+        assert (tmp_path / "work" / "counter").read_text() == "ran\n", "nothing ran twice"
+        told = rows(terminal)
+        for line in (
+            "Reply: I look.",
+            "Tool read: a.py",
+            "Line 1 removed: one",
+            "Line 1 added: two",
+            "Tool edit finished: 1 line added, 1 removed.",
+            "Tool bash finished: exit code 3, 0 lines of output.",
+            "The words above that were still coming are not carried over.",
+        ):
+            assert line in told
+        assert len(server.requests) == 3
+
+
+def test_nothing_but_words_is_written(tmp_path: Path) -> None:
+    evil = "a\x1b[31mred\x1b]0;title\x07 \x9b2J b\u202ec\r\n"
+    script = [
+        Reply([Say(f"**Strong** {evil}"), Call("bash", {"command": f"printf '%s' '{evil}'; exit 1"})]),
+        Reply([Say(f"# End\n```python\nx = 1{evil}```\n")]),
+    ]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        answer(terminal, "Question: Run this command?", "1")
+        terminal.wait_for("Turn 1 done")
+        written = bytes(terminal.output).decode()
+        assert not [sign for sign in written if sign < " " and sign not in "\r\n"]
+        assert not [sign for sign in written if "\x7f" <= sign <= "\x9f" or sign == "\u202e"]
+        told = rows(terminal)
+        assert "Reply: Heading: End" in told
+        assert "Code in python:" in told
+        assert "End of code." in told
+        assert any(line.startswith("Reply: Strong a") for line in told)
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(tmp_path: Path) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})], wait=1.0), Reply([Say("Fine.")])]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_for("Turn 1 begins.")
+        terminal.type("1")  # a line that is begun
+        terminal.wait_for("Answer, 1 to 5: ")
+        terminal.type("\r")
+        terminal.wait_for("That is no answer. Write a number from 1 to 5.")
+        assert not (tmp_path / "work" / "ran").exists()
+        answer(terminal, "That is no answer.", "4 do it by hand")
+        terminal.wait_for("Tool bash denied.")
+        terminal.wait_for("Reply: Fine.")
+
+
+def test_a_message_written_while_a_turn_runs_is_queued_and_told(tmp_path: Path) -> None:
+    script = [Reply([Say("First.")], wait=1.5), Reply([Say("Second.")])]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        say(terminal, "one", "Turn 1 begins.")
+        say(terminal, "two", "Queued. 1 message waits")
+        terminal.wait_for("You: two")
+        terminal.wait_for("Reply: Second.")
+        assert server.requests[1].body["messages"][-1]["content"] == "two"
+
+
+def test_a_backslash_goes_on_in_the_next_line(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Read.")])], "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        say(terminal, "first \\", "More: ")
+        say(terminal, "second", "Reply: Read.")
+        assert server.requests[0].body["messages"][-1]["content"] == "first \nsecond"
+
+
+def test_lines_that_come_at_once_are_one_message(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Read.")])], "--plain", controls=True) as (terminal, server):
+        ready(terminal)
+        say(terminal, "one\rtwo\rthree", "Reply: Read.")
+        assert server.requests[0].body["messages"][-1]["content"] == "one\ntwo\nthree"
+
+
+def test_the_first_ctrl_c_stops_the_turn_and_its_command_the_second_asks_before_it_leaves(
+    tmp_path: Path,
+) -> None:
+    asleep = f"sleep 600.{os.getpid()}"
+    script = [Reply([Call("bash", {"command": asleep})])]
+    with program(tmp_path, script, "--plain", "--mode", "auto", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_until(lambda: bool(called_with(asleep)), 60, "the command")
+        terminal.type(CTRL_C)
+        terminal.wait_for("Turn 1 incomplete: you stopped it.")
+        assert not called_with(asleep)
+        terminal.type(CTRL_C)
+        answer(terminal, "Question: Leave Keen TUI?", "2")
+        assert terminal.wait_for_exit() == 0
+        assert terminal.modes == terminal.modes_before
+        assert "Go on with: keen-tui --plain --continue" in bytes(terminal.output).decode()
+
+
+def test_ctrl_d_leaves_and_gives_the_terminal_back(tmp_path: Path) -> None:
+    with program(tmp_path, [], "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type(CTRL_D)
+        assert terminal.wait_for_exit() == 0
+        assert terminal.modes == terminal.modes_before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_program_and_its_command(tmp_path: Path, number: signal.Signals) -> None:
+    asleep = f"sleep 601.{os.getpid()}{number}"
+    script = [Reply([Call("bash", {"command": asleep})])]
+    with program(tmp_path, script, "--plain", "--mode", "auto", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_until(lambda: bool(called_with(asleep)), 60, "the command")
+        os.kill(terminal.pid, number)
+        assert terminal.wait_for_exit() == 0
+        assert not called_with(asleep)
+        assert terminal.modes == terminal.modes_before
+
+
+def test_a_session_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    with program(tmp_path, [Reply([Say("Noted.")])], "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        say(terminal, "remember seven", "Turn 1 done")
+        ready(terminal, since=bytes(terminal.output).rfind(b"Turn 1 done"))
+        say(terminal, "/exit")
+        assert terminal.wait_for_exit() == 0
+    with program(tmp_path, [Reply([Say("Seven.")])], "--plain", "--continue", controls=True) as (
+        terminal,
+        server,
+    ):
+        terminal.wait_for("It has 1 turn.")
+        terminal.wait_for("Reply: Noted.")
+        ready(terminal, since=bytes(terminal.output).rfind(b"Turn 1 done"))
+        say(terminal, "which number?", "Reply: Seven.")
+        contents = [message["content"] for message in server.requests[0].body["messages"][1:]]
+        assert contents == ["remember seven", "Noted.", "which number?"]
+
+
+@pytest.mark.parametrize(("term", "said"), [("dumb", "TERM=dumb"), ("", "TERM is not set")])
+def test_a_terminal_without_a_screen_is_told_of_plain_mode(tmp_path: Path, term: str, said: str) -> None:
+    home = tmp_path / "home"
+    environ = {"KEEN_HOME": str(home), "TERM": term}
+    argv: Sequence[str] = (sys.executable, "-m", "keen_tui")
+    with TerminalProgram(argv, folder=tmp_path, environ=environ) as terminal:
+        assert terminal.wait_for_exit() == 2
+        assert said in bytes(terminal.output).decode()
+        assert "keen-tui --plain" in bytes(terminal.output).decode()
+        assert b"\x1b" not in terminal.output
+
+
+def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("plain = true\n")
+    keyless = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": "", "KEEN_HOME": str(tmp_path), "TERM": "dumb"}
+    argv: Sequence[str] = (sys.executable, "-m", "keen_tui")
+    with TerminalProgram(argv, folder=tmp_path, environ=keyless, controls=True) as terminal:
+        terminal.wait_for("No model is chosen yet.")
+        ready(terminal)
+        say(terminal, "hello", "No model is chosen yet: /model chooses one. Your message comes back.")
+        terminal.wait_for("\r\n> hello")
+        terminal.type(CTRL_C)
+        terminal.wait_for("Put away.")
