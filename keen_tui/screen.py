@@ -16,7 +16,8 @@ from keen_tui.home import data_folder, home_folder, settings_file
 from keen_tui.loading import load_all
 from keen_tui.log import begin_log
 from keen_tui.toml_lines import place_of
-from keen_tui.ui.app import UiSettings, run_app
+from keen_tui.ui.app import UiSettings
+from keen_tui.ui.running import run_app
 from keen_tui.ui.usual_theme import theme_for
 
 if TYPE_CHECKING:

@@ -23,13 +23,11 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from keen_tui.choices import Notify
-from keen_tui.plain import clean
 from keen_tui.ui import garbage
 from keen_tui.ui.filters import ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.sidebar_file import kept_columns
-from keen_tui.ui.signals import ending
 from keen_tui.ui.themes import KeenTheme, Styles, load_theme, load_themes
 from keen_tui.ui.usual_theme import DEFAULT_THEME, theme_for
 
@@ -411,49 +409,6 @@ class KeenApp(App[str | None]):
                 for part in screen.walk_children():
                     if isinstance(part, Drawn):
                         part.set_look(styles, self._glyphs)
-
-
-async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:
-    """Run the app until the user leaves or a signal ends it; then stop the session's turn and close it.
-    Returns the app's result.
-
-    Raises:
-        Exception: what `prepare` raised.
-    """
-    app = KeenApp(prepare, settings)
-    with ending(app.exit):
-        try:
-            result = await app.run_async(mouse=settings.mouse)
-        finally:
-            _write_at_end(app.farewell)
-            if app.workplace:
-                app.keep_draft()
-                way_back = app.way_back
-                if await _close(app.workplace):
-                    _write_at_end(way_back)
-    if app.failure:
-        raise app.failure
-    return result
-
-
-def _write_at_end(sequence: str) -> None:
-    if sequence and sys.__stderr__:
-        with suppress(OSError):  # the terminal itself may be gone
-            sys.__stderr__.write(sequence)
-            sys.__stderr__.flush()
-
-
-async def _close(workplace: Workplace) -> bool:
-    """Whether all there was to save is saved; else that is told."""
-    await workplace.session.close()
-    if workplace.prompts:
-        await workplace.prompts.close()
-    history = workplace.history
-    if history and (problem := await history.close()):
-        with suppress(OSError):  # the terminal itself may be gone
-            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
-        return False
-    return True
 
 
 def _load_markdown() -> None:
