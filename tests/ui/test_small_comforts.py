@@ -206,3 +206,16 @@ async def test_help_on_a_page_tells_of_the_keys_of_pages_first(tmp_path: Path) -
         assert driver.row_with("On pages that lie over") < 5
         await driver.press("escape")
         await driver.until_shown("type to find a session")
+
+
+async def test_who_unfolds_or_selects_with_the_mouse_goes_on_writing(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        await driver.type("dra")
+        row = driver.row_with("edit  src/cart.py")
+        await driver.pilot.click(offset=(5, row))
+        await driver.until_shown("def total")
+        await driver.pilot.click(offset=(5, row), times=2)
+        await driver.until(lambda: driver.screen.transcript.has_selection)
+        await driver.type("ft")
+        assert driver.written == "draft"

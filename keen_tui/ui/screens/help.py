@@ -161,7 +161,7 @@ def _names(action: Action) -> str:
 
 def _with_keys(text: str) -> str:
     """The text with the keys that it names."""
-    return text.format(next_pane=shown("next_pane") or "a click", retry=shown("retry"))
+    return text.format(next_pane=shown("next_pane") or "a row of the panels", retry=shown("retry"))
 
 
 def _padded(lines: list[str], count: int) -> list[str]:

@@ -34,6 +34,9 @@ class SelectingView(CursorView):
     ALLOW_SELECT = False
     """Textual's own selection is not wanted."""
 
+    FOCUS_ON_CLICK = False
+    """Who selects or unfolds with the mouse while writing goes on writing."""
+
     _pointer: Offset | None = None
     """Where the pointer is while its button is down, from the upper left corner of the view."""
     _dragged = False
