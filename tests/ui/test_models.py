@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.models import FoundServer
 from tests.support.fake_models import ACME, COYOTE, LOCAL, FakeModels, model
@@ -282,3 +284,11 @@ async def test_it_fits_small_terminals(tmp_path: Path) -> None:
             assert driver.shows("Guided demo")
             await driver.press("1")
             await driver.until_shown("qwen3-coder")
+
+
+@pytest.mark.parametrize("columns", [120, 80, 62])
+async def test_the_keys_of_the_picker_are_named_up_to_the_last(tmp_path: Path, columns: int) -> None:
+    async with workspace(tmp_path, models=FakeModels(ACME.models[0]), size=(columns, 24)) as driver:
+        await driver.press("f2")
+        await driver.until_shown("type to find a model")
+        await driver.until_shown("esc back")

@@ -26,6 +26,8 @@ from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
 
 _LOW = 16
 """Rows below which nothing is left blank."""
+_ROOM_FOR_WORDS = 78
+"""Columns from which on all keys are named in full."""
 _LOOKING = "looking for servers on this machine"
 
 
@@ -64,7 +66,8 @@ class PickerFoot(Rows):
         effort = effort_words(self.offer.model, self.effort, look, self.glyphs) if self.offer else Text()
         keys = [("enter", "choose")]
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
-        keys += [("ctrl+t", "test connection"), ("ctrl+k", "key"), ("esc", "back")]
+        test = "test connection" if width >= _ROOM_FOR_WORDS else "test"
+        keys += [("ctrl+t", test), ("ctrl+k", "key"), ("esc", "back")]
         hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
         said = Text(clean(self.sentence), look("soft")) if self.sentence else Text(self.asking, look("dim"))
         rows = (said, effort, hints)

@@ -16,6 +16,8 @@ from keen_tui.ui.widgets.rows import Rows, indented, spread
 
 _SIDE = 2
 _TARGET_CELLS = 24
+_ROOM_FOR_TODOS = 72
+"""Columns from which on the todo list is counted too."""
 
 
 class Strip(Rows):
@@ -46,11 +48,10 @@ class Strip(Rows):
         look = self.look
         counts = memory_counts(self._state.turns[-1].memory, look, self.glyphs)
         memory = Text.assemble(("memory ", look("dim")), counts)
+        right = self.fact(memory, self.hint("sidebar"))
         todos = self._state.todos
-        todo = (
-            Text.assemble(("todo ", look("dim")), (todos.progress, look("text"))) if todos.is_open else Text()
-        )
-        right = self.fact(todo, memory, self.hint("sidebar"))
+        if todos.is_open and width >= _ROOM_FOR_TODOS:
+            right = self.fact(Text.assemble(("todo ", look("dim")), (todos.progress, look("text"))), right)
         if width < 60:
             right = memory
         return [indented(spread(self._doing(), right, width - 2 * _SIDE, self.glyphs.more), _SIDE)]
