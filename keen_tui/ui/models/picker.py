@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.text import Text
@@ -26,8 +27,6 @@ from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
 
 _LOW = 16
 """Rows below which nothing is left blank."""
-_ROOM_FOR_WORDS = 78
-"""Columns from which on all keys are named in full."""
 _LOOKING = "looking for servers on this machine"
 
 
@@ -66,12 +65,17 @@ class PickerFoot(Rows):
         effort = effort_words(self.offer.model, self.effort, look, self.glyphs) if self.offer else Text()
         keys = [("enter", "choose")]
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
-        test = "test connection" if width >= _ROOM_FOR_WORDS else "test"
-        keys += [("ctrl+t", test), ("ctrl+k", "key"), ("esc", "back")]
-        hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys))
+        keys += [("ctrl+t", "test connection"), ("ctrl+k", "key"), ("esc", "back")]
+        hints = self._hints(keys)
+        while hints.cell_len > width - 4 and len(keys) > 2:
+            del keys[-2]  # f1 tells of it; of the way back everybody must know
+            hints = self._hints(keys)
         said = Text(clean(self.sentence), look("soft")) if self.sentence else Text(self.asking, look("dim"))
         rows = (said, effort, hints)
         return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
+
+    def _hints(self, keys: Iterable[tuple[str, str]]) -> Text:
+        return self.fact(*(self.key_hint(key, verb) for key, verb in keys))
 
 
 class ModelPicker(Screen[Picked | WantsKey | None]):
