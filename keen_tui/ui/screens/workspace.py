@@ -8,7 +8,6 @@ from typing import ClassVar, get_args
 
 from textual import events, on
 from textual.binding import BindingType
-from textual.widget import Widget
 
 from keen_tui.choices import Mode
 from keen_tui.custom_commands import CustomCommand, expanded
@@ -19,10 +18,10 @@ from keen_tui.ui.announcer import Announcer
 from keen_tui.ui.commands import Called
 from keen_tui.ui.keymap import bindings, shown
 from keen_tui.ui.screens.change_actions import ChangeActions
-from keen_tui.ui.screens.composing_actions import ComposingActions
 from keen_tui.ui.screens.copy_actions import CopyActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
+from keen_tui.ui.screens.moving_actions import MovingActions
 from keen_tui.ui.screens.permission_actions import PermissionActions
 from keen_tui.ui.screens.settings_actions import SettingsActions
 from keen_tui.ui.screens.shell_actions import ShellActions
@@ -30,7 +29,6 @@ from keen_tui.ui.screens.sidebar_actions import SidebarActions
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.screens.tip_actions import TipActions
 from keen_tui.ui.state import UiState
-from keen_tui.ui.transcript.widget import Transcript
 from keen_tui.ui.widgets.approval import APPROVAL, SCOPES
 from keen_tui.ui.widgets.asking import ASKED
 from keen_tui.ui.widgets.composer import SHELL_SIGN, Prompt
@@ -57,10 +55,10 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 
 class WorkspaceScreen(
     ChangeActions,
-    ComposingActions,
     CopyActions,
     HistoryActions,
     MemoryActions,
+    MovingActions,
     PermissionActions,
     SettingsActions,
     ShellActions,
@@ -228,31 +226,6 @@ class WorkspaceScreen(
         page = HelpScreen(self.status.look, self.status.glyphs, self.focused_place, self.commands.custom)
         self.app.push_screen(page)
 
-    def action_next_pane(self) -> None:
-        """Write what is chosen; else move the focus on: composer, transcript, panels."""
-        if not self.take_completion():
-            panes = sorted(self.focus_chain, key=_rank)
-            place = panes.index(self.focused) + 1 if self.focused in panes else 0
-            self.set_focus(panes[place % len(panes)] if panes else None)
-
-    def action_page_up(self) -> None:
-        """Up in a long question, else in the transcript."""
-        if not self.question_pane.scroll_body(-1):
-            self.transcript.action_page_up()
-
-    def action_page_down(self) -> None:
-        """Down in a long question, else in the transcript."""
-        if not self.question_pane.scroll_body(1):
-            self.transcript.action_page_down()
-
-    def action_top(self) -> None:
-        """To the first message."""
-        self.transcript.action_scroll_home()
-
-    def action_bottom(self) -> None:
-        """To the newest row, following it from now on."""
-        self.transcript.action_scroll_end()
-
     # Messages of the panes
 
     @on(Prompt.Sent)
@@ -410,8 +383,3 @@ class WorkspaceScreen(
             deed()
         except SessionRefused as refused:
             self.say(str(refused))
-
-
-def _rank(pane: Widget) -> int:
-    """The place of a pane in the way that the focus takes; those of a place as they stand on the screen."""
-    return 1 if isinstance(pane, Transcript) else 2 if isinstance(pane, Panel) else 0
