@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from contextlib import contextmanager
 from typing import Final
 
+from msgspec.structs import replace
+
 from keen_tui.bus import Subscription
 from keen_tui.custom_commands import CustomCommand, expanded
 from keen_tui.errors import KeenError
@@ -72,6 +74,7 @@ class Conversation:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._is_leaving = False
         self._over = asyncio.Event()
+        self._heard = 0
         self._draft = ""
         self._earlier: tuple[str, ...] = ()
         self._shown = Prompt()
@@ -103,6 +106,7 @@ class Conversation:
 
     def press(self, typed: Typed) -> None:
         """Something was typed."""
+        self._heard += 1
         match typed.kind:
             case "line" if typed.question and not self._is_call_beside(typed.text):
                 self._answer(typed)
@@ -323,7 +327,7 @@ class Conversation:
         told_below = self._voice.spoke and bool(wanted.words)
         if anew or told_below or (wanted.words, wanted.question) != (self._shown.words, self._shown.question):
             self._shown, self._voice.spoke = wanted, False
-            self._ask_for(wanted)
+            self._ask_for(replace(wanted, after=self._heard))
 
     def _wanted(self, asked: Question | None) -> Prompt:
         if asked:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from keen_tui.plain_mode.nudging import nudged
 from keen_tui.plain_mode.terminal_line import (
     TerminalLine,
     end_row,
@@ -39,8 +40,11 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
     `question` is the number of the question that it answers, 0 for none; what was typed before a question
     was there does not answer it. `draft` stands in a message to begin with, unless one was begun before;
-    `earlier` are lines that the arrow keys lead back to. What is `hidden` is not shown.
+    `earlier` are lines that the arrow keys lead back to. What is `hidden` is not shown. It was asked for
+    `after` so many things that were typed: what has been typed since makes it void.
     """
+
+    after: int = 0
 
     words: str = ""
     question: int = 0
@@ -69,6 +73,7 @@ class Keyboard:
         self._prompts: SimpleQueue[Prompt | None] = SimpleQueue()
         self._is_closed = False
         self._wanted: Prompt | None = None
+        self._handed_over = 0
         self._question = 0
         self._key: Typed | None = None
         self._waiting = False
@@ -98,15 +103,20 @@ class Keyboard:
 
     def serve(self, hand_over: Callable[[Typed], None]) -> None:
         """Read in the main thread until `close`, inside of `signals`."""
+
+        def counted(typed: Typed) -> None:
+            self._handed_over += 1
+            hand_over(typed)
+
         with terminal_kept():
-            while (prompt := self._next_prompt(hand_over)) is not None:
+            while (prompt := self._next_prompt(counted)) is not None:
                 try:
-                    hand_over(self._read(prompt))
+                    counted(self._read(prompt))
                 except _LookUp:
                     continue
                 except EOFError:
                     end_row()
-                    hand_over(Typed(kind="end"))
+                    counted(Typed(kind="end"))
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -114,7 +124,8 @@ class Keyboard:
         handlers = {_POKE: self._poked, **dict.fromkeys(_KEYS, self._pressed)}
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
-            yield
+            with nudged(lambda: self._reading or self._waiting):
+                yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -137,9 +148,9 @@ class Keyboard:
         return None
 
     def _newest(self) -> Prompt | None:
-        """The newest prompt; waits for one."""
+        """The newest prompt that is not void; waits for one. None when no more is wanted."""
         prompt = self._prompts.get()
-        while prompt is not None and not self._prompts.empty():
+        while prompt and (prompt.after < self._handed_over or not self._prompts.empty()):
             prompt = self._prompts.get()
         return prompt
 
@@ -174,6 +185,7 @@ class Keyboard:
 
     def _one_line(self, words: str, *, hidden: bool = False) -> str:
         """A line; while it is waited for another prompt and the keys are heard."""
+        self._line.begin()
         self._reading, self._words = True, words
         try:
             if self._key or self._is_closed or not self._prompts.empty():
@@ -197,8 +209,10 @@ class Keyboard:
             self._room = None
             self._line.end_row()
             room.set()
-            if self._reading and self._words and not self._line.is_open:
-                self._look_up()  # what is written now would come between the prompt and its line
+        if self._line.is_done:
+            return  # what is wanted is looked at when it was handed over
+        if room and self._reading and self._words and not self._line.is_open:
+            self._look_up()  # what is written now would come between the prompt and its line
         if self._reading and not self._prompts.empty():
             self._wanted = self._newest()
             if not self._is_asked_already(self._wanted):
@@ -206,12 +220,13 @@ class Keyboard:
             self._wanted = None
 
     def _pressed(self, number: int, frame: object) -> None:
-        if self._reading:
+        is_reading = self._reading and not self._line.is_done
+        if is_reading:
             self._line.end_row()
-        typed = self._put_away() if self._reading and not self._question else ""
+        typed = self._put_away() if is_reading and not self._question else ""
         if self._key is None or self._key.kind != "hangup":
             self._key = Typed(kind=_KEYS[number], text=typed)
-        if self._reading or self._waiting:
+        if is_reading or self._waiting:
             self._reading = self._waiting = False
             raise _LookUp
 

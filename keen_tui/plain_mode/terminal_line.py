@@ -35,6 +35,18 @@ class TerminalLine:
     def __init__(self) -> None:
         self._standing: str | None = None
         self._broken_at = ""
+        self._is_over = False
+        self._by_readline = False
+
+    def begin(self) -> None:
+        """A line is about to be read."""
+        self._is_over = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the line is whole, although it may not have been given yet: then readline has given the
+        terminal its own editing back."""
+        return self._is_over or (self._by_readline and self.is_open and _edits_itself())
 
     @property
     def is_open(self) -> bool:
@@ -54,6 +66,7 @@ class TerminalLine:
         """A line, asked for by these words; the draft stands in it to begin with. Raises EOFError."""
         opened = partial(setattr, self, "_standing", words)
         self._broken_at = ""
+        self._by_readline = readline is not None
         if readline:
             readline.set_startup_hook(partial(readline.insert_text, draft) if draft else None)
             readline.set_pre_input_hook(opened)
@@ -62,26 +75,38 @@ class TerminalLine:
         try:
             return input(words)
         finally:
+            self._is_over = True
             self._standing = None
 
     def read_hidden(self, words: str) -> str:
         """A line that is not shown while it is typed. Raises EOFError."""
         from getpass import getpass  # noqa: PLC0415 - only where a key is entered
 
-        self._standing = words
+        self._standing, self._by_readline = words, False
         try:
             return getpass(words)
         finally:
+            self._is_over = True
             self._standing = None
 
     def end_row(self) -> None:
         """Write a line end where words or typed letters stand in the row, once for the same ones."""
+        if self.is_done:
+            return
         typed = self.typed
         if self._standing or typed != self._broken_at:
             end_row()
         if self._standing:
             self._standing = ""
         self._broken_at = typed
+
+
+def _edits_itself() -> bool:
+    """Whether the terminal gives whole lines, as it does while readline is not at work."""
+    try:
+        return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
+    except termios.error:
+        return False
 
 
 def end_row() -> None:
