@@ -109,12 +109,17 @@ def _key(action: Action, written: str) -> str:
     if key in _SAME:
         raise KeyProblem(action.id, f"terminals send {written} as {_SAME[key]}. Choose another.")
     if len(key) == 1 and key.isprintable():
-        if action.where in _WHILE_WRITING:
+        if action.where in _WHILE_WRITING or _is_beside_a_field(action):
             raise KeyProblem(action.id, f"{written!r} is for writing. {_INSTEAD}")
         return key
     if not _SENT.fullmatch(key) and key not in _SENT_BY_SOME:
         raise KeyProblem(action.id, f"{written!r} is no key that terminals send. Try ctrl+y, alt+y or f6.")
     return key
+
+
+def _is_beside_a_field(action: Action) -> bool:
+    """Whether it is of a page on which one types: there none has a letter."""
+    return action.where == "pages" and not any(len(key) == 1 for key in action.keys)
 
 
 def _require_possible(action: Action, key: str) -> None:
@@ -128,7 +133,8 @@ def _require_possible(action: Action, key: str) -> None:
 def _others(action: Action) -> Iterator[Action]:
     """The actions whose keys can be meant where this one's are."""
     for other in ACTIONS:
-        if other.id != action.id and not other.follows and _meet(action.where, other.where):
+        is_range = "…" in other.keys
+        if other.id != action.id and not (other.follows or is_range) and _meet(action.where, other.where):
             yield other
 
 

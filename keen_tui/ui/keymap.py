@@ -76,6 +76,11 @@ def same_key(action_id: str, does: str, *, priority: bool = False) -> Binding:
     return Binding(keys, does, show=False, priority=priority, id=action_id)
 
 
+def field_keys(actions: Mapping[str, str]) -> dict[str, str]:
+    """What a field gives to its screen, by key: `actions` are those of the screen, by their ids here."""
+    return {key: does for action_id, does in actions.items() for key in keys_of(BY_ID[action_id])}
+
+
 def letters_of(where: Where) -> frozenset[str]:
     """The keys of the actions of that place, of which those that are letters can't be written there."""
     return frozenset(key for action in ACTIONS if action.where == where for key in keys_of(action))

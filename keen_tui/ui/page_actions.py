@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from keen_tui.ui.action import Action
 
 
+def _key(action_id: str, keys: tuple[str, ...], label: str, help: str) -> Action:
+    return Action(id=action_id, keys=keys, label=label, where="pages", help=help, listed=False)
+
+
 def _told(action_id: str, keys: tuple[str, ...], label: str, help: str) -> Action:
-    return Action(id=action_id, keys=keys, label=label, where="pages", help=help, listed=False, bound=False)
+    """One that is the same everywhere, so that nobody needs to give it another key."""
+    return replace(_key(action_id, keys, label, help), bound=False)
 
 
 PAGE_ACTIONS: tuple[Action, ...] = (
@@ -24,29 +31,30 @@ PAGE_ACTIONS: tuple[Action, ...] = (
         "Turn",
         "Models: the effort. Settings: the value. Next request: the policy",
     ),
-    _told(
+    _key(
         "page_edit",
         ("e",),
         "Edit",
         "Changes, Settings: opens your editor there. Next request: edits what is remembered",
     ),
-    _told("page_copy", ("ctrl+y",), "Copy", "Next request: copies the part as it is sent"),
-    _told("page_words", ("ctrl+f",), "Search words", "Sessions: finds words in all of them"),
-    _told("page_folders", ("tab",), "All folders", "Sessions: those of all folders, or of this one"),
-    _told(
+    _key("page_copy", ("ctrl+y",), "Copy", "Next request: copies the part as it is sent"),
+    _key("page_words", ("ctrl+f",), "Search words", "Sessions: finds words in all of them"),
+    _key("page_folders", ("tab",), "All folders", "Sessions: those of all folders, or of this one"),
+    _key(
         "page_fork", ("ctrl+k",), "Fork, or a key", "Sessions: goes on with a copy. Models: takes an API key"
     ),
-    _told("page_rename", ("ctrl+e",), "Rename", "Sessions: gives another title"),
-    _told("page_delete", ("ctrl+d",), "Delete", "Sessions: deletes one, after asking"),
-    _told(
+    _key("page_rename", ("ctrl+e",), "Rename", "Sessions: gives another title"),
+    _key("page_delete", ("ctrl+d",), "Delete", "Sessions: deletes one, after asking"),
+    _key(
         "page_check", ("ctrl+t",), "Test the connection", "Models: asks the server in use for a sign of life"
     ),
-    _told("page_view", ("s",), "Other view", "Changes: side by side, or one below the other"),
-    _told(
+    _key("page_view", ("s",), "Other view", "Changes: side by side, or one below the other"),
+    _key(
         "page_reset",
-        ("delete",),
+        ("delete", "backspace"),
         "Reset",
-        "Settings: back to the default. What is remembered: forgets the entry",
+        "Settings: back to the default",
     ),
-    _told("page_note", ("n",), "Note", "What is remembered: adds a note of yours"),
+    _key("page_forget", ("x",), "Forget", "What is remembered: forgets the entry, or takes that back"),
+    _key("page_note", ("n",), "Note", "What is remembered: adds a note of yours"),
 )

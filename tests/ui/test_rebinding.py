@@ -10,8 +10,10 @@ from textual.command import CommandPalette
 from keen_tui.errors import KeyProblem
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
+from keen_tui.ui.key_checks import checked
 from keen_tui.ui.screens.help import HelpScreen
 from tests.support import story
+from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace
 
 OWN = UiSettings(
@@ -125,3 +127,23 @@ async def test_a_wrong_key_ends_the_start_with_what_is_wrong(tmp_path: Path) -> 
     with pytest.raises(KeyProblem, match=r"keys\.retry: terminals send ctrl\+i as tab"):
         async with workspace(tmp_path, settings=UiSettings(keys={"retry": ("ctrl+i",)})):
             pass
+
+
+async def test_pages_act_on_the_new_keys_and_name_them(tmp_path: Path) -> None:
+    own = UiSettings(keys={"page_folders": ("f6",), "page_rename": ("alt+r",), "page_edit": ("w",)})
+    async with workspace(tmp_path, settings=own, history=FakeHistory()) as driver:
+        await driver.press("f3")
+        await driver.until_shown("f6 all folders")
+        assert driver.shows("alt+r rename") and not driver.shows("ctrl+e")
+        await driver.press("alt+r")
+        await driver.until_shown("keep the title")
+        await driver.press("escape", "f6")
+        await driver.until_shown("f6 this folder")
+
+
+def test_a_page_on_which_one_types_has_no_letters_for_keys() -> None:
+    with pytest.raises(KeyProblem, match="for writing"):
+        checked({"page_rename": ("r",)})
+    assert checked({"page_edit": ("r",)})["page_edit"] == ("r",)
+    with pytest.raises(KeyProblem, match="page_view"):
+        checked({"page_edit": ("s",)})

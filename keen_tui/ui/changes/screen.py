@@ -16,6 +16,7 @@ from keen_tui.ui.changes.file_list import FileList
 from keen_tui.ui.changes.shown import ShownFile
 from keen_tui.ui.changes.words import ChangesHead, ReadingFoot, UndoFoot
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key
 from keen_tui.ui.places import Named, first_change
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.question import GUARD_SECONDS
@@ -42,8 +43,8 @@ class ChangesScreen(Screen[bool]):
         Binding("pagedown,space", "scroll_diff('page_down')", show=False),
         Binding("home", "scroll_diff('home')", show=False),
         Binding("end", "scroll_diff('end')", show=False),
-        Binding("s", "other_view", show=False),
-        Binding("e", "open_file", show=False),
+        same_key("page_view", "other_view"),
+        same_key("page_edit", "open_file"),
     ]
 
     def __init__(

@@ -9,6 +9,7 @@ from rich.text import Text
 from keen_tui.history import Changes
 from keen_tui.ui.changes.shown import ShownFile
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
@@ -129,8 +130,9 @@ class UndoFoot(Rows):
 
 
 def _reading_keys(glyphs: Glyphs, other_view: str) -> list[tuple[str, str]]:
-    keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll"), ("e", "editor")]
-    return [*keys, ("s", other_view)] if other_view else keys
+    keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll")]
+    keys.append((shown("page_edit"), "editor"))
+    return [*keys, (shown("page_view"), other_view)] if other_view else keys
 
 
 def _not_covered(commands: int) -> list[str]:

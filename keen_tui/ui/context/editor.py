@@ -20,6 +20,7 @@ from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.ui.context.foot import Foot
 from keen_tui.ui.context.remembered import Entry, Note, entries_of, memory_of, told
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean, cut_path
 from keen_tui.ui.state import TurnRow
 from keen_tui.ui.themes import Styles
@@ -147,8 +148,9 @@ class MemoryEditor(Screen[str | None]):
         Binding("down", "move(1)", show=False),
         Binding("pageup", "move(-10)", show=False),
         Binding("pagedown", "move(10)", show=False),
-        Binding("x,delete", "forget", show=False),
-        Binding("n", "note", show=False),
+        same_key("page_forget", "forget"),
+        Binding("delete", "forget", show=False),
+        same_key("page_note", "note"),
         Binding("enter", "save", show=False),
     ]
 
@@ -232,8 +234,8 @@ class MemoryEditor(Screen[str | None]):
         if self._note.display:
             self._foot.show(("enter", "add the note"), ("esc", "no note"))
             return
-        keys = [("n", "note"), ("enter", "save"), ("esc", "leave as it was")]
+        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", "leave as it was")]
         if chosen:
             verb = "keep" if chosen.forgotten else "forget"
-            keys = [(f"{glyphs.up}{glyphs.down}", "entry"), ("x", verb), *keys]
+            keys = [(f"{glyphs.up}{glyphs.down}", "entry"), (shown("page_forget"), verb), *keys]
         self._foot.show(*keys)

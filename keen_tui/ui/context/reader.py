@@ -18,6 +18,7 @@ from keen_tui.ui.context.foot import Foot
 from keen_tui.ui.context.pane import part_title
 from keen_tui.ui.context.words import at_text_edge, text_rows
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean, counted, size
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, indented, spread
@@ -121,7 +122,7 @@ class PartReader(Screen[None]):
         Binding("pagedown,space", "scroll_pages(1)", show=False),
         Binding("home,ctrl+home", "to_start", show=False),
         Binding("end,ctrl+end", "to_end", show=False),
-        Binding("ctrl+y", "copy", show=False),
+        same_key("page_copy", "copy"),
     ]
 
     def __init__(self, styles: Styles, glyphs: Glyphs, part: ContextPart, policy: int) -> None:
@@ -175,5 +176,5 @@ class PartReader(Screen[None]):
 
     def _tell(self) -> None:
         glyphs = self._foot.glyphs
-        keys = ((f"{glyphs.up}{glyphs.down}", "scroll"), ("ctrl+y", "copy"), ("esc", "back"))
+        keys = ((f"{glyphs.up}{glyphs.down}", "scroll"), (shown("page_copy"), "copy"), ("esc", "back"))
         self._foot.show(*keys, fact=self._page.place)

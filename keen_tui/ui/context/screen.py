@@ -20,6 +20,7 @@ from keen_tui.ui.context.pane import PartPane
 from keen_tui.ui.context.parts import PartTable
 from keen_tui.ui.context.reader import PartReader
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.port import SessionPort
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -50,8 +51,8 @@ class ContextScreen(Screen[None]):
         Binding("left", "policy(-1)", show=False),
         Binding("right", "policy(1)", show=False),
         Binding("enter", "read", show=False),
-        Binding("e", "edit", show=False),
-        Binding("ctrl+y", "copy", show=False),
+        same_key("page_edit", "edit"),
+        same_key("page_copy", "copy"),
     ]
 
     def __init__(
@@ -179,6 +180,6 @@ class ContextScreen(Screen[None]):
             (f"{glyphs.left}{glyphs.right}", "policy"),
             ("enter", "read"),
         ]
-        keys += [("e", "memory")] if part and part.kind == "turn" else []
+        keys += [(shown("page_edit"), "memory")] if part and part.kind == "turn" else []
         fact = ESTIMATES if self.app.size.width >= WIDE_FROM else ""
-        self._foot.show(*keys, ("ctrl+y", "copy"), ("esc", "back"), fact=fact)
+        self._foot.show(*keys, (shown("page_copy"), "copy"), ("esc", "back"), fact=fact)

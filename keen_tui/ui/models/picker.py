@@ -15,7 +15,7 @@ from textual.widgets import Input
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.keymap import same_key
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean
 from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.offer_list import OfferList, effort_words
@@ -65,7 +65,7 @@ class PickerFoot(Rows):
         effort = effort_words(self.offer.model, self.effort, look, self.glyphs) if self.offer else Text()
         keys = [("enter", "choose")]
         keys += [(f"{self.glyphs.left}{self.glyphs.right}", "effort")] if effort else []
-        keys += [("ctrl+t", "test connection"), ("ctrl+k", "key"), ("esc", "back")]
+        keys += [(shown("page_check"), "test connection"), (shown("page_fork"), "key"), ("esc", "back")]
         hints = self._hints(keys)
         while hints.cell_len > width - 4 and len(keys) > 2:
             del keys[-2]  # f1 tells of it; of the way back everybody must know
@@ -91,8 +91,8 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         Binding("pagedown", "move(10)", show=False),
         Binding("left", "effort(-1)", show=False, priority=True),
         Binding("right", "effort(1)", show=False, priority=True),
-        Binding("ctrl+t", "check", show=False),
-        Binding("ctrl+k", "enter_key", show=False, priority=True),
+        same_key("page_check", "check"),
+        same_key("page_fork", "enter_key", priority=True),
     ]
 
     def __init__(

@@ -15,9 +15,8 @@ from textual.widgets import Input
 
 from keen_tui.errors import KeenError
 from keen_tui.history import SavedSession, SearchHit
-from keen_tui.ui.actions import BY_ID
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.keymap import keys_of, same_key
+from keen_tui.ui.keymap import field_keys, same_key, shown
 from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.bars import Keys, PutAside, SessionsFoot, SessionsHead
@@ -39,11 +38,13 @@ _KEYS = {
     "down": "move(1)",
     "pageup": "move(-10)",
     "pagedown": "move(10)",
-    "tab": "folders",
-    "ctrl+f": "words",
-    "ctrl+k": "fork",
-    "ctrl+e": "rename",
-    "ctrl+d": "delete",
+}
+_ACTIONS = {
+    "page_folders": "folders",
+    "page_words": "words",
+    "page_fork": "fork",
+    "page_rename": "rename",
+    "page_delete": "delete",
 }
 _TITLE_KEYS = {"enter": "keep_title", "escape": "leave_title"}
 
@@ -54,6 +55,7 @@ class SessionsScreen(Screen[Chosen | None]):
     AUTO_FOCUS = "#sessions-field"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, action, show=False) for key, action in _KEYS.items()),
+        *(same_key(action_id, does) for action_id, does in _ACTIONS.items()),
         same_key("sessions", "back"),
     ]
 
@@ -96,7 +98,8 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a title is written, only its own keys do something."""
-        return self._renamed is None or action not in {name.split("(")[0] for name in _KEYS.values()}
+        of_list = {name.split("(")[0] for name in (*_KEYS.values(), *_ACTIONS.values())}
+        return self._renamed is None or action not in of_list
 
     # What is shown
 
@@ -137,7 +140,7 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def _keys_of_field(self) -> Mapping[str, str]:
         """The keys of the list; the one that opened it leads back too."""
-        return {**dict.fromkeys(keys_of(BY_ID["sessions"]), "back"), **_KEYS}
+        return {**field_keys({"sessions": "back", **_ACTIONS}), **_KEYS}
 
     def _keys_now(self) -> tuple[Keys, ...]:
         if self._renamed:
@@ -145,17 +148,23 @@ class SessionsScreen(Screen[Chosen | None]):
         if self._doomed:
             return ((("enter", "delete"), ("esc", "keep")),)
         if self._shelf.in_words:
-            return self._keys_of_chosen(), (("ctrl+f", "titles"), ("esc", "back"))
+            return self._keys_of_chosen(), ((shown("page_words"), "titles"), ("esc", "back"))
         folders = "this folder" if self._shelf.everywhere else "all folders"
-        return self._keys_of_chosen(), (("tab", folders), ("ctrl+f", "search words"), ("esc", "back"))
+        words = (shown("page_words"), "search words")
+        return self._keys_of_chosen(), ((shown("page_folders"), folders), words, ("esc", "back"))
 
     def _keys_of_chosen(self) -> Keys:
         chosen = self._list.chosen
         session = session_of(chosen)
         if session is None or session.problem:
-            return (("ctrl+d", "delete"),) if session else ()
+            return ((shown("page_delete"), "delete"),) if session else ()
         fork = f"fork up to turn {chosen.turn}" if isinstance(chosen, SearchHit) else "fork"
-        return ("enter", "open"), ("ctrl+k", fork), ("ctrl+e", "rename"), ("ctrl+d", "delete")
+        return (
+            ("enter", "open"),
+            (shown("page_fork"), fork),
+            (shown("page_rename"), "rename"),
+            (shown("page_delete"), "delete"),
+        )
 
     def _say(self, sentence: str) -> None:
         self._sentence = sentence

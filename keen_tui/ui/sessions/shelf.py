@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.history import SavedSession, SearchHit
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import counted
 from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_title
 
@@ -43,7 +44,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
         if self.sessions is None:
             return "reading the sessions"
         if self.sessions:
-            return "No session has that title. ctrl+f looks for the words in all sessions."
+            return f"No session has that title. {shown('page_words')} looks for the words in all sessions."
         return "No session is saved yet." if self.everywhere else "No session is saved for this folder yet."
 
     def told(self, shown: int) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from keen_tui.history import Setting
 from keen_tui.ui.context.foot import Foot
 from keen_tui.ui.editor import open_in_editor
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import cut_path
 from keen_tui.ui.port import SettingsPort
 from keen_tui.ui.sessions.bars import SessionsHead
@@ -50,8 +51,8 @@ class SettingsScreen(Screen[bool]):
         Binding("left", "turn(-1)", show=False),
         Binding("right,space", "turn(1)", show=False),
         Binding("enter", "change", show=False),
-        Binding("delete,backspace", "reset", show=False),
-        Binding("e", "edit", show=False),
+        same_key("page_reset", "reset"),
+        same_key("page_edit", "edit"),
     ]
 
     def __init__(
@@ -206,9 +207,9 @@ class SettingsScreen(Screen[bool]):
         if self._typing:
             self._foot.show(("enter", "set it"), ("esc", "leave it"))
             return
-        keys = [("e", "open the file"), ("esc", "back")]
+        keys = [(shown("page_edit"), "open the file"), ("esc", "back")]
         if setting.source == "settings file" and not setting.in_file:
-            keys.insert(0, ("del", "default"))
+            keys.insert(0, (shown("page_reset"), "default"))
         if setting.choices:
             keys.insert(0, (f"{glyphs.left}{glyphs.right}", "change"))
         elif not setting.in_file:
