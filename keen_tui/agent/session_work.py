@@ -98,11 +98,12 @@ class SessionWork(SessionPast):
             return broken_by_bug(working.turn, error)
 
     async def _attach_images(self, working: WorkingTurn) -> None:
-        """Read the images that the turn's message names, unless it has them from an earlier attempt."""
-        message = working.past.messages[-1]
-        if message.images or working.injected:
-            return
-        publish_images(working.turn, await images_of(message.text, self._agent), self._agent)
+        """Read the images that the message names, and those of messages before it whose turns ended before
+        they were read."""
+        traced = {trace.turn for trace in working.traces}
+        for message in self._conversation.unanswered:
+            if not message.images and message.turn not in traced:
+                publish_images(message.turn, await images_of(message.text, self._agent), self._agent)
         working.past = self._conversation.past
 
     async def _run_compaction(self, focus: str) -> None:

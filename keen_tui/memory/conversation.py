@@ -158,9 +158,10 @@ class Conversation:
     def _attach(self, turn: int, images: tuple[Image, ...]) -> None:
         """To the newest message of the turn: one that was handed in, or the one that began it."""
         for messages in (self._steered, self._messages):
-            if messages and (messages[-1].turn, messages[-1].role) == (turn, "user"):
-                messages[-1] = replace(messages[-1], images=images)
-                return
+            for place in range(len(messages) - 1, -1, -1):
+                if (messages[place].turn, messages[place].role) == (turn, "user"):
+                    messages[place] = replace(messages[place], images=images)
+                    return
 
     def _append(
         self, turn: int, text: str, memory: TurnMemory, *, raw: str | None = None, by_program: bool = False

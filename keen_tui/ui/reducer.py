@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -134,7 +134,7 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case Steered():
             return replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
         case ImagesAttached():
-            return replace(state, live=_with_images(state.live, event))
+            return _with_images(state, event)
         case TurnDone() | TurnIncomplete() | TurnError():
             return turn_ended(state, event)
         case TurnAbandoned():
@@ -165,14 +165,34 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             assert_never(event)
 
 
-def _with_images(live: tuple[Block, ...], event: ImagesAttached) -> tuple[Block, ...]:
+def _with_images(state: UiState, event: ImagesAttached) -> UiState:
     """The newest message of the turn says what goes with it."""
     lines = tuple(map(image_line, event.images))
-    for place in range(len(live) - 1, -1, -1):
-        block = live[place]
-        if isinstance(block, UserBlock) and block.turn == event.turn:
-            return (*live[:place], replace(block, images=lines), *live[place + 1 :])
-    return live
+
+    def told(block: Block) -> Block:
+        return replace(block, images=lines) if isinstance(block, UserBlock) else block
+
+    place = _newest_message(state.live, event.turn)
+    if place is not None:
+        live = (*state.live[:place], told(state.live[place]), *state.live[place + 1 :])
+        return replace(state, live=live)
+    place = _newest_message(state.past, event.turn)
+    if place is None:
+        return state
+    named = state.past[place]
+    return replace(
+        state, past=state.past.mapped(lambda block: told(block) if block is named else block, place)
+    )
+
+
+def _newest_message(blocks: Sequence[Block], turn: int) -> int | None:
+    """The place of the newest message of the user in that turn."""
+    places = range(len(blocks) - 1, -1, -1)
+    return next((at for at in places if _is_message(blocks[at], turn)), None)
+
+
+def _is_message(block: Block, turn: int) -> bool:
+    return isinstance(block, UserBlock) and block.turn == turn
 
 
 def _add_text(state: UiState, event: TextDelta) -> UiState:

@@ -59,6 +59,21 @@ async def test_a_turn_that_goes_on_sends_the_image_that_its_message_had(
         bench.assert_valid_requests()
 
 
+async def test_a_message_whose_turn_ended_before_its_image_was_read_gets_it_with_the_next_one(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    async with at_work([OK, OK], tmp_path) as bench:
+        bench.session.submit("see @shot.png")
+        bench.session.stop()
+        assert isinstance(await bench.log.wait_for_end(), TurnError)
+        assert not bench.log.of(ImagesAttached)
+        await bench.ask("and?")
+        assert bench.messages() == [Seen("user", "see @shot.png\n\nand?", images=(sent(png()),))]
+        [attached] = bench.log.of(ImagesAttached)
+        assert attached.turn == 1
+
+
 async def test_one_that_is_handed_in_stands_in_the_trace_and_then_in_the_conversation(
     tmp_path: Path, at_work: AtWork
 ) -> None:

@@ -248,6 +248,7 @@ def _check_all(stage: Stage, findings: Findings) -> None:
     finished = not died and stage.case.place not in ("command", "approval")  # there a call was broken off
     promises.check_side_effects(findings, stage, finished=finished)
     promises.check_requests(findings, stage)
+    promises.check_images(findings, stage)
     promises.check_output(findings, stage)
     promises.check_key(findings, stage)
     promises.check_home(findings, stage)

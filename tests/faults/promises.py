@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from keen_tui.demo.wires import seen
 from keen_tui.events import Event, ToolFinished, TurnStarted
 from tests.faults.stage import Stage
 from tests.faults.story import COUNTED, KEY
@@ -60,6 +61,14 @@ def check_requests(findings: Findings, stage: Stage) -> None:
             findings.check("R2", False, f"request {number}: {type(problem).__name__}: {problem}")
         else:
             findings.check("R2", True, "")
+
+
+def check_images(findings: Findings, stage: Stage) -> None:
+    """R1: whatever ended and went on meanwhile, the image is where the message is that names it."""
+    for number, request in enumerate(stage.server.requests, 1):
+        for message in seen(request):
+            if message.role == "user" and "@shot.png" in message.text:
+                findings.check("R1", len(message.images) == 1, f"request {number} lacks the image")
 
 
 def check_side_effects(findings: Findings, stage: Stage, *, finished: bool) -> None:

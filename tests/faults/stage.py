@@ -16,6 +16,7 @@ from keen_tui.storage.reading import SessionFile, read_session
 from keen_tui.storage.records import Record
 from tests.faults.cases import Case
 from tests.faults.story import KEY, Story
+from tests.support.images import png
 from tests.support.terminal import TerminalProgram
 
 CTRL_C, CTRL_D, CTRL_R, ESC = "\x03", "\x04", "\x12", "\x1b"
@@ -35,6 +36,7 @@ class Stage:
         self.work.mkdir(parents=True)
         self.home.mkdir()
         (self.work / "a.py").write_text("one\n")
+        (self.work / "shot.png").write_bytes(png())
         self.server = ModelServer(story)
         self.outputs = b""
         self.keeps_sessions = True

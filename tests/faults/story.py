@@ -30,8 +30,8 @@ KEY: Final = "sk-made-up-0f9e8d7c6b5a49382716"
 """The key in the environment, which no file, screen or command may hold."""
 CLIPBOARD: Final = "\x1b]52;c;c3RvbGVu\x07"
 """Would write to the clipboard of a terminal."""
-FIRST, SECOND = "change it", "and now"
-"""What the user says."""
+FIRST, SECOND = "see @shot.png and change it", "and now"
+"""What the user says. The image is in the workspace."""
 COUNTED: Final = ("one", "two")
 """What the commands leave in the file `counter`, each once."""
 
