@@ -81,7 +81,7 @@ class Keyboard:
         self._words = ""
         self._draft = ""
         self._begun: list[str] = []
-        self._room: threading.Event | None = None
+        self._room: threading.Lock | None = None
 
     def ask(self, prompt: Prompt) -> None:
         """Ask for a line by this prompt, in the place of one that is open."""
@@ -97,9 +97,11 @@ class Keyboard:
     def make_room(self) -> None:
         """Something is about to be written: where a prompt or a half-typed line stands, its row ends."""
         if self._reading:
-            self._room = room = threading.Event()
+            room = threading.Lock()  # of all that can be waited for, only this can be told in a handler
+            room.acquire()
+            self._room = room
             self._poke()
-            room.wait(_ROOM_WITHIN)
+            room.acquire(timeout=_ROOM_WITHIN)
 
     def serve(self, hand_over: Callable[[Typed], None]) -> None:
         """Read in the main thread until `close`, inside of `signals`."""
@@ -208,7 +210,7 @@ class Keyboard:
         if room := self._room:
             self._room = None
             self._line.end_row()
-            room.set()
+            room.release()
         if self._line.is_done:
             return  # what is wanted is looked at when it was handed over
         if room and self._reading and self._words and not self._line.is_open:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -21,12 +22,12 @@ _AGAIN_AFTER: Final = 0.02
 @contextmanager
 def nudged(is_waited: Callable[[], bool]) -> Iterator[None]:
     """Inside, the main thread hears signals soon while `is_waited`. To be entered in the main thread."""
-    heard = threading.Event()
+    nudger = _Nudger(is_waited)
     reads, writes = os.pipe()
     os.set_blocking(writes, False)
-    before = signal.signal(NUDGE, lambda number, frame: heard.set())
+    before = signal.signal(NUDGE, nudger.note)
     wakeup_before = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
-    thread = threading.Thread(target=_nudge, args=(reads, heard, is_waited), name="nudge", daemon=True)
+    thread = threading.Thread(target=nudger.follow, args=(reads,), name="nudge", daemon=True)
     thread.start()
     try:
         yield
@@ -38,13 +39,24 @@ def nudged(is_waited: Callable[[], bool]) -> Iterator[None]:
         signal.signal(NUDGE, before)
 
 
-def _nudge(reads: int, heard: threading.Event, is_waited: Callable[[], bool]) -> None:
-    main = threading.main_thread().ident or 0
-    while came := os.read(reads, 64):
-        if set(came) <= {NUDGE}:
-            continue
-        while is_waited():
-            heard.clear()
-            signal.pthread_kill(main, NUDGE)
-            if heard.wait(_AGAIN_AFTER):
-                break
+class _Nudger:
+    """No lock is shared with the handler: another one may end it anywhere by an exception."""
+
+    def __init__(self, is_waited: Callable[[], bool]) -> None:
+        self._is_waited = is_waited
+        self._heard = 0
+
+    def note(self, number: int, frame: object) -> None:
+        """In the main thread: all signals up to here were heard."""
+        self._heard += 1
+
+    def follow(self, reads: int) -> None:
+        """Send a nudge behind each signal that came, until it is heard."""
+        main = threading.main_thread().ident or 0
+        while came := os.read(reads, 64):
+            if set(came) <= {NUDGE}:
+                continue
+            heard = self._heard
+            while self._is_waited() and heard == self._heard:
+                signal.pthread_kill(main, NUDGE)
+                time.sleep(_AGAIN_AFTER)
