@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from keen_tui.bus import Subscription
-from keen_tui.custom_commands import CustomCommand, expanded
-from keen_tui.errors import KeenError
 from keen_tui.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -30,7 +27,8 @@ from keen_tui.plain_mode.opening import Openings
 from keen_tui.plain_mode.questions import Question, Questions
 from keen_tui.plain_mode.teller import Teller
 from keen_tui.plain_mode.voice import Voice
-from keen_tui.ui.commands import Called, SlashCommands
+from keen_tui.plain_mode.written import Written, refusal_told
+from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.port import Workplace
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
@@ -68,6 +66,7 @@ class Conversation:
         self._slash = SlashCommands(workplace.commands)
         self._desk = Desk(workplace, voice, self._questions, self._ledger)
         self._commands = PlainCommands(self._desk, self._slash, self.leave)
+        self._written = Written(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._doing: asyncio.Task[None] | None = None
         self._is_busy = False
@@ -193,7 +192,7 @@ class Conversation:
             self._session.stop()
         else:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
-            with self._refusal_told():
+            with refusal_told(self._voice):
                 self._session.answer(event.id, allow=allow, scope=scope, message=answer.words)
 
     async def _reply(self, event: QuestionAsked) -> None:
@@ -202,7 +201,7 @@ class Conversation:
             self._session.stop()
             return
         choice = int(answer.id) if answer.id.isdecimal() else None
-        with self._refusal_told():
+        with refusal_told(self._voice):
             self._session.reply(event.id, choice, answer.words)
 
     # What is typed
@@ -222,53 +221,13 @@ class Conversation:
     async def _act(self) -> None:
         while True:
             text = await self._lines.get()
-            self._doing = asyncio.create_task(self._do(text))
+            self._doing = asyncio.create_task(self._written.do(text))
             await asyncio.wait((self._doing,))
             done, self._doing = self._doing, None
             if not done.cancelled():
                 done.result()
             self._is_busy = not self._lines.empty()
             self._prompt(anew=True)
-
-    async def _do(self, text: str) -> None:
-        if not text.strip():
-            return
-        if self._workplace.prompts:
-            self._workplace.prompts.sent(text)
-        called = self._slash.called(text)
-        with self._refusal_told():
-            if text.startswith(_OWN_COMMAND):
-                self._run_own(text.removeprefix(_OWN_COMMAND).strip())
-            elif called is None:
-                self._submit(text, text)
-            else:
-                await self._call(called, text)
-
-    async def _call(self, called: Called, typed: str) -> None:
-        if isinstance(called.what, CustomCommand):
-            self._submit(expanded(called.what, called.words), typed)
-        elif called.what is None:
-            nearest = self._slash.nearest(called.name)
-            self._voice.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
-        elif deed := self._commands.deeds.get(called.what.id):
-            await deed(called.words)
-        else:
-            self._voice.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
-
-    def _submit(self, text: str, typed: str) -> None:
-        if self._commands.models.lacks_model:
-            self._voice.say("No model is chosen yet: /model chooses one. Your message comes back.")
-            self.suggest(typed)
-            return
-        if not self._session.running:
-            self._teller.heard(text)
-        self._session.submit(text)
-
-    def _run_own(self, command: str) -> None:
-        if command:
-            self._session.run_own(command)
-        else:
-            self._voice.say("Write a command behind the !, for example: !git status")
 
     def _interrupt(self, typed: str) -> None:
         """Put away what is written; else stop what goes on; the second time leave."""
@@ -304,7 +263,7 @@ class Conversation:
         """Do it beside what the lines ask for; what is refused is told."""
 
         async def done() -> None:
-            with self._refusal_told():
+            with refusal_told(self._voice):
                 await deed
 
         task = asyncio.create_task(done())
@@ -337,10 +296,3 @@ class Conversation:
         draft, self._draft = self._draft, ""
         earlier, self._earlier = self._earlier, ()
         return Prompt(words=_PROMPT, draft=draft, earlier=earlier)
-
-    @contextmanager
-    def _refusal_told(self) -> Iterator[None]:
-        try:
-            yield
-        except KeenError as refused:
-            self._voice.say(str(refused))

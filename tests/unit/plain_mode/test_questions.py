@@ -1,0 +1,70 @@
+"""Answers that are read from lines, and questions that lie over each other."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import pytest
+
+from keen_tui.plain_mode.questions import Answer, Choice, Question, Questions, answered
+from keen_tui.plain_mode.voice import Voice
+
+QUESTION = Question(
+    lines=("Question: Run it?",),
+    choices=(
+        Choice(id="yes", label="yes"),
+        Choice(id="no", label="no", takes_words=True),
+        Choice(id="other", label="something else", needs_words=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("1", Answer(id="yes")),
+        (" 1 ", Answer(id="yes")),
+        ("1.", Answer(id="yes")),
+        ("2", Answer(id="no")),
+        ("2 by hand", Answer(id="no", words="by hand")),
+        ("2: by hand", Answer(id="no", words="by hand")),
+        ("3 use tabs", Answer(id="other", words="use tabs")),
+    ],
+)
+def test_a_number_answers_and_words_stand_behind_it(line: str, answer: Answer) -> None:
+    assert answered(QUESTION, line) == answer
+
+
+@pytest.mark.parametrize("line", ["", "yes", "0", "4", "1 file is enough", "11", "-1", "1a", "one"])
+def test_what_is_no_answer_answers_nothing(line: str) -> None:
+    assert answered(QUESTION, line) == "That is no answer. Write a number from 1 to 3."
+
+
+def test_an_answer_that_needs_words_asks_for_them() -> None:
+    assert answered(QUESTION, "3") == "That answer needs words behind its number, such as: 3 use tabs"
+
+
+def test_free_words_answer_where_they_may() -> None:
+    question = Question(lines=(), choices=(Choice(id="a", label="a"),), free="letters of its name")
+    assert answered(question, "qwen 3") == Answer(id="", words="qwen 3")
+    assert answered(question, "1") == Answer(id="a")
+    assert answered(Question(lines=(), free="Key", hidden=True), "1234") == Answer(id="", words="1234")
+
+
+async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() -> None:
+    out = io.StringIO()
+    questions = Questions(Voice(out), lambda: None)
+    below = asyncio.create_task(questions.ask(QUESTION))
+    await asyncio.sleep(0)
+    first = questions.number
+    above = asyncio.create_task(questions.ask(Question(lines=("Leave?",), choices=(QUESTION.choices[0],))))
+    await asyncio.sleep(0)
+    assert questions.number != first
+    questions.take("1")
+    assert await above == Answer(id="yes")
+    assert questions.number == first
+    assert out.getvalue().count("Question: Run it?") == 2
+    questions.withdraw()
+    assert await below is None
+    assert questions.number == 0

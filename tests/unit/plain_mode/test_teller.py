@@ -1,0 +1,85 @@
+"""Every event is told in whole lines that can't drive a terminal."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+
+from keen_tui.events import Event, SessionOpened, SessionRestored, TextDelta, TurnDone, TurnStarted
+from keen_tui.messages import TurnMemory
+from keen_tui.plain_mode.opening import Openings
+from keen_tui.plain_mode.teller import Teller
+from keen_tui.plain_mode.voice import Voice
+from tests.support.any_event import EVENT_TYPES, events
+
+
+def told(*events: Event) -> list[str]:
+    out = io.StringIO()
+    voice = Voice(out)
+    teller = Teller(voice)
+    openings = Openings(voice, teller)
+    for event in events:
+        if not openings.take(event):
+            teller.tell(event)
+    return out.getvalue().removesuffix("\n").split("\n")
+
+
+def turn(number: int, text: str, reply: str) -> tuple[Event, ...]:
+    done = TurnDone(
+        turn=number,
+        attempt=1,
+        reason="stop",
+        text=reply,
+        turn_memory=TurnMemory(files_changed=("a.py",)),
+        calls=1,
+        seconds=2.0,
+        carried_bytes=1,
+        trace_bytes=1,
+    )
+    return (
+        TurnStarted(turn=number, attempt=1, text=text),
+        TextDelta(turn=number, step=1, text=reply),
+        done,
+    )
+
+
+def test_a_turn_is_told_with_what_is_remembered_of_it() -> None:
+    assert told(*turn(1, "do it", "It is do\x1b[31mne.")) == [
+        "You: do it",
+        "Turn 1 begins.",
+        "Reply: It is done.",
+        "Turn 1 done: 2.0 s, 1 call. Memory: changed a.py.",
+    ]
+
+
+def test_of_a_session_that_goes_on_the_newest_turn_is_told() -> None:
+    past = (*turn(1, "old", "Old reply."), *turn(2, "new", "New reply."))
+    opened = SessionOpened(id="s1", title="Cart", restoring=True)
+    lines = told(opened, *past, SessionRestored(skipped="Two lines could not be read."))
+    assert lines[:4] == [
+        "The session goes on: Cart. It has 2 turns.",
+        "Two lines could not be read.",
+        "Its newest turn:",
+        "You: new",
+    ]
+    assert "Reply: New reply." in lines
+    assert not [line for line in lines if "Old" in line]
+
+
+@pytest.mark.parametrize("text", ["one\ntwo", "x" * 5000])
+def test_a_reply_is_told_whole(text: str) -> None:
+    assert "\n".join(told(*turn(1, "a", text))[2:-1]) == f"Reply: {text}"
+
+
+@pytest.mark.parametrize("kind", EVENT_TYPES)
+def test_no_event_writes_more_than_lines_of_text(kind: type[Event]) -> None:
+    @settings(max_examples=15, deadline=None, database=None)
+    @given(events(kind))
+    def holds(event: Event) -> None:
+        written = "".join(told(event, *turn(1, "a", "b")))
+        assert not [sign for sign in written if unicodedata.category(sign) in ("Cc", "Cs")]
+
+    holds()
