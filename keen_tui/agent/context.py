@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -20,14 +20,11 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.messages import Message, NativeMessage, ToolResult, ToolStep
 from keen_tui.providers.base import StepRequest
-from keen_tui.providers.images import image_sizes
+from keen_tui.providers.images import ImageSize, image_sizes
 from keen_tui.wording import image_line
 
 BYTES_PER_TOKEN = 4.0
 """How many bytes of a request make a token, until a provider has told how many tokens one was."""
-
-IMAGE_TOKENS = 1_600
-"""About how many tokens an image makes that has as many pixels as are sent at most."""
 
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
@@ -60,10 +57,10 @@ class RequestSize:
         """About how many tokens that many bytes are."""
         return round(size / self.bytes_per_token)
 
-    def as_text(self, size: int, images: Sequence[int]) -> int:
-        """What a request of so many bytes would have if its images, each of so many, were text of as many
-        tokens."""
-        return size - sum(images) + round(len(images) * IMAGE_TOKENS * self.bytes_per_token)
+    def as_text(self, size: int, images: Iterable[ImageSize]) -> int:
+        """The bytes that a request of so many would have, if its images were text of as many tokens."""
+        weights = (round(image.tokens * self.bytes_per_token) - image.bytes for image in images)
+        return size + sum(weights)
 
 
 class _Row(Struct, frozen=True):
@@ -74,7 +71,7 @@ class _Row(Struct, frozen=True):
     text: str
     bytes: int
     left_out: str = ""
-    images: tuple[int, ...] = ()
+    images: tuple[ImageSize, ...] = ()
 
 
 def report(
@@ -94,8 +91,8 @@ def report(
     requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
     def sized(row: _Row) -> PartSize:
-        of_images = len(row.images) * IMAGE_TOKENS
-        tokens = round((row.bytes - sum(row.images)) / bytes_per_token) + of_images
+        of_text = row.bytes - sum(image.bytes for image in row.images)
+        tokens = round(of_text / bytes_per_token) + sum(image.tokens for image in row.images)
         return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
 
     columns = [_Column(request, agent, past) for request in requests]
@@ -165,7 +162,7 @@ class _Column:
         text: str,
         size: int,
         left_out: str = "",
-        images: tuple[int, ...] = (),
+        images: tuple[ImageSize, ...] = (),
     ) -> None:
         before = self.rows.get((kind, turn))
         if before:

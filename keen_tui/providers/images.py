@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from keen_tui.measures import counted
 from keen_tui.memory.projection import NativeTrace, Part, UserText
@@ -15,6 +16,10 @@ from keen_tui.providers.base import StepRequest
 
 _BLOCK_TYPES = ("image", "image_url", "input_image")
 """What images are called in the content of a message."""
+
+_PIXELS_PER_TOKEN = 750
+_MOST_TOKENS = 1_600
+"""About what models charge for an image; for none of those that are sent more than that."""
 
 IMAGES = "images"
 """The option of a provider that is given up when the server takes no images."""
@@ -47,18 +52,28 @@ def holds_images(request: StepRequest) -> bool:
     return any(isinstance(part, UserText) and part.images for part in request.parts)
 
 
-def image_sizes(parts: Iterable[Part], *, are_sent: bool = True) -> list[int]:
-    """The bytes that each image takes in a request of these parts, those in native traces included."""
+class ImageSize(NamedTuple):
+    """The bytes of an image in a request, and about how many tokens it makes."""
+
+    bytes: int
+    tokens: int
+
+
+def image_sizes(parts: Iterable[Part], *, are_sent: bool = True) -> list[ImageSize]:
+    """The sizes of the images in a request of these parts, those in native traces included."""
     return list(chain.from_iterable(_sizes_in(part, are_sent) for part in parts))
 
 
-def _sizes_in(part: Part, are_sent: bool) -> Iterator[int]:
+def _sizes_in(part: Part, are_sent: bool) -> Iterator[ImageSize]:
     if isinstance(part, UserText) and are_sent:
-        yield from (4 * -(-len(image.content) // 3) for image in part.images)
+        for image in part.images:
+            tokens = min(-(-image.width * image.height // _PIXELS_PER_TOKEN), _MOST_TOKENS)
+            yield ImageSize(4 * -(-len(image.content) // 3), tokens)
     if isinstance(part, NativeTrace):
         contents = (message.get("content") for message in part.messages)
         blocks = chain.from_iterable(content for content in contents if isinstance(content, list))
-        yield from (len(json.dumps(block)) for block in blocks if block.get("type") in _BLOCK_TYPES)
+        sent = (block for block in blocks if block.get("type") in _BLOCK_TYPES)
+        yield from (ImageSize(len(json.dumps(block)), _MOST_TOKENS) for block in sent)
 
 
 def refuses_images(words: str) -> bool:
