@@ -67,14 +67,15 @@ def _replaced(content: str, spans: Sequence[Span], old: str, new: str) -> str:
     pieces: list[str] = []
     position = 0
     for start, end in spans:
-        pieces += content[position:start], _fitted(content[start:end], old, new, usual)
+        around = content[start - 1 : start] if start else "", content[end : end + 1]
+        pieces += content[position:start], _fitted(content[start:end], old, new, usual, around)
         position = end
     pieces.append(content[position:])
     return "".join(pieces)
 
 
-def _fitted(replaced: str, old: str, new: str, usual: str) -> str:
-    """The new text with line endings for its place.
+def _fitted(replaced: str, old: str, new: str, usual: str, around: tuple[str, str]) -> str:
+    """The new text with line endings for its place, which is between the characters `around`.
 
     Lines that old and new text share at their beginning and end keep the endings they have in the file.
     """
@@ -86,7 +87,18 @@ def _fitted(replaced: str, old: str, new: str, usual: str) -> str:
     tail = min(_shared(old_lines[::-1], new_lines[::-1]), most - head)
     middle = usual_ending(replaced) or usual
     ends = [*there[:head], *[middle] * (wanted - head - tail), *there[len(there) - tail :]]
-    return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
+    return _joined(new_lines, ends, *around)
+
+
+def _joined(lines: Sequence[str], ends: Sequence[str], before: str, behind: str) -> str:
+    """The lines with their ends: a CR and an LF that are two ends don't become one."""
+    text = before
+    for line, end in zip(lines, [*ends, ""], strict=True):
+        text += line
+        text += "\r\n" if text.endswith("\r") and end == "\n" else end
+    if text.endswith("\r") and behind == "\n" and lines[-1] == "" and ends:
+        text += "\n"
+    return text[len(before) :]
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:

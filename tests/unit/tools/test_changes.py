@@ -45,6 +45,23 @@ async def test_lines_match_whatever_ending_the_file_has(tmp_path: Path) -> None:
     assert file.read_bytes() == b"a\r\nx\r\ny\r\nc\r\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"\ra\n", "\ra\n", "\n\n", b"\r\r\n"),
+        (b"a\nb\rc\r", "a", "a\n", b"a\r\n\nb\rc\r"),
+        (b"a\rb\nc\nd", "b", "\nb", b"a\r\r\nb\nc\nd"),
+    ],
+)
+async def test_where_endings_are_mixed_two_never_become_one(
+    tmp_path: Path, before: bytes, old: str, new: str, after: bytes
+) -> None:
+    file = tmp_path / "f.txt"
+    file.write_bytes(before)
+    await ToolBench(tmp_path)("edit_file", path="f.txt", old_text=old, new_text=new)
+    assert file.read_bytes() == after
+
+
 async def test_mixed_endings_stay_where_the_lines_stay(tmp_path: Path) -> None:
     file = tmp_path / "f.txt"
     file.write_bytes(b"a\r\nb\nc\rd\n")
