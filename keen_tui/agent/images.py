@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -25,13 +24,23 @@ class ReadImages(Struct, frozen=True):
 
 
 async def images_of(text: str, agent: Agent) -> ReadImages:
-    """Read the images that a message names, in a thread."""
-    names = named_images(text)
+    """Read the images that a message names, in a thread. Whoever is cancelled waits for none of them, and
+    after the one that is being read no other is."""
+    names = await asyncio.to_thread(named_images, text) if "@" in text else ()
     if not names:
         return ReadImages()
     if not agent.provider.takes_images:
         return ReadImages((), (f"{agent.provider.model} takes no images: it is told only the path.",))
-    return await asyncio.to_thread(_read, agent.workspace, names)
+    images: list[Image] = []
+    problems: list[str] = []
+    for name in names[:MOST_IMAGES]:
+        try:
+            images.append(await asyncio.to_thread(read_image, agent.workspace, name))
+        except ImageRefused as refused:
+            problems.append(f"{refused} The model is told only the path.")
+    if len(names) > MOST_IMAGES:
+        problems.append(f"{MOST_IMAGES} images go with a message: the model is told only the paths of more.")
+    return ReadImages(tuple(images), tuple(problems))
 
 
 def publish_images(turn: int, read: ReadImages, agent: Agent) -> None:
@@ -40,16 +49,3 @@ def publish_images(turn: int, read: ReadImages, agent: Agent) -> None:
         agent.publish(ImagesAttached(turn=turn, images=read.images))
     for problem in read.problems:
         agent.publish(Notice(turn=turn, text=problem))
-
-
-def _read(workspace: Path, names: tuple[str, ...]) -> ReadImages:
-    images: list[Image] = []
-    problems: list[str] = []
-    for name in names[:MOST_IMAGES]:
-        try:
-            images.append(read_image(workspace, name))
-        except ImageRefused as refused:
-            problems.append(f"{refused} The model is told only the path.")
-    if len(names) > MOST_IMAGES:
-        problems.append(f"{MOST_IMAGES} images go with a message: the model is told only the paths of more.")
-    return ReadImages(tuple(images), tuple(problems))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import struct
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,11 +28,27 @@ MOST_BYTES: Final = 3_500_000
 LARGEST_FILE: Final = 100_000_000
 """Bytes of a file that is looked into at all."""
 
+_MOST_UNPACKED: Final = 90_000_000
+"""Pixels of a file that is unpacked at all."""
+
 _NAMED = re.compile(r"""@(?:"([^"\n]+)"|([^\s"@]+))""")
 _BEFORE_NAMES = "([{<'\"`"
 _BEHIND_WORDS = ".,;:!?)]}>'\"`"
 _MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 _JPEG_QUALITY = 85
+_DAMAGE: Final = (
+    OSError,
+    EOFError,
+    ValueError,
+    SyntaxError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    MemoryError,
+    AssertionError,
+    struct.error,
+)
+"""What a decoder raises for a damaged file depends on the damage."""
 
 
 def named_images(text: str) -> tuple[str, ...]:
@@ -67,17 +85,19 @@ def usable_image(content: bytes, name: str) -> Image:
     from PIL import Image as Pictures  # noqa: PLC0415 - few messages name images
     from PIL import UnidentifiedImageError  # noqa: PLC0415
 
+    # Decoders warn of odd files on stderr, where the screen is drawn. The filter stays: to set and take back
+    # filters in one thread takes those of others back.
+    warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Pictures.DecompressionBombWarning)
-            with Pictures.open(BytesIO(content), formats=tuple(_MEDIA_TYPES)) as picture:
-                return _usable(picture, content, name)
-    except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
+        with Pictures.open(BytesIO(content), formats=tuple(_MEDIA_TYPES)) as picture:
+            if picture.width * picture.height > _MOST_UNPACKED:
+                raise Pictures.DecompressionBombError
+            return _usable(picture, content, name)
+    except Pictures.DecompressionBombError:
         raise ImageRefused(f"{clean(name)} has too many pixels.") from None
     except UnidentifiedImageError:
         raise ImageRefused(f"{clean(name)} is no PNG, JPEG, GIF or WebP image.") from None
-    except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, MemoryError):
-        # What a decoder raises for a damaged file depends on the damage.
+    except _DAMAGE:
         raise ImageRefused(f"{clean(name)} is damaged: it can't be shown to a model.") from None
 
 
@@ -90,25 +110,37 @@ def _named_paths(text: str) -> Iterator[str]:
 
 def _usable(picture: Picture, content: bytes, name: str) -> Image:
     """The file as it is where it can be sent, else the picture anew: upright, smaller, and only once."""
-    picture.load()
     media_type = _MEDIA_TYPES.get(picture.format or "")
-    is_still = getattr(picture, "n_frames", 1) == 1
-    if not (media_type and is_still and max(picture.size) <= MOST_PIXELS and len(content) <= MOST_BYTES):
+    is_still = not getattr(picture, "is_animated", False)
+    if media_type and is_still and max(picture.size) <= MOST_PIXELS and len(content) <= MOST_BYTES:
+        picture.load()
+    else:
         picture, media_type, content = _smaller(picture)
     width, height = picture.size
     return Image(name=name, media_type=media_type, width=width, height=height, content=content)
 
 
 def _smaller(picture: Picture) -> tuple[Picture, str, bytes]:
+    """Made smaller before anything else: a photo is then never unpacked whole."""
     from PIL import ImageOps  # noqa: PLC0415
 
-    smaller = ImageOps.exif_transpose(picture)
+    format, smaller = picture.format, _blendable(picture)
     smaller.thumbnail((MOST_PIXELS, MOST_PIXELS))
-    if picture.format == "PNG" or "A" in smaller.getbands():
+    with suppress(*_DAMAGE):  # where nothing readable says which side is up, it is the upper one
+        ImageOps.exif_transpose(smaller, in_place=True)
+    if format == "PNG" or "A" in smaller.getbands():
         content = _written(smaller, "PNG")
         if len(content) <= MOST_BYTES:
             return smaller, "image/png", content
     return smaller, "image/jpeg", _written(smaller.convert("RGB"), "JPEG")
+
+
+def _blendable(picture: Picture) -> Picture:
+    """The picture with colours that can be mixed: of a palette, whole rows and columns would be left out,
+    and small print with them."""
+    if picture.mode not in ("P", "1"):
+        return picture
+    return picture.convert("RGBA" if "transparency" in picture.info else "RGB")
 
 
 def _written(picture: Picture, format: str) -> bytes:

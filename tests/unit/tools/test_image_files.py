@@ -88,3 +88,26 @@ def test_what_stands_in_a_name_can_not_act(tmp_path: Path) -> None:
     with pytest.raises(ImageRefused) as refused:
         read_image(tmp_path, "\x1b]0;x\x07.png")
     assert "\x1b" not in str(refused.value)
+
+
+def test_a_photo_with_damaged_exif_is_sent_all_the_same() -> None:
+    exif = Pictures.Exif()
+    exif[0x0112] = 6
+    whole = exif.tobytes()
+    for end in range(len(whole)):
+        image = usable_image(written("JPEG", 1_700, 20, exif=whole[:end]), "photo.jpg")
+        assert {image.width, image.height} <= {MOST_PIXELS, 18, 19}
+
+
+@pytest.mark.parametrize("format", ["PNG", "GIF"])
+def test_small_print_in_a_picture_with_a_palette_stays(format: str) -> None:
+    striped = Pictures.new("P", (3_200, 40))
+    striped.putpalette([255, 255, 255, 0, 0, 0])
+    for left in range(0, 3_200, 8):
+        striped.paste(1, (left, 0, left + 1, 40))
+    file = BytesIO()
+    striped.save(file, format)
+    smaller = opened(usable_image(file.getvalue(), "page").content).convert("L")
+    rows = [smaller.getpixel((column, 10)) for column in range(MOST_PIXELS)]
+    darkest = [min(rows[left : left + 8]) for left in range(0, MOST_PIXELS - 8, 8)]  # type: ignore[type-var]
+    assert max(darkest) < 240, "each stripe left a trace"
