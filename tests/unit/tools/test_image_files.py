@@ -108,6 +108,6 @@ def test_small_print_in_a_picture_with_a_palette_stays(format: str) -> None:
     file = BytesIO()
     striped.save(file, format)
     smaller = opened(usable_image(file.getvalue(), "page").content).convert("L")
-    rows = [smaller.getpixel((column, 10)) for column in range(MOST_PIXELS)]
-    darkest = [min(rows[left : left + 8]) for left in range(0, MOST_PIXELS - 8, 8)]  # type: ignore[type-var]
+    row = smaller.tobytes()[10 * MOST_PIXELS :][:MOST_PIXELS]
+    darkest = [min(row[left : left + 8]) for left in range(0, MOST_PIXELS - 8, 8)]
     assert max(darkest) < 240, "each stripe left a trace"
