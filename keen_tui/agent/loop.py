@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from itertools import chain
 
 from keen_tui.agent.calls import NOT_RUN, run_call, skip_call
@@ -97,7 +97,8 @@ async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepRep
     may_shorten = True
     while True:
         try:
-            return await _call_model(turn, agent)
+            with _telling_of_images_refused(turn, agent):
+                return await _call_model(turn, agent)
         except ContextExceeded:
             left_out = turn.shorten(agent.provider) if may_shorten else 0
             if not left_out:
@@ -134,6 +135,17 @@ def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
     agent.publish(Notice(turn=turn.turn, text=text))
 
 
+@contextmanager
+def _telling_of_images_refused(turn: WorkingTurn, agent: Agent) -> Iterator[None]:
+    """However the call ends: no later one finds out again."""
+    took_images = agent.provider.takes_images
+    try:
+        yield
+    finally:
+        if took_images and not agent.provider.takes_images:
+            agent.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(agent.provider.model)))
+
+
 async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
     request = step_request(turn.past, turn.traces, turn.policy, agent, agent.toolbox.specs, agent.projector)
     words = turn.policy.filter()
@@ -143,7 +155,6 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
         if text:
             agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
 
-    took_images = agent.provider.takes_images
     async with aclosing(agent.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
@@ -156,8 +167,6 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
                     agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
                 case StepReply():
                     say(words.finish())
-                    if took_images and not agent.provider.takes_images:
-                        agent.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(agent.provider.model)))
                     if part.usage != TokenUsage():
                         cost = cost_of(part.usage, agent.price)
                         agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from keen_tui.choices import Api
 from keen_tui.config import is_loopback
-from keen_tui.errors import AuthFailed, ProviderError, RequestRefused
+from keen_tui.errors import AuthFailed, ProviderError, RequestRefused, ServerBusy
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.messages import Image, NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
@@ -25,7 +25,13 @@ from keen_tui.providers.arguments import ReplayedIds
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.encoding import Encoder
 from keen_tui.providers.event_reader import EventReader
-from keen_tui.providers.images import IMAGES, holds_images, refuses_images, without_images
+from keen_tui.providers.images import (
+    IMAGES,
+    holds_images,
+    refuses_images,
+    text_without_images,
+    without_images,
+)
 from keen_tui.providers.sdk_errors import ErrorTranslator, host_and_port
 from keen_tui.providers.sse import ServerSentEvent
 from keen_tui.providers.wire_text import mended_json
@@ -167,7 +173,7 @@ class HttpProvider(ABC):
             case PastStep(step=step):
                 return (*self._calls(step), *self.tool_results(step.calls))
             case NativeTrace(messages=messages):
-                return messages
+                return messages if self.takes_images else self._without_images(messages)
             case _:
                 assert_never(part)
 
@@ -255,6 +261,15 @@ class HttpProvider(ABC):
         content = [*map(self._image, images), self._block(text)]
         return tuple({**message, "content": content} for message in self._text("user", text))
 
+    def _without_images(self, messages: Sequence[NativeMessage]) -> tuple[NativeMessage, ...]:
+        """A trace as a model may read it that takes no images; those that were handed in stay in it."""
+        texts = map(text_without_images, messages)
+        plain = (
+            (message,) if text is None else self._text("user", text)
+            for message, text in zip(messages, texts, strict=True)
+        )
+        return tuple(chain.from_iterable(plain))
+
     def _block(self, text: str) -> NativeMessage:
         return {"type": self.text_type, "text": text}
 
@@ -279,12 +294,14 @@ class HttpProvider(ABC):
 
     def _refused(self, refusal: str) -> set[str]:
         """The options that the words of a refusal are about."""
-        return {name for name in self._options if name in refusal}
+        return {name for name in self._options - {IMAGES} if name in refusal}
 
     def _refused_by(self, refusal: ProviderError, request: StepRequest) -> set[str]:
         """The options that a request shall do without. That a server takes no images is a refusal whatever
-        its status: some call it a failure of their own."""
-        if holds_images(request) and refuses_images(str(refusal)):
+        its status: some call it a failure of their own. Names say nothing: models are called "vision"."""
+        words = str(refusal).replace(self.model, "").replace(self.server, "")
+        may_be = isinstance(refusal, RequestRefused | ServerBusy) and holds_images(request)
+        if may_be and refuses_images(words):
             return {IMAGES}
         return self._refused(str(refusal)) if isinstance(refusal, RequestRefused) else set()
 
@@ -293,12 +310,13 @@ class HttpProvider(ABC):
         if not self._loaded:
             await asyncio.to_thread(self.load)
         while True:
+            sent = set(self._options)
             try:
                 return await self._send(stack, request)
             except Exception as error:
                 refusal = self._errors.translated(error, in_body=False)
                 refused = self._options & self._refused_by(refusal, request)
-                if not refused:
+                if not refused and self._options == sent:  # another request may find out the same meanwhile
                     raise
                 self._options -= refused
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from keen_tui.measures import counted
 from keen_tui.memory.projection import NativeTrace, Part, UserText
-from keen_tui.messages import Image
+from keen_tui.messages import Image, NativeMessage
 from keen_tui.providers.base import StepRequest
 
 _BLOCK_TYPES = ("image", "image_url", "input_image")
@@ -26,9 +26,15 @@ IMAGES = "images"
 
 _ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|mmproj|must be a string", re.IGNORECASE)
 _ABOUT_ONE_IMAGE = re.compile(
-    r"large|size|exceed|dimension|pixel|decode|process|corrupt|base64|media.?type|too many", re.IGNORECASE
+    r"large|size|exceed|dimension|pixel|decode|process (?:the |this |your )?image\b|corrupt|base64"
+    r"|media.?type|unsupported image\b|formats?\b|at most|flagged|policy|safety",
+    re.IGNORECASE,
 )
 """Words about an image that this server can't use: it may well take others."""
+_ABOUT_LATER = re.compile(
+    r"too many|rate.?limit|quota|overloaded|unavailable|try again|\(429\)", re.IGNORECASE
+)
+"""Words of a server that may take the same image in a while."""
 
 
 def base64_of(image: Image) -> str:
@@ -47,9 +53,19 @@ def without_images(text: str, images: Sequence[Image]) -> str:
     return f"{text}\n\n[{counted(len(images), 'image')} not sent, since this model takes none: {names}]"
 
 
+def text_without_images(message: NativeMessage) -> str | None:
+    """Of a message in a trace that has images: its text with a line in their place, for a model that takes
+    none; None for other messages."""
+    if not (images := _images_in(message)):
+        return None
+    texts = (block["text"] for block in message["content"] if isinstance(block.get("text"), str))
+    note = f"[{counted(len(images), 'image')} not sent, since this model takes none]"
+    return "\n\n".join((*texts, note))
+
+
 def holds_images(request: StepRequest) -> bool:
     """Whether any message of the user in the request has images."""
-    return any(isinstance(part, UserText) and part.images for part in request.parts)
+    return any(_has_images(part) for part in request.parts)
 
 
 class ImageSize(NamedTuple):
@@ -69,13 +85,26 @@ def _sizes_in(part: Part, are_sent: bool) -> Iterator[ImageSize]:
         for image in part.images:
             tokens = min(-(-image.width * image.height // _PIXELS_PER_TOKEN), _MOST_TOKENS)
             yield ImageSize(4 * -(-len(image.content) // 3), tokens)
+    if isinstance(part, NativeTrace) and are_sent:
+        sent = chain.from_iterable(map(_images_in, part.messages))
+        yield from (ImageSize(len(json.dumps(image)), _MOST_TOKENS) for image in sent)
+
+
+def _has_images(part: Part) -> bool:
     if isinstance(part, NativeTrace):
-        contents = (message.get("content") for message in part.messages)
-        blocks = chain.from_iterable(content for content in contents if isinstance(content, list))
-        sent = (block for block in blocks if block.get("type") in _BLOCK_TYPES)
-        yield from (ImageSize(len(json.dumps(block)), _MOST_TOKENS) for block in sent)
+        return any(map(_images_in, part.messages))
+    return isinstance(part, UserText) and bool(part.images)
+
+
+def _images_in(message: NativeMessage) -> list[NativeMessage]:
+    """The images in a native message, as it has them."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    return [block for block in blocks if block.get("type") in _BLOCK_TYPES]
 
 
 def refuses_images(words: str) -> bool:
     """Whether a server says that it takes no images at all."""
-    return bool(_ABOUT_IMAGES.search(words)) and not _ABOUT_ONE_IMAGE.search(words)
+    return bool(_ABOUT_IMAGES.search(words)) and not (
+        _ABOUT_ONE_IMAGE.search(words) or _ABOUT_LATER.search(words)
+    )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from pathlib import Path
 
-from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Seen
+import pytest
+
+from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, RecordedRequest, Reply, Say, Seen
 from keen_tui.events import ImagesAttached, Notice, Steered, ToolStarted, TurnDone, TurnError, TurnIncomplete
-from tests.support.agent import AtWork, Bench
+from keen_tui.memory.projection import UserText
+from keen_tui.messages import Image, StepReply
+from keen_tui.providers.base import StepRequest
+from tests.support import agent
+from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.images import png
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 OK = Reply([Say("Ok.")])
+NO_IMAGES = HttpAnswer(500, {"error": {"message": "image input is not supported"}})
 READ = Call("read_file", {"path": "a.txt"})
 WAIT = Call("bash", {"command": "until [ -e gate ]; do sleep 0.02; done; echo waited"})
 
@@ -119,11 +127,8 @@ async def test_what_can_not_go_with_a_message_is_told_and_the_message_goes(
 async def test_a_server_that_takes_none_is_asked_without_from_then_on(
     tmp_path: Path, at_work: AtWork
 ) -> None:
-    refusals: list[Answer] = [
-        HttpAnswer(500, {"error": {"message": "image input is not supported"}}),
-    ]
     (tmp_path / "shot.png").write_bytes(png())
-    async with at_work([*refusals, OK, OK], tmp_path) as bench:
+    async with at_work([NO_IMAGES, OK, OK], tmp_path) as bench:
         assert isinstance(await bench.ask("see @shot.png"), TurnDone)
         without = "see @shot.png\n\n[1 image not sent, since this model takes none: shot.png]"
         assert bench.messages() == [Seen("user", without)]
@@ -132,6 +137,85 @@ async def test_a_server_that_takes_none_is_asked_without_from_then_on(
         assert bench.messages()[-1] == Seen("user", "again @shot.png")
         assert notices(bench)[1:] == ["scripted takes no images: it is told only the path."]
         assert len(bench.server.requests) == 3
+
+
+async def test_that_a_server_takes_none_is_told_once_also_when_its_reply_is_cut(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    async with at_work([NO_IMAGES, CUT, OK], tmp_path, retries=QUICK_RETRIES) as bench:
+        assert isinstance(await bench.ask("see @shot.png"), TurnDone)
+        assert notices(bench) == ["scripted takes no images: it was told only their paths."]
+
+
+async def test_one_that_was_handed_in_is_left_out_for_a_server_that_takes_none(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    async with at_work([Reply([WAIT]), NO_IMAGES, CUT, OK], tmp_path) as bench:
+        bench.session.submit("begin")
+        await bench.log.wait_for(ToolStarted)
+        bench.session.steer("like @shot.png")
+        (tmp_path / "gate").touch()
+        assert isinstance(await bench.log.wait_for_end(), TurnIncomplete)
+        without = "like @shot.png\n\n[1 image not sent, since this model takes none]"
+        assert bench.messages()[-1] == Seen("user", without)
+        assert isinstance(await bench.retry(), TurnDone)
+        assert bench.messages()[-1] == Seen("user", without)
+        bench.assert_valid_requests()
+
+
+async def test_one_in_pending_work_is_left_out_for_a_model_that_takes_none(tmp_path: Path) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    async with agent.at_work([Reply([WAIT]), CUT, OK], tmp_path) as bench:
+        bench.session.submit("begin")
+        await bench.log.wait_for(ToolStarted)
+        bench.session.steer("like @shot.png")
+        (tmp_path / "gate").touch()
+        assert isinstance(await bench.log.wait_for_end(), TurnIncomplete)
+        bench.switch(model="blind", takes_images=False)
+        assert isinstance(await bench.retry(), TurnDone)
+        without = "like @shot.png\n\n[1 image not sent, since this model takes none]"
+        assert bench.messages()[-1] == Seen("user", without)
+
+
+async def test_two_requests_that_find_out_at_once_that_there_are_no_images_are_both_answered(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    def answer(request: RecordedRequest) -> Answer:
+        return NO_IMAGES if sent(png()).encode() in request.raw else OK
+
+    image = Image(name="shot.png", media_type="image/png", width=40, height=30, content=png())
+    request = StepRequest(system="", parts=(UserText("see @shot.png", 1, (image,)),), tools=())
+    async with at_work(answer, tmp_path) as bench:
+        bench.provider.load()
+
+        async def reply() -> str:
+            parts = [part async for part in bench.provider.stream_step(request)]
+            return "".join(part.text for part in parts if isinstance(part, StepReply))
+
+        assert await asyncio.gather(*(reply() for _ in range(4))) == ["Ok."] * 4
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        HttpAnswer(429, {"error": {"message": "Rate limit reached for scripted-vision, scripted"}}),
+        HttpAnswer(503, {"error": {"message": "The image service is unavailable"}}),
+        HttpAnswer(403, {"error": {"message": "This key may not send images"}}),
+        HttpAnswer(400, {"error": {"message": "Unsupported image. Use one of these formats"}}),
+        HttpAnswer(400, {"error": {"message": "too many images: 3"}}),
+        HttpAnswer(400, {"error": {"message": "At most 1 image(s) may be provided in one prompt"}}),
+    ],
+)
+async def test_other_refusals_say_nothing_about_images(
+    tmp_path: Path, at_work: AtWork, refusal: HttpAnswer
+) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    async with at_work([refusal, OK], tmp_path) as bench:
+        assert isinstance(await bench.ask("see @shot.png"), TurnError)
+        assert isinstance(await bench.retry(), TurnDone)
+        assert bench.messages() == [Seen("user", "see @shot.png", images=(sent(png()),))]
 
 
 async def test_an_image_that_the_server_can_not_use_fails_the_turn(tmp_path: Path, at_work: AtWork) -> None:
