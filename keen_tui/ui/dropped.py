@@ -22,13 +22,11 @@ def may_be_image(text: str) -> bool:
 
 def dropped_image(text: str, workspace: Path) -> str | None:
     """The path of an image that is there, as a message names it; None for any other text. Blocks."""
-    path = _path_in(text.strip())
     try:
-        if path is None or not path.is_file():
-            return None
-    except OSError:
+        path = _path_in(text.strip())
+        return mention(path, workspace) if path and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # too long, out of reach, no address, a home that nobody has
         return None
-    return mention(path, workspace)
 
 
 def mention(path: Path, workspace: Path) -> str:
