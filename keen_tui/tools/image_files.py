@@ -31,7 +31,7 @@ LARGEST_FILE: Final = 100_000_000
 _MOST_UNPACKED: Final = 90_000_000
 """Pixels of a file that is unpacked at all."""
 
-_NAMED = re.compile(r"""@(?:"([^"\n]+)"|([^\s"@]+))""")
+_NAMED = re.compile(r"""@(?:"([^"\n]+)"|([^\s"@][^\s"]*))""")
 _BEFORE_NAMES = "([{<'\"`"
 _BEHIND_WORDS = ".,;:!?)]}>'\"`"
 _MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}

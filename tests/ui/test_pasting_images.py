@@ -118,7 +118,21 @@ def test_with_backslashes_or_percents_too(tmp_path: Path) -> None:
     assert dropped_image(f"file://elsewhere{tmp_path}/a%20b.png", tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["see /tmp/a.png and b", "a.png", "x" * 3_000 + ".png", "/a.png\n/b.png"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see /tmp/a.png and b",
+        "a.png",
+        "x" * 3_000 + ".png",
+        "/a.png\n/b.png",
+        "/" + "x" * 1_000 + ".png",
+        "file:///" + "x" * 1_000 + ".png",
+        "file://[x.png",
+        "~nobody-has-this-name/x.png",
+        "/a\0.png",
+        "/\ud800.png",
+    ],
+)
 def test_any_other_text_is_a_text(tmp_path: Path, text: str) -> None:
     assert not may_be_image(text) or dropped_image(text, tmp_path) is None
 

@@ -18,6 +18,7 @@ from tests.support.images import opened, png, written
         ("(@a.PNG) @b.jpeg. @c.gif! @d.webp? `@e.jpg`", ("a.PNG", "b.jpeg", "c.gif", "d.webp", "e.jpg")),
         ('@"my shot (1).png" and @"my shot (1).png"', ("my shot (1).png",)),
         ("shot.png me@home.png @notes.txt @ @png", ()),
+        ("@icon@2x.png, @@a.png", ("icon@2x.png",)),
         ("@/tmp/a.png\n@~/b.png", ("/tmp/a.png", "~/b.png")),
     ],
 )
