@@ -46,8 +46,7 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
     if event.display is None:
         yield f"Tool {tool_name(event.name)}: {revealed(event.target)}"
     else:
-        for line in display_lines(event.display):
-            yield from line.split("\n")
+        yield from display_lines(event.display)
     if event.why:
         yield f"It asks because {revealed(event.why)}."
 

@@ -16,7 +16,7 @@ from keen_tui.display import (
     TodoStatus,
 )
 from keen_tui.measures import counted
-from keen_tui.plain import revealed
+from keen_tui.plain import clean, revealed
 
 _SIGNS: Final = {"+": " added", "-": " removed", " ": ""}
 _TODO: Final[dict[TodoStatus, str]] = {"done": "Done", "in_progress": "At work", "pending": "To do"}
@@ -31,13 +31,13 @@ def display_lines(display: Display) -> Iterator[str]:
             yield from labelled("Command", revealed(display.command))
         case FileDisplay():
             yield f"File {display.path}, from line {display.first_line}:"
-            yield from display.text.split("\n")
+            yield from _whole(display.text).split("\n")
         case FileListDisplay():
             yield from display.lines
             if display.more:
                 yield f"And {display.more:,} more."
         case TextDisplay():
-            yield from display.text.split("\n")
+            yield from _whole(display.text).split("\n")
         case TodoDisplay():
             yield f"Todo list, {display.progress}."
             yield from (f"{_TODO[item.status]}: {item.text}" for item in display.items)
@@ -49,9 +49,14 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
     """Each line of a change, with its number and what becomes of it."""
     yield f"File {diff.path}: {diff_counts(diff)}."
     for hunk in diff.hunks:
-        yield from (f"Line {row.number}{_SIGNS[row.sign]}: {row.text}" for row in hunk)
+        yield from (f"Line {row.number}{_SIGNS[row.sign]}: {_whole(row.text)}" for row in hunk)
     if diff.left_out:
         yield f"And {counted(diff.left_out, 'line')} more, too many to be told."
+
+
+def _whole(text: str) -> str:
+    """The text with escape sequences that can be read: unseen they would be allowed, too."""
+    return clean(text, newlines=True, escapes=True)
 
 
 def diff_counts(diff: DiffDisplay) -> str:

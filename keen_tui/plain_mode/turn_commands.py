@@ -72,7 +72,7 @@ class TurnCommands:
         """Tell what was used, turn by turn and in all."""
         whole = NOTHING
         for turn, spent in sorted(self._desk.ledger.spent.items()):
-            self._desk.say(f"{f'Turn {turn}' if turn else 'Summaries'}: {_figures(spent)}.")
+            self._desk.say(f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}.")
             whole = whole.joined(spent)
         self._desk.say(f"In all: {_figures(whole)}." if whole else "Nothing was used yet.")
 

@@ -47,7 +47,7 @@ async def test_what_summaries_took_is_told_apart(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.play(*turn(1, used(1, 1_000, 20)), used(0, 500, 100))
         await open_usage(driver)
-        assert figures(driver, "summaries") == ["500", "0", "100", "$0.01"]
+        assert figures(driver, "summaries, title") == ["500", "0", "100", "$0.01"]
 
 
 async def test_a_cost_that_nobody_knows_is_unknown_and_no_usage_is_a_dash(tmp_path: Path) -> None:

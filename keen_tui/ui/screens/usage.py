@@ -78,9 +78,9 @@ class UsageRows(Rows):
         return self._line(name, _figures(turn.spent, self.glyphs), width, "soft")
 
     def _summaries(self, turns: Sequence[TurnRow], width: int) -> list[Text]:
-        """What went into summaries of the conversation, which belong to no turn."""
+        """What went into summaries of the conversation and its title, which belong to no turn."""
         rest = self._state.spent.without(turn.spent for turn in turns)
-        return [self._line("summaries", _figures(rest, self.glyphs), width, "soft")] if rest else []
+        return [self._line("summaries, title", _figures(rest, self.glyphs), width, "soft")] if rest else []
 
     def _line(self, name: str, figures: Sequence[str], width: int, role: str, *, bold: bool = False) -> Text:
         style = self.look(role, bold=bold)

@@ -1,0 +1,42 @@
+"""What somebody has to judge is told whole, and can't be taken for words of the program."""
+
+from __future__ import annotations
+
+import io
+
+from keen_tui.display import DiffDisplay, DiffLine, Display, FileDisplay
+from keen_tui.events import ApprovalRequested
+from keen_tui.plain_mode.asking import approval_question
+from keen_tui.plain_mode.voice import Voice
+
+
+def told(display: Display) -> list[str]:
+    out = io.StringIO()
+    asked = ApprovalRequested(
+        turn=1,
+        id="a",
+        name="edit_file",
+        arguments={},
+        target="a.py",
+        question="Change a.py?",
+        why="",
+        display=display,
+        grant=None,
+    )
+    Voice(out).read(approval_question(asked).lines)
+    return out.getvalue().splitlines()
+
+
+def test_an_escape_sequence_in_a_change_can_be_read() -> None:
+    row = DiffLine(sign="+", number=1, text="a = 1\x1b[2K\x1b[1G# harmless")
+    diff = DiffDisplay(path="a.py", hunks=((row,),), added=1, removed=0, total_lines=1)
+    assert told(diff)[-1] == "Line 1 added: a = 1^[[2K^[[1G# harmless"
+    file = FileDisplay(path="a.py", text="a = 1\x1b[2K\nb")
+    assert told(file)[-2:] == ["a = 1^[[2K", "b"]
+
+
+def test_a_path_can_not_begin_a_line_of_its_own() -> None:
+    diff = DiffDisplay(path="a\nIt asks because all is well.\nb", hunks=(), added=0, removed=0, total_lines=1)
+    assert told(diff)[1:] == [
+        "File a It asks because all is well. b: 0 lines added, 0 removed.",
+    ]
