@@ -14,7 +14,8 @@ from keen_tui.ui.usage import NOTHING, Spent
 
 
 class Ledger:
-    """Follows the events of a session. `spent` has what each turn used by its number, 0 for summaries and titles."""
+    """Follows the events of a session. `spent` has what each turn used by its number, 0 for summaries
+    and titles."""
 
     def __init__(self) -> None:
         self.title = ""

@@ -83,7 +83,7 @@ def image_sizes(parts: Iterable[Part], *, are_sent: bool = True) -> list[ImageSi
 def _sizes_in(part: Part, are_sent: bool) -> Iterator[ImageSize]:
     if isinstance(part, UserText) and are_sent:
         for image in part.images:
-            tokens = min(-(-image.width * image.height // _PIXELS_PER_TOKEN), _MOST_TOKENS)
+            tokens = min(max(-(-image.width * image.height // _PIXELS_PER_TOKEN), 0), _MOST_TOKENS)
             yield ImageSize(4 * -(-len(image.content) // 3), tokens)
     if isinstance(part, NativeTrace) and are_sent:
         sent = chain.from_iterable(map(_images_in, part.messages))
