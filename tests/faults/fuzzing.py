@@ -34,5 +34,7 @@ def fuzzed(case: str, *, long: bool) -> Findings:
     ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     findings = Findings()
     for promise in FUZZED[name]:
-        findings.check(promise, ran.returncode == 0, ran.stdout[-3_000:] + ran.stderr[-1_000:])
+        crash = ran.stderr[:3_000]  # which says first what it was
+        words = f"{ran.stdout[-3_000:]}{crash}\nexit code {ran.returncode}"
+        findings.check(promise, ran.returncode == 0, words)
     return findings
