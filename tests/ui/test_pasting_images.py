@@ -10,6 +10,7 @@ from textual import events
 
 from keen_tui.agent.prompt_desk import PromptDesk
 from keen_tui.storage.prompts import PromptStore
+from keen_tui.tools.image_files import named_images
 from keen_tui.ui.clipboard import clipboard_here
 from keen_tui.ui.dropped import dropped_image, may_be_image
 from tests.support.images import png
@@ -63,6 +64,25 @@ async def test_an_image_on_the_clipboard_is_kept_and_named(
         assert driver.written == "what is [image: 40 × 30]"
 
 
+async def test_words_on_both_sides_are_no_part_of_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desktop(tmp_path, monkeypatch, png())
+    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+        await driver.type("what is")
+        await driver.press("ctrl+v")
+        await driver.until(lambda: driver.written == "what is[image: 40 × 30]")
+        (tmp_path / "image").write_bytes(png(20, 10))
+        await driver.press("ctrl+v")
+        await driver.until(lambda: driver.written == "what is[image: 40 × 30][image: 20 × 10]")
+        await driver.type("this")
+        await driver.press("enter")
+        [sent] = [call[1] for call in driver.session.calls if call[0] == "submit"]
+        assert len(named_images(sent)) == 2
+        what, name, first, second, this = sent.split(" ")
+        assert (what, name, this) == ("what", "is", "this") and first != second
+
+
 async def test_a_paste_of_nothing_is_what_some_terminals_send_for_an_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,8 +119,11 @@ async def test_a_file_that_is_dropped_is_named(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await paste(driver, f"'{tmp_path / SHOT}' ")
         await driver.until(lambda: driver.written == f'@"{SHOT}"')
+        await driver.type("?")
+        await paste(driver, str(tmp_path / SHOT))
+        await driver.until(lambda: driver.written == f'@"{SHOT}"? @"{SHOT}"')
         await paste(driver, "/not/there.png")
-        await driver.until(lambda: driver.written == f'@"{SHOT}"/not/there.png')
+        await driver.until(lambda: driver.written == f'@"{SHOT}"? @"{SHOT}"/not/there.png')
 
 
 @pytest.mark.parametrize("form", ["{}", "'{}'", '"{}"', "file://{}", "{}\n"])

@@ -256,7 +256,8 @@ class Prompt(TextArea):
         if not text:  # what some terminals send for an image
             self.action_paste_image()
         elif may_be_image(text):
-            self._insert(await asyncio.to_thread(_as_named, text, self.workspace))
+            name = await asyncio.to_thread(dropped_image, text, self.workspace)
+            self._insert(self._apart(name) if name else text)
         else:
             self._insert(self._pastes.fold(text))
 
@@ -264,6 +265,12 @@ class Prompt(TextArea):
         """Write it in the place of what is selected, behind a label that the cursor is in."""
         if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
+
+    def _apart(self, name: str) -> str:
+        """A name as it stands behind a word."""
+        row, column = self.selection.start
+        before = self.document.get_line(row)[:column][-1:]
+        return f" {name}" if before.strip() else name
 
     def _recall(self, step: int) -> None:
         """Walk through what was sent; past the newest stands the draft."""
@@ -274,11 +281,6 @@ class Prompt(TextArea):
             self._draft = self.text
         self._place = place
         self._show(self._draft if place == len(self._sent) else self._sent[place])
-
-
-def _as_named(text: str, workspace: Path) -> str:
-    """An image that was dropped as a message names it; any other text as it is."""
-    return dropped_image(text, workspace) or text
 
 
 def _as_words(text: str) -> str:

@@ -13,6 +13,9 @@ MOST_LINES: Final = 100
 """Text beyond that is folded: an editor takes long to break it into rows at every key."""
 
 
+_OF_IMAGES: Final = "[image"
+
+
 class Pastes:
     """The texts that were folded, by their labels."""
 
@@ -48,7 +51,22 @@ class Pastes:
         labels = [label for label in self._folded if label in text]
         if not labels:
             return text
-        return re.sub("|".join(map(re.escape, labels)), lambda found: self._folded[found[0]], text)
+        any_label = re.compile("|".join(map(re.escape, labels)))
+        return any_label.sub(lambda found: self._in_place(found, any_label), text)
+
+    def _in_place(self, found: re.Match[str], any_label: re.Pattern[str]) -> str:
+        """What a label stands for. A name stands apart from words, or it would be a part of them."""
+        text, whole = self._folded[found[0]], found.string
+        if not found[0].startswith(_OF_IMAGES):
+            return text
+        before, behind = (
+            whole[max(found.start() - 1, 0) : found.start()],
+            whole[found.end() : found.end() + 1],
+        )
+        is_behind_name = any_label.match(whole, found.end()) is not None
+        left = " " if before.strip() else ""
+        right = " " if behind.strip() and not is_behind_name else ""
+        return f"{left}{text}{right}"
 
     def around(self, line: str, column: int) -> tuple[int, int]:
         """Where the label begins and ends that `column` is within; without one, twice the column."""
