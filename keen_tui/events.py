@@ -439,6 +439,14 @@ def as_record(event: Event) -> dict[str, Any]:
     return record | record.pop(flat) if flat else record
 
 
+def as_told(event: Event) -> dict[str, Any]:
+    """The event as a JSON object for who follows a turn: of images only their names are told."""
+    if isinstance(event, ImagesAttached):
+        names = [image.name for image in event.images]
+        return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}
+    return as_record(event)
+
+
 @cache
 def event_type(kind: type[Event]) -> str:
     """`TurnStarted` -> `turn_started`."""

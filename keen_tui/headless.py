@@ -28,6 +28,7 @@ from keen_tui.events import (
     TurnIncomplete,
     Usage,
     as_record,
+    as_told,
 )
 from keen_tui.plain import clean
 
@@ -145,7 +146,7 @@ class _Printer:
 
     def show(self, event: Event) -> None:
         if self._output == "stream-json":
-            self._print_json(as_record(event))
+            self._print_json(as_told(event))
         match event:
             case Usage():
                 self._usage.add(event)

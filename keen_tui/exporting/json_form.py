@@ -38,6 +38,7 @@ from keen_tui.events import (
     TurnDone,
     TurnUndone,
     as_record,
+    as_told,
 )
 from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
 from keen_tui.memory.rendering import ABANDONED, undone_text
@@ -172,10 +173,8 @@ def _activity(item: Item, turn: int) -> dict[str, Any]:
             }
         case Call():
             return as_record(item.finished or item.started)
-        case ImagesAttached():
-            return {"type": "images_attached", "turn": turn, "images": [image.name for image in item.images]}
         case _:
-            return as_record(item)
+            return as_told(item)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
+from tests.support.images import png
 from tests.support.processes import called_with
 from tests.support.program import Program
 
@@ -136,6 +137,13 @@ async def test_stream_json_is_one_event_a_line(program: Program) -> None:
     assert finished["arguments"] == {"command": "echo hello; exit 3"}
     started = next(record for record in run.records if record["type"] == "tool_started")
     assert started["id"] == finished["id"]
+
+
+async def test_of_images_stream_json_tells_the_names(program: Program) -> None:
+    (program.workspace / "shot.png").write_bytes(png())
+    run = await program.ask([Reply([Say("Blue.")])], "-p", "see @shot.png", "--output", "stream-json")
+    [attached] = [record for record in run.records if record["type"] == "images_attached"]
+    assert attached == {"type": "images_attached", "turn": 1, "images": ["shot.png"]}
 
 
 async def test_what_would_ask_is_denied_and_told(program: Program) -> None:
