@@ -57,6 +57,10 @@ _SAYINGS: Final = {
 }
 
 
+_SPELLED: Final = re.compile(r"[^\0-\x7f]|Q")
+_SPELLING: Final = re.compile("Q(?:Q|x([0-9a-f]+)q)")
+
+
 class NotUnderstood(Exception):
     """A part of the command is none that is understood; the text says which or why."""
 
@@ -103,8 +107,29 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
 
 
 def parsed(command: str) -> Node:
-    """The root of the command's syntax tree."""
-    return _parser().parse(command.encode("utf-8", "replace")).root_node
+    """The root of the command's syntax tree, whose texts are to be had with `text_of`.
+
+    The parser is in C, and looks characters up in a table that ends at U+00FF: behind it lies whatever lies
+    there, or nothing, and then the program dies. It gets ASCII; to bash other characters are letters too.
+    """
+    return _parser().parse(_SPELLED.sub(_spelled, command).encode()).root_node
+
+
+def text_of(node: Node) -> str:
+    """The part of the command that the node stands for."""
+    return _original(node.text or b"")
+
+
+def _original(parsed_text: bytes) -> str:
+    return _SPELLING.sub(_unspelled, parsed_text.decode())
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return "QQ" if found[0] == "Q" else f"Qx{ord(found[0]):x}q"
+
+
+def _unspelled(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else "Q"
 
 
 @cache
@@ -143,7 +168,7 @@ def _redirected(node: Node) -> Iterator[SimpleCommand]:
 def _require_harmless(redirect: Node) -> None:
     """Output to /dev/null, or one of the two outputs into the other."""
     kinds = [child.type for child in redirect.children if child.type != "file_descriptor"]
-    texts = [_text(child) for child in redirect.children if child.type != "file_descriptor"]
+    texts = [text_of(child) for child in redirect.children if child.type != "file_descriptor"]
     if len(texts) == 2:
         if kinds == [kinds[0], "word"] and texts[0] in (">", ">>", "&>", "&>>") and texts[1] == "/dev/null":
             return
@@ -169,7 +194,7 @@ def _word(node: Node) -> Word:
         case "word" | "number":
             return _plain(node)
         case "raw_string":
-            return Word(_text(node)[1:-1])
+            return Word(text_of(node)[1:-1])
         case "string":
             return Word(_quoted(node))
         case "concatenation":
@@ -178,14 +203,14 @@ def _word(node: Node) -> Word:
 
 
 def _plain(node: Node) -> Word:
-    text = _text(node)
+    text = text_of(node)
     if node.children or not _PLAIN.fullmatch(text):
         raise _unknown(node.children[0]) if node.children else NotUnderstood(f"of {text!r} more can be meant")
     return Word(text, is_glob=_GLOB.search(text) is not None)
 
 
 def _quoted(node: Node) -> str:
-    inner = _text(node)[1:-1]
+    inner = text_of(node)[1:-1]
     for child in node.children:
         if child.type not in ('"', "string_content"):
             raise _unknown(child)
@@ -216,7 +241,7 @@ def _children(node: Node) -> list[Node]:
         between = source[end - node.start_byte : child.start_byte - node.start_byte]
         joined = between.replace(b"\\\n", b"")
         if joined.strip(b" \t\n") or (between and not joined):  # bash makes one word of `a\`, `b`
-            raise NotUnderstood(f"{between.decode()[:40]!r} in it is not understood")
+            raise NotUnderstood(f"{_original(between)[:40]!r} in it is not understood")
         end = child.end_byte
     return node.children
 
@@ -225,8 +250,4 @@ def _unknown(node: Node) -> NotUnderstood:
     for each in (node, *node.children):
         if each.type in _SAYINGS:
             return NotUnderstood(_SAYINGS[each.type])
-    return NotUnderstood(f"{_text(node)[:40]!r} in it is not understood")
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode()
+    return NotUnderstood(f"{text_of(node)[:40]!r} in it is not understood")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from keen_tui.tools.shell.grammar import parsed
+from keen_tui.tools.shell.grammar import parsed, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -54,17 +54,17 @@ def _commands(text: str, depth: int) -> Iterator[tuple[str, ...]]:
 
 def _given_to_a_shell(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
     """The commands of `bash <<E`."""
-    program = PurePosixPath((node.text or b"").decode().split()[0]).name
+    program = PurePosixPath(text_of(node).split()[0]).name
     if program in _SHELLS:
         for redirect in node.children:
             for child in redirect.children:
                 if child.type == "heredoc_body":
-                    yield from _commands((child.text or b"").decode(), depth + 1)
+                    yield from _commands(text_of(child), depth + 1)
 
 
 def _words_of(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
     skipped = ("variable_assignment", "file_redirect")
-    words = [(child.text or b"").decode() for child in node.children if child.type not in skipped]
+    words = [text_of(child) for child in node.children if child.type not in skipped]
     words = [word.removeprefix("<<<").strip() for word in words]
     yield from _spoken([_WRITTEN.sub("", word) for word in words], words, depth)
 
