@@ -81,7 +81,8 @@ def _spoken(words: Sequence[str], written: Sequence[str], depth: int) -> Iterato
                 inner = PurePosixPath(words[place]).name
                 yield (inner, *words[place + 1 :])
     if name == "find":
-        yield from (tuple(words[place + 1 :]) for place, word in enumerate(words) if word in _EXECS)
+        behind = (tuple(words[place + 1 :]) for place, word in enumerate(words) if word in _EXECS)
+        yield from filter(None, behind)
     if (name in _SHELLS or name in _RUNNERS or name == "find") and depth < _DEEPEST:
         for word in written[1:]:
             if name in _SHELLS or " " in word:

@@ -1,4 +1,4 @@
-"""Characters of all planes in commands: the parser, which is written in C, never meets one beyond ASCII."""
+"""Commands as rules see them: every character is read, and none ends the program."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def test_no_character_of_a_command_ends_the_program() -> None:
 def test_words_come_out_as_they_went_in(word: str) -> None:
     [command] = simple_commands(f"cat {word}")
     assert command.words == ("cat", word.strip("'\""))
+
+
+@pytest.mark.parametrize("command", ["find -exec", "find . -exec ''", "xargs", "sudo", "find . -ok \\;"])
+def test_a_runner_without_anything_to_run_mentions_only_itself(command: str) -> None:
+    assert all(mentioned_commands(command))
 
 
 def test_what_is_no_blank_to_bash_parts_no_words() -> None:
