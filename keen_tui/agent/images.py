@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -10,10 +11,14 @@ from keen_tui.agent.parts import Agent
 from keen_tui.errors import ImageRefused
 from keen_tui.events import ImagesAttached, Notice
 from keen_tui.messages import Image
+from keen_tui.plain import clean
 from keen_tui.tools.image_files import named_images, read_image
 
 MOST_IMAGES = 20
 """Images of one message. From there on APIs take smaller ones only."""
+
+MOST_BYTES = 15_000_000
+"""Of the images of one message together: 20 MB in base64. The strictest API takes requests of 32 MB."""
 
 
 class ReadImages(Struct, frozen=True):
@@ -35,12 +40,19 @@ async def images_of(text: str, agent: Agent) -> ReadImages:
     problems: list[str] = []
     for name in names[:MOST_IMAGES]:
         try:
-            images.append(await asyncio.to_thread(read_image, agent.workspace, name))
+            image = await asyncio.to_thread(read_image, agent.workspace, name)
+            _require_room(image, images)
+            images.append(image)
         except ImageRefused as refused:
             problems.append(f"{refused} The model is told only the path.")
     if len(names) > MOST_IMAGES:
         problems.append(f"{MOST_IMAGES} images go with a message: the model is told only the paths of more.")
     return ReadImages(tuple(images), tuple(problems))
+
+
+def _require_room(image: Image, others: Sequence[Image]) -> None:
+    if sum(len(each.content) for each in (image, *others)) > MOST_BYTES:
+        raise ImageRefused(f"With {clean(image.name)} the images of the message would be over 15 MB.")
 
 
 def publish_images(turn: int, read: ReadImages, agent: Agent) -> None:

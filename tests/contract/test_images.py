@@ -257,3 +257,15 @@ async def test_it_counts_as_the_tokens_of_an_image_and_not_as_text(tmp_path: Pat
         [pending] = [part.sizes[0] for part in report.parts if part.kind == "pending"]
         assert pending.bytes > 20_000 and pending.tokens < 2_000
         assert len(pending.text) < 3_000, "of an image only the beginning is shown"
+
+
+async def test_images_that_are_too_large_together_are_named_only(tmp_path: Path, at_work: AtWork) -> None:
+    padding = b"\0" * 3_400_000
+    names = [f"{number}.png" for number in range(6)]
+    for name in names:
+        (tmp_path / name).write_bytes(png() + padding)
+    async with at_work([OK], tmp_path) as bench:
+        await bench.ask(" ".join(f"@{name}" for name in names))
+        assert [image.name for image in bench.session.conversation[0].images] == names[:4]
+        told = [notice.partition(" the images")[0] for notice in notices(bench)]
+        assert told == ["With 4.png", "With 5.png"]
