@@ -30,9 +30,8 @@ DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
 
 
-_IMAGE_DATA = re.compile(
-    r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})[A-Za-z0-9+/]{200,}=*'
-)
+_IMAGE_DATA = r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})[A-Za-z0-9+/]{200,}=*'
+"""A pattern that is compiled when somebody looks at such a request, and not at every start."""
 
 
 class RequestSize:
@@ -194,7 +193,7 @@ def _readable(part: Part) -> str:
 
 def _readable_message(message: NativeMessage) -> str:
     """The message as JSON, of an image its beginning only."""
-    return _IMAGE_DATA.sub(r"\1…", json.dumps(message, ensure_ascii=False, indent=2))
+    return re.sub(_IMAGE_DATA, r"\1…", json.dumps(message, ensure_ascii=False, indent=2))
 
 
 def _readable_step(step: ToolStep) -> str:

@@ -24,16 +24,14 @@ _MOST_TOKENS = 1_600
 IMAGES = "images"
 """The option of a provider that is given up when the server takes no images."""
 
-_ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|mmproj|must be a string", re.IGNORECASE)
-_ABOUT_ONE_IMAGE = re.compile(
+# Patterns are texts here: to compile them would hold up every start for what few servers ever say.
+_ABOUT_IMAGES = r"image|vision|multi-?modal|mmproj|must be a string"
+_ABOUT_ONE_IMAGE = (
     r"large|size|exceed|dimension|pixel|decode|process (?:the |this |your )?image\b|corrupt|base64"
-    r"|media.?type|unsupported image\b|formats?\b|at most|flagged|policy|safety",
-    re.IGNORECASE,
+    r"|media.?type|unsupported image\b|formats?\b|at most|flagged|policy|safety"
 )
 """Words about an image that this server can't use: it may well take others."""
-_ABOUT_LATER = re.compile(
-    r"too many|rate.?limit|quota|overloaded|unavailable|try again|\(429\)", re.IGNORECASE
-)
+_ABOUT_LATER = r"too many|rate.?limit|quota|overloaded|unavailable|try again|\(429\)"
 """Words of a server that may take the same image in a while."""
 
 
@@ -105,6 +103,8 @@ def _images_in(message: NativeMessage) -> list[NativeMessage]:
 
 def refuses_images(words: str) -> bool:
     """Whether a server says that it takes no images at all."""
-    return bool(_ABOUT_IMAGES.search(words)) and not (
-        _ABOUT_ONE_IMAGE.search(words) or _ABOUT_LATER.search(words)
-    )
+    return _says(_ABOUT_IMAGES, words) and not (_says(_ABOUT_ONE_IMAGE, words) or _says(_ABOUT_LATER, words))
+
+
+def _says(pattern: str, words: str) -> bool:
+    return re.search(pattern, words, re.IGNORECASE) is not None

@@ -23,7 +23,7 @@ _PATIENCE: Final = 5.0
 _LARGEST: Final = 100_000_000
 """Bytes of an image that are read."""
 _APPLE_IMAGE: Final = "get the clipboard as «class PNGf»"
-_APPLE_HEX: Final = re.compile(rb"PNGf([0-9A-F]+)")
+_APPLE_HEX: Final = rb"PNGf([0-9A-F]+)"
 
 
 class Clipboard(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Clipboard(Struct, frozen=True, kw_only=True):
             return None
         output = await asyncio.to_thread(self._output_of_paste)
         if output.startswith("«data ".encode()):
-            found = _APPLE_HEX.search(output)
+            found = re.search(_APPLE_HEX, output)
             return bytes.fromhex(found[1].decode()) if found else None
         return output or None
 
