@@ -16,7 +16,6 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
-from keen_tui.ui.dropped import dropped_image, may_be_image
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import action_by_key, shown
 from keen_tui.ui.measures import clean, first_line
@@ -250,6 +249,8 @@ class Prompt(TextArea):
             await self.run_action(action)
 
     async def _on_paste(self, event: events.Paste) -> None:
+        from keen_tui.ui.dropped import dropped_image, may_be_image  # noqa: PLC0415 - not before the first paint
+
         event.prevent_default()
         event.stop()
         text = await asyncio.to_thread(pasted, event.text) if len(event.text) > _LONG else pasted(event.text)
