@@ -17,11 +17,17 @@ Api = Literal["openai-chat", "openai-responses", "anthropic"]
 """The wire protocol of a model server."""
 
 Notify = Literal["off", "bell", "desktop"]
-Titles = Literal["off", "remote", "always"]
 """How a user who looks elsewhere is told that a turn has ended or asks."""
+
+Titles = Literal["off", "remote", "always"]
+"""Which models are asked for the title of a session: none, those on other machines, all."""
 
 Output = Literal["text", "json", "stream-json"]
 """What a turn without a screen prints."""
 
 ExportFormat = Literal["markdown", "json", "html"]
 """What a session is exported as."""
+
+GUARD_SECONDS = 0.3
+"""For so long what is typed is no answer to a question that has just appeared: it was meant for something
+else."""

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from keen_tui.disk.reading import NoFile, content_of
 from keen_tui.measures import first_line, size
-from keen_tui.plain import clean, without_hidden
+from keen_tui.plain import clean
+from keen_tui.revealing import without_hidden
 
 FOLDER: Final = "commands"
 """Where the files lie: in the settings folder, and in `.keen` of a project."""

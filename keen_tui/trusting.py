@@ -11,8 +11,8 @@ from typing import TextIO
 from keen_tui.config import name_in_file
 from keen_tui.custom_commands import CustomCommand
 from keen_tui.errors import ConfigError
-from keen_tui.plain import revealed
 from keen_tui.project import COMMANDS, FILE, ProjectSettings, Trust, read_project
+from keen_tui.revealing import revealed
 
 _LONGEST = 300
 """Characters of a value that are shown; what is longer is no setting that anybody reads."""

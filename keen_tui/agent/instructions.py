@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from keen_tui.disk.reading import NoFile, content_of
 from keen_tui.measures import counted, size
-from keen_tui.plain import without_hidden
+from keen_tui.revealing import without_hidden
 
 FILE: Final = "AGENTS.md"
 

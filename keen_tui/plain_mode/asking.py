@@ -8,11 +8,12 @@ from keen_tui.choices import PolicyName, Scope
 from keen_tui.events import ApprovalRequested, QuestionAsked
 from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
-from keen_tui.plain import clean, revealed
+from keen_tui.plain import clean
 from keen_tui.plain_mode.displays import display_lines
 from keen_tui.plain_mode.questions import Choice, Question
 from keen_tui.plain_mode.sentences import kept_words, tool_name
 from keen_tui.plain_mode.streaming import read_out
+from keen_tui.revealing import revealed
 
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
 """The answers that allow a call, and how far they go."""

@@ -16,7 +16,8 @@ from keen_tui.display import (
     TodoStatus,
 )
 from keen_tui.measures import counted
-from keen_tui.plain import clean, revealed
+from keen_tui.plain import clean
+from keen_tui.revealing import revealed
 
 _SIGNS: Final = {"+": " added", "-": " removed", " ": ""}
 _TODO: Final[dict[TodoStatus, str]] = {"done": "Done", "in_progress": "At work", "pending": "To do"}

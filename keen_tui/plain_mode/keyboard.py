@@ -44,13 +44,12 @@ class Prompt(Struct, frozen=True, kw_only=True):
     `after` so many things that were typed: what has been typed since makes it void.
     """
 
-    after: int = 0
-
     words: str = ""
     question: int = 0
     draft: str = ""
     earlier: tuple[str, ...] = ()
     hidden: bool = False
+    after: int = 0
 
 
 class Typed(Struct, frozen=True, kw_only=True):

@@ -8,10 +8,10 @@ from typing import Any, cast, get_args
 from keen_tui.choices import Mode
 from keen_tui.history import Setting
 from keen_tui.permitted import Permitted
-from keen_tui.plain import revealed
 from keen_tui.plain_mode.asking import STAY
 from keen_tui.plain_mode.desk import Desk, kept
 from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.revealing import revealed
 from keen_tui.ui.wording import MODES
 
 _TAKE_BACK = "take back "

@@ -13,13 +13,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
+from keen_tui.choices import GUARD_SECONDS
+
 try:
     import readline
 except ImportError:  # a Python without it
     readline = None  # type: ignore[assignment]
 
-GUARD_SECONDS: Final = 0.3
-"""How long what is typed is dropped when a question appears: it was meant for something else."""
 _AT_ONCE: Final = 0.05
 """Seconds within which lines that come together are one paste."""
 _QUIET: Final = ("enable-bracketed-paste off", "enable-meta-key off", "bell-style none", "colored-stats off")

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from keen_tui.choices import GUARD_SECONDS
 from keen_tui.history import Changes
 from keen_tui.ui.changes.diff_view import DiffView
 from keen_tui.ui.changes.file_list import FileList
@@ -19,7 +20,6 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import same_key
 from keen_tui.ui.places import Named, first_change
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.question import GUARD_SECONDS
 
 SIDE_BY_SIDE_FROM = 120
 """Columns from which old and new have room beside each other."""

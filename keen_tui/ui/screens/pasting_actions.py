@@ -16,6 +16,8 @@ _NO_CLIPBOARD = (
     "One that is a file is named by its path: @shot.png"
 )
 
+_NOT_KEPT = "Nothing is kept here, no pasted image either. One that is a file is named by its path: @shot.png"
+
 
 class PastingActions(RememberingActions):
     """Puts an image that was pasted into a file, and a label for it into the message."""
@@ -31,8 +33,11 @@ class PastingActions(RememberingActions):
     async def _paste_image(self) -> None:
         clipboard = clipboard_here()
         content = await clipboard.image()
-        if content is None or self.prompts is None:
+        if content is None:
             self._paste_text(_NO_IMAGE if clipboard.pastes_image else _NO_CLIPBOARD)
+            return
+        if self.prompts is None:
+            self.say(_NOT_KEPT)
             return
         try:
             kept = await self.prompts.keep_image(content)

@@ -11,7 +11,7 @@ from rich.text import Text
 from keen_tui.choices import Scope
 from keen_tui.display import CommandDisplay, DiffDisplay
 from keen_tui.events import ApprovalRequested
-from keen_tui.plain import revealed
+from keen_tui.revealing import revealed
 from keen_tui.ui import errands
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted

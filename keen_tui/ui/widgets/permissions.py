@@ -8,7 +8,7 @@ from rich.text import Text
 
 from keen_tui.choices import Mode
 from keen_tui.permitted import Permitted
-from keen_tui.plain import revealed
+from keen_tui.revealing import revealed
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.question import Choice, Question

@@ -16,13 +16,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
+from keen_tui.choices import GUARD_SECONDS
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread, wrapped
-
-GUARD_SECONDS = 0.3
-"""How long keys are ignored after a question appeared: they were meant for something else."""
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
