@@ -29,6 +29,10 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }
 """The roles of a theme by the table of the file that holds them."""
 
+_MARKS = {"add-mark": ("add-wash", "add"), "del-mark": ("del-wash", "del")}
+"""The grounds of changed words, which no file names: a part of the way from a row's ground to its sign."""
+_MARK_SHARE = 0.2
+
 _VARIABLES = {
     "block-cursor-foreground": "text",
     "block-cursor-background": "raised",
@@ -266,6 +270,8 @@ def _theme(table: dict[str, Any]) -> tuple[list[KeenTheme], list[_Problem]]:
             problems += _colour_problem(f"{group}.{role}", given.get(role), bool(ansi))
     if problems:
         return [], problems
+    for role, (ground, sign) in _MARKS.items():
+        colours[role] = colours[ground] if ansi else _between(colours[ground], colours[sign], _MARK_SHARE)
     theme = KeenTheme(name=str(table["name"]), dark=table.get("dark", True), ansi=ansi, colours=colours)
     return [theme], []
 
@@ -277,6 +283,12 @@ def _colour_problem(key: str, value: Any, ansi: bool) -> list[_Problem]:
     if not isinstance(value, str) or not shape.fullmatch(value):
         return [_Problem(key, f"{key!r} is {value!r}, but must be {wanted}.")]
     return []
+
+
+def _between(one: str, other: str, share: float) -> str:
+    """The colour that lies so far on the way from one to another."""
+    pairs = zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True)
+    return "#" + bytes(round(here + (there - here) * share) for here, there in pairs).hex()
 
 
 def _rich_colour(colour: str) -> str:

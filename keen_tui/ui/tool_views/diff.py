@@ -13,12 +13,14 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.highlight import Coloured, hunk_colours
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.code import CodeLine, lazy_code
+from keen_tui.ui.tool_views.changed_words import ChangedWords
+from keen_tui.ui.transcript.code import CodeLine, Mark, Span, lazy_code
 from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
 from keen_tui.ui.transcript.lines import Line
 
 NUMBER_CELLS: Final = 5
 _GROUNDS: Final = {"+": "add-wash", "-": "del-wash"}
+_MARKS: Final = {"+": "add-mark", "-": "del-mark"}
 _ROLES: Final = {"+": "add", "-": "del", " ": "text"}
 
 
@@ -26,18 +28,27 @@ DrawHunk = Callable[[Sequence[DiffLine]], LazyLines]
 
 
 class HunkRow(NamedTuple):
-    """A row of a diff, whose colours are looked up once it is seen."""
+    """A row of a diff, whose colours and changed words are looked up once it is seen."""
 
     sign: str
     number: int
     text: str
     colour: Callable[[], Coloured]
+    changed: Callable[[], Sequence[Span]]
 
 
 def hunk_rows(hunk: Sequence[DiffLine], path: str) -> list[HunkRow]:
     colours = hunk_colours(hunk, path)
+    texts = [colours.text(place) for place in range(len(hunk))]
+    words = ChangedWords([row.sign for row in hunk], texts)
     return [
-        HunkRow(row.sign, row.number, colours.text(place), partial(colours.__getitem__, place))
+        HunkRow(
+            row.sign,
+            row.number,
+            texts[place],
+            partial(colours.__getitem__, place),
+            partial(words.__getitem__, place),
+        )
         for place, row in enumerate(hunk)
     ]
 
@@ -93,7 +104,8 @@ def code_line(row: HunkRow, styles: Styles, ground: str) -> CodeLine:
         # Without grounds the sign's colour must do: the whole row takes it.
         coloured = [(text, role) for text, _ in coloured]
     # The sign is no decoration: a diff is copied with its signs.
-    return CodeLine(coloured, (numbered, sign), (blank,), on, skip=len(numbered.text))
+    mark = Mark(row.changed(), _MARKS[row.sign]) if row.sign in _MARKS else None
+    return CodeLine(coloured, (numbered, sign), (blank,), on, len(numbered.text), mark)
 
 
 def _left_out(count: int, width: int, styles: Styles, glyphs: Glyphs, ground: str) -> Line:

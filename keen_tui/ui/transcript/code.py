@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
+from rich.style import Style
 
 from keen_tui.ui.highlight import Coloured, highlight
 from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
-from keen_tui.ui.transcript.lines import Line, Runs, chopped, sliced, wrap_code
+from keen_tui.ui.transcript.lines import Line, Runs, code_pieces, sliced, wrap_code
 
 PAD: Final = 2
 """Blank cells between the edge of the ground and the code."""
@@ -23,6 +24,17 @@ _GROUP: Final = 32
 
 _NARROWEST: Final = 2
 """Cells that any character fits into."""
+
+
+Span: TypeAlias = tuple[int, int]
+"""Characters of a line from the first up to the second."""
+
+
+class Mark(NamedTuple):
+    """What stands out in a line: on the ground of a role, or underlined where grounds can't be seen."""
+
+    spans: Sequence[Span]
+    ground: str
 
 
 class CodeLine(NamedTuple):
@@ -37,6 +49,7 @@ class CodeLine(NamedTuple):
     rest: Runs
     ground: str
     skip: int
+    mark: Mark | None = None
 
 
 class _Group(NamedTuple):
@@ -96,7 +109,7 @@ def code_rows(
     line: CodeLine, cells: int, width: int, styles: Styles, start: int = 0, end: int = sys.maxsize
 ) -> list[Line]:
     """The rows of a line, or of its characters from `start` up to `end`."""
-    runs = sliced(code_runs(line.coloured, styles, line.ground), start, end)
+    runs = sliced(_marked(line, styles), start, end)
     first, *rest = wrap_code(runs, max(cells, _NARROWEST))
     rows = [_below(first, line) if start else _first(first, line), *(_below(row, line) for row in rest)]
     return [row.filled(width, styles("text", on=line.ground)) for row in rows]
@@ -112,6 +125,21 @@ def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
     return [Segment(text, styles(role, on=ground, italic=role == "comment")) for text, role in coloured]
 
 
+def _marked(line: CodeLine, styles: Styles) -> list[Segment]:
+    """The runs of a line with what stands out in it. That is plain text: syntax colours need their ground."""
+    runs = code_runs(line.coloured, styles, line.ground)
+    if line.mark is None:
+        return runs
+    style = Style(underline=True) if styles.plain else styles("text", on=line.mark.ground)
+    marked: list[Segment] = []
+    position = 0
+    for start, end in line.mark.spans:
+        marked += sliced(runs, position, start)
+        marked += (Segment(run.text, (run.style or style) + style) for run in sliced(runs, start, end))
+        position = end
+    return [*marked, *sliced(runs, position, sys.maxsize)]
+
+
 def _first(row: Line, line: CodeLine) -> Line:
     return row.behind(line.first)._replace(skip=line.skip, joint=None)
 
@@ -122,18 +150,13 @@ def _below(row: Line, line: CodeLine) -> Line:
 
 def _groups(number: int, text: str, cells: int) -> Iterator[_Group]:
     """The rows of a line: all of them, or for a long one some at a time."""
-    most = cells * _GROUP
     if len(text) <= cells and text.isascii():
         yield _Group(number, 0, len(text), 1)
-    elif text.isascii():
-        for start in range(0, len(text), most):
-            end = min(start + most, len(text))
-            yield _Group(number, start, end, -(-(end - start) // cells))
-    else:
-        pieces = chopped(text, cells)
-        start = 0
-        for first in range(0, len(pieces), _GROUP):
-            some = pieces[first : first + _GROUP]
-            end = start + sum(map(len, some))
-            yield _Group(number, start, end, len(some))
-            start = end
+        return
+    pieces = list(code_pieces(text, cells))
+    start = 0
+    for first in range(0, len(pieces), _GROUP):
+        some = pieces[first : first + _GROUP]
+        end = start + sum(map(len, some))
+        yield _Group(number, start, end, len(some))
+        start = end

@@ -21,6 +21,9 @@ _WIDE = re.compile(
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
+_CLUSTER = 8
+"""Characters that may belong to the one before them."""
+
 
 class Line(NamedTuple):
     """One row of cells from the left edge.
@@ -102,12 +105,13 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
 
 
 def wrap_code(runs: Runs, cells: int) -> list[Line]:
-    """Break one line of code into rows of exactly its characters: nothing is dropped at a break."""
+    """Break one line of code into rows of exactly its characters: nothing is dropped at a break, which is
+    behind a blank where there is one near."""
     plain = "".join(segment.text for segment in runs)
     cutter = _Cutter(runs)
     lines: list[Line] = []
     start = 0
-    for piece in chopped(plain, max(cells, 1)):
+    for piece in code_pieces(plain, max(cells, 1)):
         joint = "" if lines else None
         lines.append(Line(cutter.cut(start, start + len(piece)), joint=joint))
         start += len(piece)
@@ -193,6 +197,26 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
         else:
             used += cell_len(match[0])
     yield start, max(end, start), " "
+
+
+def code_pieces(text: str, cells: int) -> Iterator[str]:
+    """The rows of a line of code, at least one: all its characters, each row as long as it can be or, where
+    there is a blank in its second half, up to that."""
+    start = 0
+    while start < len(text):
+        piece = _leading(text[start : start + cells + _CLUSTER], cells)
+        if start + len(piece) < len(text):
+            blank = piece.rfind(" ") + 1
+            piece = piece[:blank] if blank > len(piece) // 2 else piece
+        yield piece
+        start += len(piece)
+    if not text:
+        yield text
+
+
+def _leading(text: str, cells: int) -> str:
+    """As much from the beginning of `text` as fits into so many cells, one character at least."""
+    return text[:cells] if text.isascii() else chopped(text, cells)[0] or text[:1]
 
 
 def chopped(text: str, cells: int) -> list[str]:

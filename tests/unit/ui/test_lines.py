@@ -71,6 +71,17 @@ def test_words_stay_whole_where_they_can() -> None:
     assert [line.text for line in wrap([Segment("a"), Segment("bcdefgh ij")], 4)] == ["abcd", "efgh", "ij"]
 
 
+def test_code_is_broken_behind_a_blank_where_one_is_near() -> None:
+    def broken(code: str, cells: int) -> list[str]:
+        return [row.text for row in wrap_code([Segment(code)], cells)]
+
+    assert broken("one two three four", 10) == ["one two ", "three four"]
+    assert broken("一二三 three four", 10) == ["一二三 ", "three four"]
+    assert broken("f(" + "x" * 16 + ")", 10) == ["f(xxxxxxxx", "xxxxxxxx)"]
+    assert broken("a " + "x" * 12, 10) == ["a xxxxxxxx", "xxxx"]
+    assert broken("", 10) == [""]
+
+
 def test_every_script_that_is_taken_for_wide_is() -> None:
     wide = [chr(code) for first, last in WIDE for code in range(first, last + 1)]
     assert {cell_len(character) for character in wide} == {2}

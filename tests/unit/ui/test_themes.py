@@ -18,7 +18,7 @@ READ_ON: dict[tuple[str, ...], tuple[str, ...]] = {
     ("accent", "wait", "fail", "ok"): ("background", "surface", "panel", "raised"),
     ("text", "soft", "wait"): ("wait-wash",),
     ("link", "add", "del"): ("background", "surface", "panel"),
-    ("text",): ("select", "add-wash", "del-wash"),
+    ("text",): ("select", "add-wash", "del-wash", "add-mark", "del-mark"),
     ROLES["code"]: ("background", "panel", "add-wash", "del-wash"),
     ("dim", "add"): ("add-wash",),
     ("dim", "del"): ("del-wash",),
