@@ -121,7 +121,7 @@ async def assert_goes_on(home: Path, workspace: Path, model: Model, account: Acc
         first = await _opened(home, workspace, model, newest.id, events)
         again = await _opened(home, workspace, model, newest.id, events, then="next")
     assert first == again, "opening it twice gives two conversations"
-    ran = (workspace / "counter").read_text().split() if (workspace / "counter").exists() else []
+    ran = (workspace / "counter").read_text().split()
     assert len(ran) == len(set(ran)), "a command ran twice"
     return True
 

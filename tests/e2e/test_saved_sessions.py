@@ -21,7 +21,7 @@ from tests.support.program import Program, Run
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
 WRITE = Call("write_file", {"path": "a.py", "content": "x"})
 FAIL = Call("bash", {"command": "echo ran >> counter; exit 3"})
-HANG = Call("bash", {"command": "echo $$ > pid; sleep 600"})
+HANG = Call("bash", {"command": "echo yes > begun; sleep 600"})
 
 
 @dataclass
@@ -67,9 +67,9 @@ class Desk:
     async def running_turn(self) -> asyncio.subprocess.Process:
         """A program of its own, in the middle of a command."""
         self.script += [Reply([WRITE, FAIL]), Reply([HANG])]
+        begun = self.program.workspace / "begun"
         process = await self.program.start(*self.flags, "-p", "work")
-        pid = self.program.workspace / "pid"
-        await _until(lambda: pid.exists() and bool(pid.read_text().strip()))
+        await _until(lambda: bool(begun.read_text()))
         return process
 
 
@@ -82,6 +82,8 @@ async def _until(holds: Callable[[], bool]) -> None:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     desk = Desk(Program(tmp_path))
+    for name in ("begun", "counter"):  # some sandboxes let no command make a file right in the workspace
+        (desk.program.workspace / name).touch()
     async with desk.server:
         yield desk
 

@@ -226,7 +226,7 @@ def _mode(case: Case) -> str:
 def _wait_for_point(stage: Stage, terminal: TerminalProgram) -> None:
     """Until the session stands where the case wants it."""
     reached: Mapping[str, Callable[[], bool]] = {
-        "command": (stage.work / "running").exists,
+        "command": lambda: bool((stage.work / "running").read_text()),
         "approval": lambda: asks(terminal),
         "idle": lambda: bool(stage.ends()),
     }

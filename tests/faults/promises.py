@@ -73,8 +73,7 @@ def check_images(findings: Findings, stage: Stage) -> None:
 
 def check_side_effects(findings: Findings, stage: Stage, *, finished: bool) -> None:
     """R3: no command ran twice, and each ran once where the session was `finished`."""
-    counter = stage.work / "counter"
-    ran = counter.read_text().split() if counter.exists() else []
+    ran = (stage.work / "counter").read_text().split()
     findings.check("R3", len(set(ran)) == len(ran) and set(ran) <= set(COUNTED), f"commands ran: {ran}")
     if finished:
         findings.check("R3", sorted(ran) == sorted(COUNTED), f"of the two commands ran: {ran}")

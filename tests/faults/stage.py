@@ -15,7 +15,7 @@ from keen_tui.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete
 from keen_tui.storage.reading import SessionFile, read_session
 from keen_tui.storage.records import Record
 from tests.faults.cases import Case
-from tests.faults.story import KEY, Story
+from tests.faults.story import KEY, WRITTEN_BY_COMMANDS, Story
 from tests.support.images import png
 from tests.support.terminal import TerminalProgram
 
@@ -36,6 +36,8 @@ class Stage:
         self.work.mkdir(parents=True)
         self.home.mkdir()
         (self.work / "a.py").write_text("one\n")
+        for name in WRITTEN_BY_COMMANDS:  # some sandboxes let no command make a file right in the workspace
+            (self.work / name).touch()
         (self.work / "shot.png").write_bytes(png())
         self.server = ModelServer(story)
         self.outputs = b""

@@ -39,6 +39,7 @@ TEXTS: Final = ("I look at it first.", "Now I change it.", "All is well, the cha
 """What the model says in the steps of the first turn, and (`ANSWER`) in the second."""
 ANSWER: Final = "The next answer, in several words."
 
+WRITTEN_BY_COMMANDS: Final = ("counter", "running", "seen_by_a_command")
 _LOOK = Call("bash", {"command": "echo one >> counter; env > seen_by_a_command"})
 _EDIT = Call("edit_file", {"path": "a.py", "old_text": "one", "new_text": "two"})
 _FAIL = Call("bash", {"command": f"echo two >> counter; printf '{CLIPBOARD}'; exit 3"})
@@ -50,7 +51,7 @@ STEPS: Final = (
 )
 """The replies in the order in which they are asked for when nothing goes wrong."""
 
-LONG_COMMAND: Final = "echo one >> counter; touch running; sleep 60"
+LONG_COMMAND: Final = "echo one >> counter; echo yes > running; sleep 60"
 _PATHS: dict[Api, str] = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
