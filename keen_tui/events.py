@@ -188,6 +188,7 @@ class TurnDone(Struct, frozen=True, kw_only=True):
 
     `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
     is the text as the model wrote it, where that differs from the visible `text` (policy `in-band`).
+    `calls` and `seconds` count all attempts, and the turn that was gone on with.
     """
 
     turn: int
@@ -203,7 +204,8 @@ class TurnDone(Struct, frozen=True, kw_only=True):
 
 
 class TurnIncomplete(Struct, frozen=True, kw_only=True):
-    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes."""
+    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes,
+    `seconds` of work in all attempts."""
 
     turn: int
     attempt: int

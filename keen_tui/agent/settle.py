@@ -36,7 +36,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
 
     `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
     attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
-    were answered in this attempt; `seconds` is how long it took.
+    were answered in this attempt; `seconds` is how long this attempt took.
     """
 
     turn: int
@@ -108,7 +108,7 @@ def _commit(record: TurnRecord, ending: Finished) -> Commit:
             text=text,
             turn_memory=memory,
             calls=_all_calls(record),
-            seconds=record.seconds,
+            seconds=_all_seconds(record),
             carried_bytes=len(record.policy.reply(message, ()).encode("utf-8", "replace")),
             trace_bytes=_trace_bytes(_all_traces(record)),
             raw=message.raw,
@@ -128,20 +128,23 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             text="\n\n".join(pending.texts),
             turn_memory=turn_memory(record.facts),
             calls=pending.calls,
-            seconds=record.seconds,
+            seconds=_all_seconds(record),
             trace_bytes=pending.trace_bytes,
         ),
     )
 
 
 def pending_of(record: TurnRecord) -> PendingState:
-    """What is kept of the turn if it ends now, and what it went on from."""
+    """What is kept if the turn ends now: what it went on from, with what came to that."""
+    if record.injected and not (record.trace or record.calls):
+        return record.injected
     return PendingState(
         traces=_all_traces(record),
         texts=_all_texts(record),
         raw_texts=_all_raw_texts(record),
         facts=record.facts,
         calls=_all_calls(record),
+        seconds=_all_seconds(record),
     )
 
 
@@ -161,6 +164,10 @@ def _all_raw_texts(record: TurnRecord) -> tuple[str, ...]:
 
 def _all_calls(record: TurnRecord) -> int:
     return record.calls + (record.injected.calls if record.injected else 0)
+
+
+def _all_seconds(record: TurnRecord) -> float:
+    return record.seconds + (record.injected.seconds if record.injected else 0.0)
 
 
 def _trace_bytes(traces: tuple[PendingTrace, ...]) -> int:

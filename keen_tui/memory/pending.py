@@ -25,7 +25,7 @@ class PendingState(Struct, frozen=True):
     """The traces of turns that ended abnormally, oldest first, with what they did so far.
 
     `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,
-    `calls` the number of tool calls with a result.
+    `calls` the number of tool calls with a result, `seconds` how long all of it took.
     """
 
     traces: tuple[PendingTrace, ...] = ()
@@ -33,6 +33,7 @@ class PendingState(Struct, frozen=True):
     raw_texts: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     calls: int = 0
+    seconds: float = 0.0
 
     @property
     def trace_bytes(self) -> int:

@@ -51,7 +51,8 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
             event.turn,
             lambda row: replace(row, status="running", attempt=event.attempt),
         )
-    row = TurnRow(turn=event.turn, title=first_line(event.text))
+    before = state.pending.seconds if state.pending else 0.0
+    row = TurnRow(turn=event.turn, title=first_line(event.text), seconds=before)
     return replace(
         fresh,
         past=state.past.plus(state.live),

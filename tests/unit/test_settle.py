@@ -18,6 +18,7 @@ EARLIER = PendingState(
     raw_texts=("earlier",),
     facts=(FileChanged(path="a.py"),),
     calls=2,
+    seconds=60.0,
 )
 STEP: NativeMessage = {"role": "assistant", "content": "step"}
 
@@ -94,6 +95,7 @@ def test_the_commit_covers_the_pending_part_too() -> None:
     memory = TurnMemory(files_changed=("a.py",), failed_bash=(CommandFailed(command="make", exit_code=2),))
     assert committed(settlement) == Message(role="assistant", text="earlier\n\nnow", turn=2, memory=memory)
     assert settlement.event.calls == 3
+    assert settlement.event.seconds == 61.5
 
 
 def test_nothing_to_remember_is_no_memory() -> None:
@@ -117,9 +119,11 @@ def test_a_save_of_a_retry_extends_the_trace_of_its_turn() -> None:
     assert isinstance(settlement, Save)
     (trace,) = settlement.pending.traces
     assert trace.messages == (*EARLIER.traces[0].messages, STEP)
+    assert settlement.pending.seconds == settlement.event.seconds == 61.5
 
 
 def test_a_retry_that_dies_at_once_leaves_the_pending_state_as_it_was() -> None:
     settlement = settle(record(injected=EARLIER, facts=EARLIER.facts), Broken(reason="network", detail=""))
     assert isinstance(settlement, Save)
     assert settlement.pending == EARLIER
+    assert settlement.event.seconds == 61.5

@@ -77,7 +77,7 @@ class Activity(Panel):
             return self.title_spread("Activity", Text("no turn yet", look("dim")), width)
         turn = state.turns[-1]
         running = state.turn_running
-        seconds = self._clock() - state.turn_started_at if running else turn.seconds
+        seconds = turn.seconds + (self._clock() - state.turn_started_at if running else 0)
         facts = self.fact(
             Text(f"turn {turn.turn}", look("soft")), Text(duration(seconds, running=running), look("dim"))
         )

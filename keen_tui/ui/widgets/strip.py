@@ -64,7 +64,8 @@ class Strip(Rows):
             calls = Text(counted(turn.calls, "call"), look("dim"))
             return Text.assemble("  ", self.fact(number, calls, Text(duration(turn.seconds), look("dim"))))
         began = state.turn_started_at if state.turn_running else state.phase_since
-        seconds = Text(duration(self._clock() - began, running=True), look("dim"))
+        before = turn.seconds if state.turn_running else 0
+        seconds = Text(duration(before + self._clock() - began, running=True), look("dim"))
         if state.phase == "asking":
             mark = Text(glyphs.asks, look("wait", bold=True))
         else:

@@ -13,7 +13,7 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
-from keen_tui.events import ModelChanged, ReasoningDelta, SandboxFound, TextDelta, Usage
+from keen_tui.events import Event, ModelChanged, ReasoningDelta, SandboxFound, TextDelta, Usage
 from keen_tui.messages import TokenUsage
 from keen_tui.ui.actions import ACTIONS
 from keen_tui.ui.glyphs import UNICODE
@@ -201,6 +201,18 @@ def test_waiting_for_the_model_is_said_with_its_length(kind: type[Activity] | ty
     state = apply_all(UiState(), [story.started(1, "go")], 100.0)
     assert re.search(r"● waiting for the model {3,}12 s", pane(kind, state, 112.0, 80))
     assert re.search(r"● waiting for the model {3,}1:30", pane(kind, state, 190.0, 80))
+
+
+@pytest.mark.parametrize("kind", [Activity, Strip])
+@pytest.mark.parametrize(
+    "again", [story.started(1, None, attempt=2, recovering=4), story.started(2, "go on", recovering=4)]
+)
+def test_a_turn_that_goes_on_counts_the_time_before_its_end(
+    kind: type[Activity] | type[Strip], again: Event
+) -> None:
+    cut = apply_all(UiState(), [story.started(1, "go"), story.incomplete(1)], 100.0)
+    shown = pane(kind, apply_all(cut, [again], 500.0), 503.0, 80)
+    assert re.search(r"(turn \d {3,}|waiting for the model {3,}3 s.*)44 s", shown)
 
 
 @pytest.mark.parametrize("kind", [Activity, Strip])
