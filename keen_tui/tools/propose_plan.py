@@ -52,7 +52,7 @@ class ProposePlan:
 
     def target(self, arguments: Mapping[str, Any]) -> str:
         plan = arguments.get("plan")
-        return clean(first_line(plan).lstrip("# ")) if isinstance(plan, str) else ""
+        return clean(first_line(plan).lstrip("# ").replace("`", "")) if isinstance(plan, str) else ""
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
         plan = clean(checked(self.spec, arguments)["plan"], newlines=True).strip()
