@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, pairwise, takewhile
 from typing import Final, NamedTuple
 
 from keen_tui.ui.transcript.code import Span
 
+_ALIKE: Final = 2 / 3
+"""The share of equal characters from which on a line counts as the same one, changed."""
+
 _MOST_PAIRS: Final = 256
-"""Removed times added lines that are compared to find out what became what."""
+"""Removed times added lines of a change up to which it is found out what became what."""
 
 _LONGEST: Final = 1_200
 """Characters of a line whose words are compared."""
 
-_ALIKE: Final = 2 / 3
-"""The share of equal characters from which on a line counts as the same one, changed."""
+_MOST_COMPARED: Final = 10_000
+"""Old times new words that are compared one by one; where more differ, all of them count as changed."""
+
+_MOST_WORK: Final = 10 * _MOST_COMPARED
+"""The same for all lines of a change together."""
 
 _WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
-
-
-class _Comparison(NamedTuple):
-    """What differs between two lines, and which share of them does not."""
-
-    old: tuple[Span, ...]
-    new: tuple[Span, ...]
-    alike: float
 
 
 class ChangedWords:
@@ -51,14 +50,46 @@ class ChangedWords:
         self._found.update(dict.fromkeys((*removed, *added), ()))
         if len(removed) * len(added) > _MOST_PAIRS:
             return
-        following = added.start
+        lines = {row: _Line.of(self._texts[row]) for row in (*removed, *added)}
+        work, following = _MOST_WORK, added.start
         for row in removed:
             for other in range(following, added.stop):
-                compared = _compared(self._texts[row], self._texts[other])
+                if lines[row].likeness(lines[other]) < _ALIKE or work < 0:
+                    continue
+                compared = _compared(lines[row], lines[other])
+                work -= compared.work
                 if compared.alike >= _ALIKE:
                     self._found[row], self._found[other] = compared.old, compared.new
                     following = other + 1
                     break
+
+
+class _Line(NamedTuple):
+    """A line as words. `written` counts its characters that are no blanks."""
+
+    text: str
+    words: Sequence[str]
+    counts: Counter[str]
+    written: int
+
+    @classmethod
+    def of(cls, text: str) -> _Line:
+        words = _WORDS.findall(text) if len(text) <= _LONGEST else []
+        return cls(text, words, Counter(words), sum(map(len, map(str.strip, words))))
+
+    def likeness(self, other: _Line) -> float:
+        """The share of characters that both have, were their words in one order: at least what it is."""
+        shared = sum(count * len(word.strip()) for word, count in (self.counts & other.counts).items())
+        return 2 * shared / max(self.written + other.written, 1)
+
+
+class _Comparison(NamedTuple):
+    """What differs between two lines, which share of them does not, and how much work it was to tell."""
+
+    old: tuple[Span, ...]
+    new: tuple[Span, ...]
+    alike: float
+    work: int
 
 
 def _changes(signs: Sequence[str]) -> Iterator[tuple[int, tuple[range, range]]]:
@@ -75,33 +106,45 @@ def _changes(signs: Sequence[str]) -> Iterator[tuple[int, tuple[range, range]]]:
                 yield row, (removed, added)
 
 
-def _compared(old: str, new: str) -> _Comparison:
-    if max(len(old), len(new)) > _LONGEST:
-        return _Comparison((), (), 0)
-    old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
-    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
-    changed = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
-    old_spans = _spans(old, old_words, [(start, end) for _, start, end, _, _ in changed])
-    new_spans = _spans(new, new_words, [(start, end) for _, _, _, start, end in changed])
+def _compared(old: _Line, new: _Line) -> _Comparison:
+    head = _shared(old.words, new.words)
+    tail = _shared(old.words[head:][::-1], new.words[head:][::-1])
+    old_end, new_end = len(old.words) - tail, len(new.words) - tail
+    work = (old_end - head) * (new_end - head)
+    changed = [(head, old_end, head, new_end)]
+    if work <= _MOST_COMPARED:
+        matcher = SequenceMatcher(None, old.words[head:old_end], new.words[head:new_end], autojunk=False)
+        changed = [
+            (old_from + head, old_to + head, new_from + head, new_to + head)
+            for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes()
+            if tag != "equal"
+        ]
+    old_spans = _spans(old, [(start, end) for start, end, _, _ in changed])
+    new_spans = _spans(new, [(start, end) for _, _, start, end in changed])
     other = _written(old, old_spans) + _written(new, new_spans)
-    written = _written(old, [(0, len(old))]) + _written(new, [(0, len(new))])
-    return _Comparison(old_spans, new_spans, 1 - other / max(written, 1))
+    return _Comparison(old_spans, new_spans, 1 - other / max(old.written + new.written, 1), work)
 
 
-def _written(text: str, spans: Sequence[Span]) -> int:
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words are the same from the beginning on."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _written(line: _Line, spans: Sequence[Span]) -> int:
     """How many characters of the `spans` are no blanks."""
-    return sum(len(text[start:end].replace(" ", "")) for start, end in spans)
+    return sum(len("".join(line.text[start:end].split())) for start, end in spans)
 
 
-def _spans(text: str, words: Sequence[str], runs: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
+def _spans(line: _Line, runs: Sequence[Span]) -> tuple[Span, ...]:
     """Where runs of words stand; two with nothing but blanks between them are one."""
-    ends = [0, *accumulate(map(len, words))]
+    ends = [0, *accumulate(map(len, line.words))]
     spans: list[Span] = []
     for first, last in runs:
         start, end = ends[first], ends[last]
         if start == end:
             continue
-        if spans and not text[spans[-1][1] : start].strip():
+        if spans and not line.text[spans[-1][1] : start].strip():
             start = spans.pop()[0]
         spans.append((start, end))
     return tuple(spans)

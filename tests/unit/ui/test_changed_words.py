@@ -77,6 +77,17 @@ def test_very_long_lines_and_very_many_of_them_are_left_alone() -> None:
     assert not any(changed(*["-one two three"] * 20, *["+one two four"] * 20))
 
 
+def test_where_very_many_words_differ_all_of_them_stand_out_as_one() -> None:
+    same = "as it was " * 60
+    old, new = " ".join("abcd" * 25), " ".join("bdca" * 25)
+    assert changed(f"-{same}{old} end", f"+{same}{new} end") == [[old], [new]]
+
+
+def test_lines_of_one_word_again_and_again_take_no_time() -> None:
+    rows = changed(*["-" + "x " * 600] * 16, *["+" + "x y " * 300] * 16)
+    assert not any(rows)
+
+
 @given(st.text("ab +(\u00e9\u4e2d", max_size=30), st.text("ab +(\u00e9\u4e2d", max_size=30))
 def test_what_does_not_stand_out_is_the_same_in_both(old: str, new: str) -> None:
     words = ChangedWords("-+", [old, new])
