@@ -144,7 +144,7 @@ class Prompt(TextArea):
             start = (0, 0)
         elif start == end:
             row, column = start
-            start = end = (row, self._pastes.around(self.document.get_line(row), column)[1])
+            start = end = (row, self._around(row, column)[1])
         else:
             start, end = self._with_whole_labels(start, end)
         self.is_typed = True
@@ -157,9 +157,15 @@ class Prompt(TextArea):
 
     def _with_whole_labels(self, start: Location, end: Location) -> tuple[Location, Location]:
         (first_row, first), (last_row, last) = sorted((start, end))
-        first = self._pastes.around(self.document.get_line(first_row), first)[0]
-        last = self._pastes.around(self.document.get_line(last_row), last)[1]
+        first = self._around(first_row, first)[0]
+        last = self._around(last_row, last)[1]
         return (first_row, first), (last_row, last)
+
+    def _around(self, row: int, column: int) -> tuple[int, int]:
+        """The ends of the label at that place; a line that is deleted reaches to the row behind the last."""
+        if row >= self.document.line_count:
+            return column, column
+        return self._pastes.around(self.document.get_line(row), column)
 
     def action_cursor_up(self, select: bool = False) -> None:
         if not select and self.choose(-1):
