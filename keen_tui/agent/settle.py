@@ -135,9 +135,7 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
 
 
 def pending_of(record: TurnRecord) -> PendingState:
-    """What is kept if the turn ends now: what it went on from, with what came to that."""
-    if record.injected and not (record.trace or record.calls):
-        return record.injected
+    """What is kept of the turn if it ends now, and what it went on from."""
     return PendingState(
         traces=_all_traces(record),
         texts=_all_texts(record),

@@ -152,7 +152,7 @@ def _incomplete(
         text="\n\n".join(recovered.texts) if recovered else "",
         turn_memory=turn_memory(state.facts),
         calls=recovered.calls if recovered else calls,
-        seconds=0.0,
+        seconds=recovered.seconds if recovered else 0.0,
         trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
     )
 

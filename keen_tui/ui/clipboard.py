@@ -48,39 +48,28 @@ class Clipboard(Struct, frozen=True, kw_only=True):
                 )
 
     async def image(self) -> bytes | None:
-        """The image on the clipboard, None where there is none. Cancelled, it ends the program."""
+        """The image on the clipboard, None where there is none."""
         if not self.pastes_image:
             return None
-        with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
-                return _image_in(await _output_of(self.pastes_image))
-        return None
-
-
-async def _output_of(command: Sequence[str]) -> bytes:
-    """What it prints; nothing where it fails."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        output, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return output[:_LARGEST] if process.returncode == 0 else b""
-
-
-def _image_in(output: bytes) -> bytes | None:
-    """The image itself: what AppleScript prints of one is words around its bytes in hexadecimal."""
-    if not output.startswith("«data ".encode()):
+        output = await asyncio.to_thread(self._output_of_paste)
+        if output.startswith("«data ".encode()):
+            found = re.search(_APPLE_HEX, output)
+            return bytes.fromhex(found[1].decode()) if found else None
         return output or None
-    found = re.search(_APPLE_HEX, output)
-    return bytes.fromhex(found[1].decode()) if found else None
+
+    def _output_of_paste(self) -> bytes:
+        try:
+            done = subprocess.run(
+                self.pastes_image,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                start_new_session=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return b""
+        return done.stdout[:_LARGEST] if done.returncode == 0 else b""
 
 
 def clipboard_here(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Clipboard:

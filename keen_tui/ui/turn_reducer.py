@@ -44,14 +44,14 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
         taken_back="",
         failed=None,
     )
+    before = state.pending.seconds if state.pending else 0.0
     if event.text is None:
         live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
         return with_row(
             replace(fresh, live=live),
             event.turn,
-            lambda row: replace(row, status="running", attempt=event.attempt),
+            lambda row: replace(row, status="running", attempt=event.attempt, seconds=before),
         )
-    before = state.pending.seconds if state.pending else 0.0
     row = TurnRow(turn=event.turn, title=first_line(event.text), seconds=before)
     return replace(
         fresh,

@@ -24,24 +24,21 @@ _NOT_SEEN: Final = r"^fatal: not a git repository"
 """The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
 _DENIED: Final = r"permission denied|\bEACCES\b"
-_WARNING: Final = r"^.*warning:.*$"
-"""What only warns is not what a command failed of: pytest warns of a cache that it can't write."""
+_WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
+"""What is denied with a warning is not what a command failed of: pytest warns of a cache it can't write."""
 
 
 def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
     """What the sandbox of that name most likely stopped, in a sentence without its stop; "" for nothing."""
     if exit_code in (None, 0, _TIMED_OUT):
         return ""
-    said = re.sub(_WARNING, "", output[-_LAST_WORDS:], flags=re.IGNORECASE | re.MULTILINE)
+    said = output[-_LAST_WORDS:]
     if _says(said, _NETWORK):
         return "by what it printed it needs the network, which the sandbox has not"
     if _says(said, _READ_ONLY):
         return "by what it printed it writes where the sandbox is read-only"
-    if sandbox == "landlock" and _says(said, _DENIED):
-        return (
-            "by what it printed it needs what the sandbox keeps from it; "
-            "with bubblewrap installed that would be less"
-        )
+    if sandbox == "landlock" and _says(re.sub(_WARNING, "", said), _DENIED):
+        return "by what it printed it reads or writes what the sandbox keeps from it"
     if _says(said, _NOT_SEEN):
         return "by what it printed it needs what the sandbox does not show, such as a repository around it"
     if _says(said, _NOT_PERMITTED):

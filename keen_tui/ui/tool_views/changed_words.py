@@ -26,7 +26,8 @@ _MOST_COMPARED: Final = 10_000
 _MOST_WORK: Final = 10 * _MOST_COMPARED
 """The same for all lines of a change together."""
 
-_WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS: Final = re.compile(r"(?:\w|[^\x00-\x7f\s])+|\s+|[^\w\s]")
+"""Words, blanks, and signs one by one; only signs of ASCII, for others may belong to what stands before."""
 
 
 class ChangedWords:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
@@ -13,7 +14,7 @@ from keen_tui.ui.highlight import Coloured, highlight
 from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
-from keen_tui.ui.transcript.lines import Line, Runs, code_pieces, sliced, wrap_code
+from keen_tui.ui.transcript.lines import Line, Runs, code_pieces, cut_into, sliced, wrap_code
 
 PAD: Final = 2
 """Blank cells between the edge of the ground and the code."""
@@ -53,12 +54,14 @@ class CodeLine(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Rows of a line: its characters from `start` up to `end`."""
+    """Rows of a line: where it is cut, from the first character of the first row to the end of the last."""
 
     line: int
-    start: int
-    end: int
-    height: int
+    ends: Sequence[int]
+
+    @property
+    def height(self) -> int:
+        return len(self.ends) - 1
 
 
 def code_lines(
@@ -93,31 +96,35 @@ def lazy_code(
 
     def draw(number: int) -> list[Line]:
         group = groups[number]
-        return code_rows(line(group.line), cells, width, styles, group.start, group.end)
+        return _rows(line(group.line), group.ends, width, styles)
 
     def say(number: int) -> Said:
         group, text = groups[number], texts[groups[number].line]
-        said = text[group.start : group.end]
-        if group.start == 0:
+        start, end = group.ends[0], group.ends[-1]
+        said = text[start:end]
+        if start == 0:
             said = says(group.line) + said
-        return Said("" if group.start else "\n", said if group.end < len(text) else said.rstrip())
+        return Said("" if start else "\n", said if end < len(text) else said.rstrip())
 
     return LazyLines([group.height for group in groups], draw, say)
 
 
-def code_rows(
-    line: CodeLine, cells: int, width: int, styles: Styles, start: int = 0, end: int = sys.maxsize
-) -> list[Line]:
-    """The rows of a line, or of its characters from `start` up to `end`."""
-    runs = sliced(_marked(line, styles), start, end)
-    first, *rest = wrap_code(runs, max(cells, _NARROWEST))
-    rows = [_below(first, line) if start else _first(first, line), *(_below(row, line) for row in rest)]
-    return [row.filled(width, styles("text", on=line.ground)) for row in rows]
+def code_rows(line: CodeLine, cells: int, width: int, styles: Styles) -> list[Line]:
+    """The rows of a line."""
+    text = "".join(text for text, _ in line.coloured)
+    groups = _groups(0, text, max(cells, _NARROWEST))
+    return [row for group in groups for row in _rows(line, group.ends, width, styles)]
 
 
 def code_height(text: str, cells: int) -> int:
     """The rows that a line of code is broken into."""
     return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
+
+
+def _rows(line: CodeLine, ends: Sequence[int], width: int, styles: Styles) -> list[Line]:
+    first, *rest = cut_into(_marked(line, styles), ends)
+    rows = [_below(first, line) if ends[0] else _first(first, line), *(_below(row, line) for row in rest)]
+    return [row.filled(width, styles("text", on=line.ground)) for row in rows]
 
 
 def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
@@ -151,12 +158,8 @@ def _below(row: Line, line: CodeLine) -> Line:
 def _groups(number: int, text: str, cells: int) -> Iterator[_Group]:
     """The rows of a line: all of them, or for a long one some at a time."""
     if len(text) <= cells and text.isascii():
-        yield _Group(number, 0, len(text), 1)
+        yield _Group(number, (0, len(text)))
         return
-    pieces = list(code_pieces(text, cells))
-    start = 0
-    for first in range(0, len(pieces), _GROUP):
-        some = pieces[first : first + _GROUP]
-        end = start + sum(map(len, some))
-        yield _Group(number, start, end, len(some))
-        start = end
+    ends = [0, *accumulate(map(len, code_pieces(text, cells)))]
+    for first in range(0, len(ends) - 1, _GROUP):
+        yield _Group(number, ends[first : first + _GROUP + 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, chop_cells
@@ -20,9 +21,6 @@ _WIDE = re.compile(
 """Characters of two cells each, of which long words without blanks usually are."""
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
-
-_CLUSTER = 8
-"""Characters that may belong to the one before them."""
 
 
 class Line(NamedTuple):
@@ -108,14 +106,16 @@ def wrap_code(runs: Runs, cells: int) -> list[Line]:
     """Break one line of code into rows of exactly its characters: nothing is dropped at a break, which is
     behind a blank where there is one near."""
     plain = "".join(segment.text for segment in runs)
+    return cut_into(runs, [0, *accumulate(map(len, code_pieces(plain, max(cells, 1))))])
+
+
+def cut_into(runs: Runs, ends: Sequence[int]) -> list[Line]:
+    """The rows of a line that is cut at these characters, from the first of them up to the last."""
     cutter = _Cutter(runs)
-    lines: list[Line] = []
-    start = 0
-    for piece in code_pieces(plain, max(cells, 1)):
-        joint = "" if lines else None
-        lines.append(Line(cutter.cut(start, start + len(piece)), joint=joint))
-        start += len(piece)
-    return lines
+    return [
+        Line(cutter.cut(start, end), joint="" if number else None)
+        for number, (start, end) in enumerate(pairwise(ends))
+    ]
 
 
 def sliced(runs: Runs, first: int, last: int) -> tuple[Segment, ...]:
@@ -204,19 +204,28 @@ def code_pieces(text: str, cells: int) -> Iterator[str]:
     there is a blank in its second half, up to that."""
     start = 0
     while start < len(text):
-        piece = _leading(text[start : start + cells + _CLUSTER], cells)
-        if start + len(piece) < len(text):
-            blank = piece.rfind(" ") + 1
-            piece = piece[:blank] if blank > len(piece) // 2 else piece
+        piece = _leading(text, start, cells)
+        end = start + len(piece)
+        blank = piece.rfind(" ") + 1
+        if end < len(text) and blank > len(piece) // 2 and cell_len(text[start + blank]):
+            piece = piece[:blank]
         yield piece
         start += len(piece)
     if not text:
         yield text
 
 
-def _leading(text: str, cells: int) -> str:
-    """As much from the beginning of `text` as fits into so many cells, one character at least."""
-    return text[:cells] if text.isascii() else chopped(text, cells)[0] or text[:1]
+def _leading(text: str, start: int, cells: int) -> str:
+    """As much of `text` from `start` on as fits into so many cells, one character at least."""
+    some = cells + 1
+    while True:
+        part = text[start : start + some]
+        if part.isascii():
+            return part[:cells]
+        pieces = chopped(part, cells)
+        if len(pieces) > 1 or start + some >= len(text):
+            return pieces[0] or part[:1]
+        some *= 2  # there are characters without any width
 
 
 def chopped(text: str, cells: int) -> list[str]:

@@ -117,13 +117,14 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
         ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
         ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "not permit"),
         ("bubblewrap", 128, "fatal: not a git repository (or any of the parent directories)", "not show"),
-        ("landlock", 1, "touch: cannot touch 'x': Permission denied", "with bubblewrap installed"),
+        ("landlock", 1, "touch: cannot touch 'x': Permission denied", "keeps from it"),
         (
             "landlock",
             1,
             "x.py:1: PytestCacheWarning: can't write: [Errno 13] Permission denied\n1 failed",
             "",
         ),
+        ("bubblewrap", 1, "WARNING: Retrying: Network is unreachable\nERROR: No matching release", "network"),
         (
             "landlock",
             2,

@@ -82,6 +82,17 @@ def test_a_display_has_as_many_rows_as_it_says_and_shows_all_of_the_text(text: s
     assert len(list(beside)) == len(beside)
 
 
+@pytest.mark.parametrize("cells", range(2, 60, 3))
+def test_groups_of_rows_begin_where_the_one_before_ended(cells: int) -> None:
+    """Marks without a width behind a blank, then wide characters: the last row of a group alone would be
+    longer than it is with what follows."""
+    wide = "\u4e2d" * ((cells - 1) // 2)
+    line = "y" * (cells * 29) + "z" * (cells - 1) + " " + "\u0301" * 25 + " " + wide + "\u4e2d\u4e2d"
+    shown = render_display(diff_display("a.txt", "", f"{line}\n"), cells + 9, look().styles, UNICODE)
+    assert all(row.cells == cells + 9 for row in shown)
+    assert "".join(row.text[8:].rstrip() for row in shown).replace(" ", "") == line.replace(" ", "")
+
+
 def test_one_line_of_megabytes_is_drawn_where_it_is_seen() -> None:
     display = FileDisplay(path="a.json", text="0123456789" * 500_000, first_line=1)
     lines = render_display(display, 80, look().styles, UNICODE)

@@ -80,6 +80,7 @@ def test_code_is_broken_behind_a_blank_where_one_is_near() -> None:
     assert broken("f(" + "x" * 16 + ")", 10) == ["f(xxxxxxxx", "xxxxxxxx)"]
     assert broken("a " + "x" * 12, 10) == ["a xxxxxxxx", "xxxx"]
     assert broken("", 10) == [""]
+    assert broken("e\u0301" * 25, 10) == ["e\u0301" * 10, "e\u0301" * 10, "e\u0301" * 5]
 
 
 def test_every_script_that_is_taken_for_wide_is() -> None:
