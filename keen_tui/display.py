@@ -48,12 +48,25 @@ class DiffDisplay(_Shown, frozen=True, kw_only=True):
     left_out: int = 0
 
 
+class PartDisplay(Struct, frozen=True, kw_only=True):
+    """A simple command of a compound one. `note` says in a few words what is to be known of it; it `loses`
+    something where it deletes, or does what can't be undone."""
+
+    text: str
+    note: str
+    loses: bool = False
+
+
 class CommandDisplay(_Shown, frozen=True, kw_only=True):
-    """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped)."""
+    """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped).
+
+    While it is asked about `parts` are what it is made of, as far as that needs to be known.
+    """
 
     command: str
     output: str
     exit_code: int | None
+    parts: tuple[PartDisplay, ...] = ()
 
 
 class FileListDisplay(_Shown, frozen=True, kw_only=True):

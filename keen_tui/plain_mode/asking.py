@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from keen_tui.choices import PolicyName, Scope
+from keen_tui.display import CommandDisplay
 from keen_tui.events import ApprovalRequested, QuestionAsked
 from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
@@ -48,6 +49,10 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
         yield f"Tool {tool_name(event.name)}: {revealed(event.target)}"
     else:
         yield from display_lines(event.display)
+    if isinstance(event.display, CommandDisplay):
+        for part in event.display.parts:
+            if part.loses:
+                yield f"Look here: {revealed(part.text)}: {revealed(part.note)}."
     if event.why:
         yield f"It asks because {revealed(event.why)}."
 

@@ -25,6 +25,7 @@ from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
+from keen_tui.tools.shell.shown_parts import shown_parts
 from keen_tui.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT = 120
@@ -78,13 +79,14 @@ class Bash:
             raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
 
         sandbox = (await self._sandbox.found()).sandbox
+        access = await asyncio.to_thread(judged, command, self._workspace, sandboxed=sandbox is not None)
 
         def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
             return lambda on_output: self._run(command, timeout, on_output, held_by)
 
         return PreparedCall(
-            access=await asyncio.to_thread(judged, command, self._workspace, sandboxed=sandbox is not None),
-            display=CommandDisplay(command=command, output="", exit_code=None),
+            access=access,
+            display=CommandDisplay(command=command, output="", exit_code=None, parts=shown_parts(access)),
             run=running(sandbox),
             outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine
+from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, PartDisplay
 from keen_tui.events import ApprovalRequested
 from tests.support import story
 from tests.support.workspace import Driver, workspace
@@ -27,11 +27,17 @@ async def ask_and_wait(driver: Driver, *, grant: str | None = "every edit here")
 
 
 async def ask_to_run(
-    driver: Driver, command: str, *, grant: str | None = None, saves: tuple[str, ...] = ()
+    driver: Driver,
+    command: str,
+    *,
+    grant: str | None = None,
+    saves: tuple[str, ...] = (),
+    parts: tuple[PartDisplay, ...] = (),
 ) -> None:
     question = ApprovalRequested(
         turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?", why="",
-        display=CommandDisplay(command=command, output="", exit_code=None), grant=grant, saves=saves,
+        display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
+        grant=grant, saves=saves,
     )  # fmt: skip
     await driver.play(story.started(1, "go"), story.tool_started(1, "c", "bash", command), question)
 
@@ -48,6 +54,25 @@ async def test_it_shows_the_change_and_why_it_asks_in_place_of_the_composer(tmp_
         assert driver.shows("files are changed only when you say so")
         assert not driver.screen.composer.display
         assert driver.shows("? edit waits for you")
+
+
+async def test_where_something_is_lost_it_is_marked_and_no_answer_is_chosen(tmp_path: Path) -> None:
+    parts = (
+        PartDisplay(text="ls", note="it only reads"),
+        PartDisplay(text="rm -rf build", note="it deletes files", loses=True),
+        *(PartDisplay(text=f"make {number}", note="unknown") for number in range(9)),
+    )
+    async with workspace(tmp_path) as driver:
+        await ask_to_run(driver, "ls && rm -rf build && ...", parts=parts)
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        assert driver.shows("▲ rm -rf build   it deletes files")
+        assert driver.shows("  ls             it only reads")
+        assert driver.shows("… 5 more parts")
+        assert driver.shows("Something would be gone for good")
+        await driver.press("enter")
+        assert answers(driver) == []
+        await driver.press("1")
+        await driver.until(lambda: bool(answers(driver)))
 
 
 async def test_keys_pressed_right_after_it_appeared_are_no_answer(tmp_path: Path) -> None:

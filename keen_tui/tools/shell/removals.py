@@ -10,6 +10,8 @@ _WHOLE: Final = re.compile(r"(?:\./)*(?:\.|\.\.|\*|\.\*|\.\[.*|\{.*)?/*|[/~$].*|
 """A path that is the folder we are in, all that is in it, or leads out of it."""
 _HISTORY: Final = re.compile(r"(?:.*/)?\.git(?:/.*)?")
 
+_DELETE: Final = ("rm", "unlink", "shred")
+
 _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
     ("clean", re.compile(r"-\w*f\w*|--force")),
     ("reset", re.compile(r"--hard")),
@@ -31,11 +33,11 @@ _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
 def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
     """What would be lost with these commands, as far as their words tell; "" for nothing."""
     for name, *words in mentions:
-        if name in ("rm", "shred", "unlink", "mv", "rmdir") and any(_is_much(word) for word in words):
+        if name in (*_DELETE, "mv", "rmdir") and any(_is_much(word) for word in words):
             return "it removes the history, all of a folder, or what is outside of it"
-        if name == "xargs" and any(word in ("rm", "shred", "unlink") for word in words):
+        if name == "xargs" and any(word in _DELETE for word in words):
             return "it removes all that is named to it"
-        if name == "find" and any(word in ("-delete", "rm", "shred", "unlink") for word in words):
+        if name == "find" and any(word in ("-delete", *_DELETE) for word in words):
             return "it removes all files that it finds"
         if name == "git" and _loses_work(words):
             return "git may throw away work that is nowhere else"
@@ -44,6 +46,13 @@ def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
         if name in ("rsync", "robocopy") and any(word.startswith("--delete") for word in words):
             return "it removes all that is not in its source"
     return ""
+
+
+def lost_by(mentions: Iterable[Sequence[str]]) -> str:
+    """What these commands delete, be it a single file, or do that can't be undone; "" for nothing."""
+    mentions = tuple(mentions)
+    deletes = any(name in _DELETE for name, *_ in mentions)
+    return thrown_away(mentions) or ("it deletes files" if deletes else "")
 
 
 def _is_much(word: str) -> bool:

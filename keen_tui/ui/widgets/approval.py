@@ -30,6 +30,7 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 
 YES = Choice(id="yes", label="yes, this once")
 NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
+_NOTHING_CHOSEN = "Something would be gone for good, so nothing is chosen for you: press a number."
 NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
 
 
@@ -42,13 +43,19 @@ def approval_question(event: ApprovalRequested) -> Question:
         is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
         saved = "exactly this command" if is_all else GAP.join(map(revealed, event.saves))
         choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
+    parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
+    loses = any(part.loses for part in parts)
+    why = [f"It asks because {revealed(event.why)}."] if event.why else []
+    why += [_NOTHING_CHOSEN] if loses else []
     return Question(
         id=APPROVAL,
         title=clean(event.question),
         facts=_facts(event),
         body=_Body(event),
-        why=f"It asks because {revealed(event.why)}." if event.why else "",
+        parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
+        why=" ".join(why),
         choices=(*choices, NO_BECAUSE, NO_AND_STOP),
+        preselected=None if loses else 0,
     )
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -17,14 +18,17 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from keen_tui.choices import GUARD_SECONDS
+from keen_tui.display import PartDisplay
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
+from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread, wrapped
+from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread, wrapped
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
 _ROWS_ELSEWHERE = 3
+_MOST_PARTS = 6
 _ANSWER_EDGE = 6
 """The column of an answer, behind its mark and number."""
 _ENTER_CELLS = 7
@@ -46,8 +50,9 @@ class Choice(Struct, frozen=True, kw_only=True):
 class Question(Struct, frozen=True, kw_only=True):
     """What is asked. `body` draws what it is about in a number of cells; it scrolls when it is long.
 
-    `facts` stand right of the title, `why` says why it asks. `preselected` is the index of the answer
-    that enter gives, or None where nothing should be given by a mere enter.
+    `parts` are told one by one below it. `facts` stand right of the title, `why` says why it asks.
+    `preselected` is the index of the answer that enter gives, or None where nothing should be given by a
+    mere enter.
     """
 
     id: str
@@ -55,6 +60,7 @@ class Question(Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...]
     facts: str = ""
     body: Callable[[int, Styles, Glyphs], Sequence[Text]] | None = None
+    parts: tuple[PartDisplay, ...] = ()
     why: str = ""
     preselected: int | None = 0
 
@@ -219,13 +225,16 @@ class QuestionView(Rows, can_focus=True):
         choices = self._choices(question, width)
         roomy = screen_height >= 20
         gap = [Text()] if roomy else []
-        fixed = len(why) + len(choices) + (7 if roomy else 1)
+        parts = self._parts(question.parts, inner)
+        fixed = len(why) + len(parts) + len(choices) + (8 if roomy and parts else 7 if roomy else 1)
         body = self._body(
             question, inner, max(min(screen_height // 2, screen_height - fixed - _ROWS_ELSEWHERE), 2)
         )
         page = [*gap, self._title(question, width), *gap]
         if body:
             page += [*(indented(row, _TEXT_EDGE - 1) for row in body), *gap]
+        if parts:
+            page += [*(indented(row, _TEXT_EDGE - 1) for row in parts), *gap]
         if why:
             page += [*(indented(row, _TEXT_EDGE - 1) for row in why), *gap]
         self._choice_at = {len(page) + place: index for place, (index, _) in enumerate(choices)}
@@ -249,6 +258,23 @@ class QuestionView(Rows, can_focus=True):
         mark = f"{self.glyphs.down} {hidden} more rows" if hidden else f"{self.glyphs.up} {first} rows above"
         scroll = self.key_hint(f"{shown('page_up')}, {shown('page_down')}", "scroll")
         return [*seen, self.fact(Text(mark, self.look("soft")), scroll)]
+
+    def _parts(self, parts: Sequence[PartDisplay], width: int) -> list[Text]:
+        """A row for each part, those first that lose something where there is not room for all."""
+        shown = sorted(parts, key=lambda part: not part.loses)[:_MOST_PARTS]
+        shown = [part for part in parts if part in shown]
+        column = min(max((cell_len(part.text) for part in shown), default=0), width // 2)
+        rows = [self._part(part, column, width) for part in shown]
+        if left := len(parts) - len(shown):
+            rows.append(Text(f"{self.glyphs.more} {counted(left, 'more part')}", self.look("dim")))
+        return rows
+
+    def _part(self, part: PartDisplay, column: int, width: int) -> Text:
+        mark = Text(f"{self.glyphs.look} ", self.look("wait", bold=True)) if part.loses else Text("  ")
+        words = cut_row(Text(part.text, self.look("text", bold=part.loses)), column, self.glyphs.more)
+        words.pad_right(column - words.cell_len)
+        note = Text(part.note, self.look("text" if part.loses else "dim"))
+        return cut_row(Text.assemble(mark, words, GAP, note), width, self.glyphs.more)
 
     def _choices(self, question: Question, width: int) -> list[tuple[int, Text]]:
         """The rows of the answers, each with the number of its answer."""

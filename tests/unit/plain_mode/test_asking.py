@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from keen_tui.display import DiffDisplay, DiffLine, Display, FileDisplay
+from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, PartDisplay
 from keen_tui.events import ApprovalRequested
 from keen_tui.plain_mode.asking import approval_question
 from keen_tui.plain_mode.voice import Voice
@@ -33,6 +33,15 @@ def test_an_escape_sequence_in_a_change_can_be_read() -> None:
     assert told(diff)[-1] == "Line 1 added: a = 1^[[2K^[[1G# harmless"
     file = FileDisplay(path="a.py", text="a = 1\x1b[2K\nb")
     assert told(file)[-2:] == ["a = 1^[[2K", "b"]
+
+
+def test_what_a_command_deletes_is_told_by_itself() -> None:
+    parts = (
+        PartDisplay(text="ls", note="it only reads"),
+        PartDisplay(text="rm -rf a\x1b[2K", note="it deletes files", loses=True),
+    )
+    command = CommandDisplay(command="ls; rm -rf a\x1b[2K", output="", exit_code=None, parts=parts)
+    assert told(command)[-1] == "Look here: rm -rf a<U+001B>[2K: it deletes files."
 
 
 def test_a_path_can_not_begin_a_line_of_its_own() -> None:

@@ -229,9 +229,10 @@ async def test_the_summary_is_the_last_line_when_it_is_short(
 
 async def test_the_person_is_asked_about_the_whole_command(tmp_path: Path) -> None:
     command = "echo a\necho b"
-    assert await ToolBench(tmp_path).preview("bash", command=command) == CommandDisplay(
-        command=command, output="", exit_code=None
-    )
+    asked = await ToolBench(tmp_path).preview("bash", command=command)
+    assert isinstance(asked, CommandDisplay)
+    assert (asked.command, asked.output, asked.exit_code) == (command, "", None)
+    assert [part.text for part in asked.parts] == ["echo a", "echo b"]
 
 
 async def test_binary_output_is_shown_with_marks(tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""A command that is asked about, part by part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keen_tui.tools.shell.judging import judged
+from keen_tui.tools.shell.shown_parts import shown_parts
+from keen_tui.tools.workspace import Workspace
+
+
+def parts(folder: Path, command: str) -> list[tuple[str, str, bool]]:
+    access = judged(command, Workspace(folder), sandboxed=True)
+    return [(part.text, part.note, part.loses) for part in shown_parts(access)]
+
+
+def test_a_compound_command_is_told_part_by_part(tmp_path: Path) -> None:
+    assert parts(tmp_path, "ls && rm -rf build; make all") == [
+        ("ls", "it only reads", False),
+        ("rm -rf build", "it deletes files", True),
+        ("make all", "make is not known as a program that only reads", False),
+    ]
+
+
+@pytest.mark.parametrize("command", ["make all", "ls", "echo one > two"])
+def test_one_that_deletes_nothing_needs_no_parts(tmp_path: Path, command: str) -> None:
+    assert parts(tmp_path, command) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "losing"),
+    [
+        ("rm a.txt", "rm a.txt"),
+        ("sudo rm -rf build", "sudo rm -rf build"),
+        ("git reset --hard HEAD~1", "git reset --hard HEAD~1"),
+        ("git push --force origin main", "git push --force origin main"),
+        ("find . -name x -delete", "find . -name x -delete"),
+        ("ls | xargs rm -f", "xargs rm -f"),
+        ("for f in *; do rm $f; done", "rm $f"),
+        ("bash -c 'unlink a'", "bash -c unlink a"),
+        ("echo $(shred key)", "shred key"),
+    ],
+)
+def test_what_deletes_or_can_not_be_undone_is_found_wherever_it_stands(
+    tmp_path: Path, command: str, losing: str
+) -> None:
+    assert [text for text, _, loses in parts(tmp_path, command) if loses] == [losing]
