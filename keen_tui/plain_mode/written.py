@@ -56,6 +56,8 @@ class Written:
     async def _call(self, called: Called, typed: str) -> None:
         if isinstance(called.what, CustomCommand):
             self._submit(expanded(called.what, called.words), typed)
+        elif called.refusal:
+            self._desk.say(called.refusal)
         elif called.what is None:
             nearest = self._slash.nearest(called.name)
             self._desk.say(f"There is no command /{called.name}. Did you mean /{nearest}?")

@@ -34,6 +34,13 @@ class Called(Struct, frozen=True):
     words: str
     what: Action | CustomCommand | None
 
+    @property
+    def refusal(self) -> str:
+        """Why it can't be run with these words, "" where it can."""
+        if self.words and isinstance(self.what, Action) and not self.what.takes:
+            return f"/{self.name} takes no words. With a blank before it your message is sent as it is."
+        return ""
+
 
 class SlashCommands:
     """Finds commands by their names."""
@@ -52,7 +59,7 @@ class SlashCommands:
     def called(self, message: str) -> Called | None:
         """What the message calls; None for one that is to be sent, such as one that begins with a blank.
 
-        A message of several words is a command only if that command takes words, and one of several lines
+        A message of several words is a command only if there is one of that name, and one of several lines
         only if it is one of the user's: paths begin with a slash too.
         """
         call = _CALL.fullmatch(message.rstrip())
@@ -62,8 +69,7 @@ class SlashCommands:
         what = _BUILT_IN.get(name) or self._custom.get(name)
         if not words or isinstance(what, CustomCommand):
             return Called(name, words, what)
-        takes_them = what is not None and what.takes and "\n" not in message.strip()
-        return Called(name, words, what) if takes_them else None
+        return Called(name, words, what) if what and "\n" not in message.strip() else None
 
     def nearest(self, name: str) -> str:
         """The known command that looks most like this one."""

@@ -63,7 +63,10 @@ def news_of(before: UiState, state: UiState, now: float, least_seconds: float) -
             return f"turn {turn.turn} waits for you: {tool_name(state.approval.name)}"
         if state.asked and state.asked is not before.asked:
             return f"turn {turn.turn} has a question"
-    if not before.turn_running or state.turn_running or now - before.turn_started_at < least_seconds:
+    if not before.turn_running or state.turn_running:
+        return ""
+    earlier = before.turns[-1].seconds  # of the attempts before this one
+    if turn.seconds - earlier < least_seconds:
         return ""
     if state.pending:
         return f"turn {turn.turn} is incomplete: {shortly_why(state.pending)}"

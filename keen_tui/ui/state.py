@@ -33,6 +33,7 @@ from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING, Spent
 
 ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
+Settled = Literal["", "retried", "went on", "abandoned"]
 Phase = Literal[
     "idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting", "shell"
 ]
@@ -104,7 +105,7 @@ class EndBlock(Struct, frozen=True, kw_only=True):
     end: EndEvent
     lost_words: int = 0
     cost: float | None = None
-    settled: Literal["", "retried", "abandoned"] = ""
+    settled: Settled = ""
 
     @property
     def turn(self) -> int:

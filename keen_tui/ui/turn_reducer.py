@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeGuard
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from keen_tui.ui.state import (
     Block,
     EndBlock,
     RetryBlock,
+    Settled,
     TextBlock,
     ToolBlock,
     TurnRow,
@@ -114,7 +115,7 @@ def _recovered(state: UiState) -> UiState:
     """The turns that were pending are done with this one."""
     return replace(
         state,
-        past=_ends_settled(state.past, "retried"),
+        past=_ends_settled(state.past, "went on"),
         turns=_rows_settled(state.turns, "done"),
         pending=None,
         failed=None,
@@ -136,7 +137,7 @@ def turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
     )
 
 
-def _pending_settled(state: UiState, how: Literal["retried", "abandoned"], status: TurnStatus) -> UiState:
+def _pending_settled(state: UiState, how: Settled, status: TurnStatus) -> UiState:
     """No turn is pending any more: their end blocks say how it went on, their rows have `status`."""
     return replace(
         state,
@@ -147,7 +148,7 @@ def _pending_settled(state: UiState, how: Literal["retried", "abandoned"], statu
     )
 
 
-def _ends_settled(past: Trail[Block], how: Literal["retried", "abandoned"]) -> Trail[Block]:
+def _ends_settled(past: Trail[Block], how: Settled) -> Trail[Block]:
     """The past with all its unfinished ends settled: the very same one where there are none."""
     first = next((place for place, block in enumerate(past) if _is_unsettled(block)), None)
     return past if first is None else past.mapped(lambda block: _settle_end(block, 0, how), first)
@@ -186,7 +187,7 @@ def _cost_of(state: UiState, turn: int) -> float | None:
     return spent.cost if spent else None
 
 
-def _settle_end(block: Block, turn: int, how: Literal["retried", "abandoned"]) -> Block:
+def _settle_end(block: Block, turn: int, how: Settled) -> Block:
     """Mark the unfinished ends of `turn` (0: of every turn) as retried or abandoned."""
     if _is_unsettled(block) and turn in (0, block.end.turn):
         return replace(block, settled=how)

@@ -75,6 +75,29 @@ async def test_where_something_is_lost_it_is_marked_and_no_answer_is_chosen(tmp_
         await driver.until(lambda: bool(answers(driver)))
 
 
+async def test_a_question_that_can_not_be_seen_is_not_answered(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.pilot.resize_terminal(39, 9)
+        await driver.until_shown("too small")
+        await driver.press("1", "enter")
+        assert answers(driver) == []
+        await driver.pilot.resize_terminal(120, 40)
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press("1")
+        await driver.until(lambda: bool(answers(driver)))
+
+
+async def test_who_goes_on_typing_answers_nothing(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        pane = driver.screen.question_pane
+        await ask(driver)
+        guards = pane._guards
+        await driver.press("w", "1", "enter")
+        assert pane._guards == guards + 3
+        assert answers(driver) == []
+
+
 async def test_keys_pressed_right_after_it_appeared_are_no_answer(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         driver.screen.question_pane._guard_seconds = 1e6

@@ -49,9 +49,19 @@ def test_what_begins_with_a_slash_and_calls_nothing_is_a_message() -> None:
     called = commands.called("/git:review\nmain")
     assert called
     assert (called.what, called.words) == (REVIEW, "main")
+    assert called.refusal == ""
     unknown = commands.called("/git:revew")
     assert unknown
     assert (unknown.what, commands.nearest(unknown.name)) == (None, "git:review")
+
+
+async def test_a_command_with_words_that_it_does_not_take_is_no_message(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("/retry now")
+        await driver.press("escape", "enter")
+        await driver.until_shown("/retry takes no words.")
+        assert driver.written == "/retry now"
+        assert not [call for call in driver.session.calls if call[0] in ("submit", "retry")]
 
 
 def test_every_command_is_offered_with_what_it_takes_and_does() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import TextDelta
+from keen_tui.events import TextDelta, ToolOutput
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
 from tests.support import story
@@ -218,3 +218,14 @@ async def test_a_pane_that_fails_to_draw_does_not_stop_the_others(tmp_path: Path
         driver.screen.strip.show = whole  # type: ignore[method-assign]
         await driver.play(story.done(1))
         await driver.until_shown("turn 1 done")
+
+
+async def test_activity_has_the_room_for_output_that_turn_memory_does_not_need(tmp_path: Path) -> None:
+    lines = "".join(f"round {number}\n" for number in range(12))
+    async with workspace(tmp_path) as driver:
+        await driver.play(
+            story.started(1, "go"),
+            story.tool_started(1, "c", "bash", "make"),
+            ToolOutput(turn=1, id="c", text=lines, lines=12, bytes=len(lines)),
+        )
+        await driver.until(lambda: sum("┊ round" in row for row in driver.rows()) == 8)

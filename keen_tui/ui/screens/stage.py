@@ -300,6 +300,7 @@ class Stage(Screen[None]):
         self.set_class(shape.tiny, "-tiny")
         self.composer.set_flat(shape.flat)
         self.transcript.live_output = not beside
+        self.question_pane.set_hidden(shape.tiny)
         self.question_pane.refresh(layout=True)
         self.call_after_refresh(self._laid_out)
 

@@ -241,6 +241,10 @@ class WorkspaceScreen(
             self._call(called, message.text)
 
     def _call(self, called: Called, typed: str) -> None:
+        if called.refusal:
+            self.prompt.write(typed)
+            self.say(called.refusal)
+            return
         match called.what:
             case Action():
                 self.run(called.what.id, called.words)

@@ -75,7 +75,8 @@ def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> l
     glyphs = scene.look.glyphs
     if isinstance(end, TurnError):
         settled = "sent again" if block.settled == "retried" else ""
-        return scene.facts(glyphs.failed, "fail", (words, "soft"), (settled, "dim"))
+        glyph = glyphs.stopped if end.detail == STOPPED else glyphs.failed
+        return scene.facts(glyph, "fail", (words, "soft"), (settled, "dim"))
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
         kept = f"{counted(changed, 'file')} remembered" if changed else ""

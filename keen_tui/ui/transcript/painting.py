@@ -58,13 +58,13 @@ class Painter:
         self._strips.keep(key, (line, strip))
         return strip
 
-    def with_mark(self, strip: Strip, below: int) -> Strip:
-        """The last row in view, with the rows below it and the key that goes there."""
+    def with_mark(self, strip: Strip, below: int, key: str) -> Strip:
+        """The last row in view, with the number of rows below it and the key that goes there."""
         look = self._document.look
         words = f" {look.glyphs.down} {below:,} " + ("" if look.width < _NARROW else "below  ")
         pieces = [Segment(words, look.styles("text", on="raised"))]
         if look.width >= _NARROW:
-            pieces.append(Segment("end ", look.styles("text", on="raised", bold=True)))
+            pieces.append(Segment(f"{key} ", look.styles("text", on="raised", bold=True)))
         mark = Strip(pieces)
         start = max(look.width - 2 - mark.cell_length, 0)
         end = start + mark.cell_length

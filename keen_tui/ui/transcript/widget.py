@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.strip import Strip
 
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.keymap import bindings
+from keen_tui.ui.keymap import bindings, shown
 from keen_tui.ui.state import Block, ToolBlock
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail
@@ -180,10 +180,11 @@ class Transcript(FindingView):
         height = self.size.height
         last = self._viewport - 1
         has_mark = not self.following and self.below > 0
+        key = shown("last_block" if self.has_focus else "bottom")
         rows = self._document.places(self.scroll_offset.y, height)
         for y, place in enumerate(rows):
             has_cursor = self._is_under_cursor(place.block)
             strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
-            yield self._painter.with_mark(strip, self.below) if has_mark and y == last else strip
+            yield self._painter.with_mark(strip, self.below, key) if has_mark and y == last else strip
         for _ in range(self._document.rows - self.scroll_offset.y, height):
             yield self._painter.blank(self.size.width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from rich.text import Text
 
@@ -31,8 +32,9 @@ LEAST_ROWS = 8
 _TAIL_ROWS = 4
 _TAIL_ROWS_WITH_ROOM = 8
 _TAIL_ROWS_WHEN_TIGHT = 2
-_ROOMY = 24
-_TIGHT = 12
+_CALLS_BESIDE_TAILS = 3
+_ROWS_AROUND = 4
+"""The title with its blank rows, and one below."""
 
 
 class Activity(Panel):
@@ -115,8 +117,9 @@ class Activity(Panel):
         return max(len(turns) - 1, 0), made
 
     def _counted_height(self, width: int, most: int) -> int:
-        """As for all panels, whatever the height is now."""
-        now = sum(1 + len(self._tail(block, width)) for block in self._state.live if _has_entry(block))
+        """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
+        limit = self._tail_limit(most)
+        now = sum(1 + self._tail_height(block, limit) for block in self._state.live if _has_entry(block))
         doing = 1 if self._doing(width) else 0
         earlier = max(len(self._state.turns) - 1, 0)
         return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
@@ -161,10 +164,9 @@ class Activity(Panel):
         return spread(left, right, width, glyphs.more)
 
     def _tail(self, block: Block, width: int) -> tuple[Text, ...]:
-        if not isinstance(block, ToolBlock) or block.status != "running" or not block.tail:
+        if not _has_tail(block):
             return ()
-        most = self._tail_limit()
-        lines = [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
+        lines = _tail_lines(block, self._tail_limit(self.size.height))
         self._tail_high = max(self._tail_high, len(lines))
         look, glyphs = self.look, self.glyphs
         edge = Text(f"  {glyphs.live} ", look("edge"))
@@ -173,11 +175,20 @@ class Activity(Panel):
         facts = GAP.join((counted(block.lines, "line"), size(block.bytes), f"{shown('stop')} stops"))
         return (*rows, Text(f"  {facts}", look("dim")))
 
-    def _tail_limit(self) -> int:
-        height = self.size.height
-        if height > _ROOMY:
+    def _tail_height(self, block: Block, limit: int) -> int:
+        """The rows below a running call: its last lines, and what is counted of them."""
+        return 1 + max(len(_tail_lines(block, limit)), self._tail_high) if _has_tail(block) else 0
+
+    def _tail_limit(self, height: int) -> int:
+        """How many lines of output each running call may show in a panel of that height: many where all
+        calls of the turn stay in view, some where the newest do."""
+        blocks = [block for block in self._state.live if _has_entry(block)]
+        tails = sum(map(_has_tail, blocks))
+        room = height - _ROWS_AROUND
+        if tails * (_TAIL_ROWS_WITH_ROOM + 1) + len(blocks) <= room:
             return _TAIL_ROWS_WITH_ROOM
-        return _TAIL_ROWS if height >= _TIGHT else _TAIL_ROWS_WHEN_TIGHT
+        newest = min(len(blocks), tails + _CALLS_BESIDE_TAILS)
+        return _TAIL_ROWS if tails * (_TAIL_ROWS + 1) + newest <= room else _TAIL_ROWS_WHEN_TIGHT
 
     def _thought(self, block: ReasoningBlock, width: int) -> Text:
         left = Text.assemble((f"{self.glyphs.more} ", self.look("dim")), ("thought", self.look("soft")))
@@ -231,6 +242,14 @@ def _has_entry(block: Block) -> bool:
         case EndBlock():
             return not isinstance(block.end, TurnDone)
     return False
+
+
+def _has_tail(block: Block) -> TypeGuard[ToolBlock]:
+    return isinstance(block, ToolBlock) and block.status == "running" and bool(block.tail)
+
+
+def _tail_lines(block: ToolBlock, most: int) -> list[str]:
+    return [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
 
 
 def _newest(entries: Sequence[Entry], room: int) -> list[Entry]:

@@ -81,6 +81,8 @@ class QuestionPane(Widget):
         super().__init__(id="question")
         self._view = QuestionView(styles, glyphs)
         self._guard_seconds = guard_seconds
+        self._guards = 0
+        self._is_hidden = False
         self._why_choice: Choice | None = None
         self.display = False
 
@@ -107,7 +109,27 @@ class QuestionPane(Widget):
         self._leave_words()
         self.display = True
         self.take_focus()
-        self.set_timer(self._guard_seconds, lambda: self._view.lift_guard(question))
+        self.guard()
+
+    def set_hidden(self, hidden: bool) -> None:
+        """Tell whether the pane can be seen: while it can't its keys do nothing, and for a moment after."""
+        if hidden != self._is_hidden:
+            self._is_hidden = hidden
+            self.guard()
+
+    def guard(self) -> None:
+        """Ignore keys for a moment from now on."""
+        self._guards += 1
+        number = self._guards
+        self._view.guarded = True
+        self._view.changed()
+        self.set_timer(self._guard_seconds, lambda: self._lift_guard(number))
+
+    def _lift_guard(self, number: int) -> None:
+        """From now on keys answer, unless they were to be ignored again meanwhile."""
+        if number == self._guards and not self._is_hidden:
+            self._view.guarded = False
+            self._view.changed()
 
     def take_focus(self) -> None:
         """Let the keys come here."""
@@ -193,11 +215,10 @@ class QuestionView(Rows, can_focus=True):
         self._body_first = 0
         self.changed(layout=True)
 
-    def lift_guard(self, question: Question) -> None:
-        """From now on keys answer `question`; no effect when another one is open."""
-        if self.question is question:
-            self.guarded = False
-            self.changed()
+    def on_key(self) -> None:
+        """Whoever is still typing means something else."""
+        if self.guarded and isinstance(self.parent, QuestionPane):
+            self.parent.guard()
 
     def scroll_body(self, rows: int) -> bool:
         """Move in the body by a number of rows; False when all of it is in view."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from keen_tui.errors import STOPPED
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, dollars, meter, tokens
@@ -146,7 +147,9 @@ class StatusBar(Rows):
         if self._overlay_open:
             return self.fact(self.hint("sidebar", "close"), self.hint("next_pane"))
         if state.failed:
-            failed = Text(f"{glyphs.failed} failed", look("fail", bold=True))
+            stopped = state.failed.detail == STOPPED
+            words = f"{glyphs.stopped} stopped" if stopped else f"{glyphs.failed} failed"
+            failed = Text(words, look("fail", bold=True))
             return self.fact(failed, self.hint("retry", "send again"))
         return self.fact(self.hint("palette"), help_key)
 

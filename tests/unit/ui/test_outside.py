@@ -47,7 +47,9 @@ def test_only_terminals_with_a_title_get_one(term: str, has: bool) -> None:
 def test_a_long_turn_that_ends_is_news_and_a_short_one_is_not() -> None:
     started = (story.started(1, "go"),)
     assert news(story.done(1, seconds=52.0), running=started).startswith("turn 1 is done   52 s")
-    assert news(story.done(1, seconds=7.0), running=started, now=17.0) == ""
+    assert news(story.done(1, seconds=7.0), running=started) == ""
+    again = (*started, story.incomplete(1), story.started(1, None, attempt=2, recovering=4))
+    assert news(story.done(1, seconds=48.0), running=again) == "", "of these it took seven"
     assert news(story.incomplete(1), running=started).startswith("turn 1 is incomplete: ")
     error = TurnError(turn=1, attempt=1, reason="auth", detail="no", seconds=41.0)
     assert news(error, running=started).startswith("turn 1 failed: ")
