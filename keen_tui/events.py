@@ -205,7 +205,7 @@ class TurnDone(Struct, frozen=True, kw_only=True):
 
 class TurnIncomplete(Struct, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes,
-    `seconds` of work in all attempts."""
+    which took `seconds`: an attempt that came to nothing does not count."""
 
     turn: int
     attempt: int

@@ -128,14 +128,17 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             text="\n\n".join(pending.texts),
             turn_memory=turn_memory(record.facts),
             calls=pending.calls,
-            seconds=_all_seconds(record),
+            seconds=pending.seconds,
             trace_bytes=pending.trace_bytes,
         ),
     )
 
 
 def pending_of(record: TurnRecord) -> PendingState:
-    """What is kept of the turn if it ends now, and what it went on from."""
+    """What is kept of the turn if it ends now, and what it went on from. An attempt that came to nothing
+    leaves that as it was, its time included."""
+    if record.injected and not (record.trace or record.calls):
+        return record.injected
     return PendingState(
         traces=_all_traces(record),
         texts=_all_texts(record),

@@ -143,6 +143,18 @@ async def test_a_local_server_without_a_model_says_so(tmp_path: Path) -> None:
         await driver.until_shown("it runs, but it has no model yet")
 
 
+async def test_the_model_in_use_is_chosen_once_its_server_tells_of_it(tmp_path: Path) -> None:
+    models = FakeModels(model("ollama", "qwen3-coder"))
+    models.found.clear()
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.press("f2")
+        await driver.until_shown("roadrunner-3-preview")
+        models.found.set()
+        await driver.until_shown("● qwen3-coder")
+        await driver.press("enter")
+        await driver.until(lambda: ("choose", "qwen3-coder", "", False) in models.calls)
+
+
 async def test_models_out_of_view_are_counted(tmp_path: Path) -> None:
     models = FakeModels(ACME.models[0])
     models.live["acme"] = tuple(model("acme", f"other-{number}") for number in range(8))

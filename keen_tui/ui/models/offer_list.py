@@ -36,6 +36,7 @@ class OfferList(Rows):
         self._lines: list[Line] = []
         self._rows: list[tuple[Line | None, Text]] = []
         self._place = 0
+        self._by_hand = False
         self._first = 0
         self._kept_at: int | None = None
         self._current: tuple[str, str] | None = None
@@ -51,7 +52,8 @@ class OfferList(Rows):
     ) -> None:
         """Draw these lines, or `empty` where there are none; `current` is the model in use.
 
-        `to_top` chooses the first that can be. Else the chosen line stays, on the row where it is.
+        `to_top` chooses the first that can be. Else the chosen line stays, on the row where it is; as long
+        as nobody has chosen one, the model in use is chosen once it is there.
         """
         self._empty = empty
         before = line_key(self._lines[self._place]) if self._lines else None
@@ -60,7 +62,8 @@ class OfferList(Rows):
         self._current = (current.provider, current.id) if current else None
         self._lines = list(lines)
         keys = [line_key(line) for line in self._lines]
-        wanted = self._current if before is None else before
+        self._by_hand = self._by_hand or to_top
+        wanted = before if self._by_hand or self._current not in keys else self._current
         if to_top or wanted not in keys:
             self._place = next((place for place in range(len(keys)) if self._can(place)), 0)
             self._kept_at = None
@@ -74,6 +77,7 @@ class OfferList(Rows):
         if places:
             now = places.index(self._place) if self._place in places else 0
             self._place = places[min(max(now + step, 0), len(places) - 1)]
+            self._by_hand = True
             self._kept_at = None
             self.changed()
 
@@ -113,6 +117,7 @@ class OfferList(Rows):
         line = self._rows[row][0] if 0 <= row < len(self._rows) else None
         if line in self._lines and self._can(self._lines.index(line)):
             self._place = self._lines.index(line)
+            self._by_hand = True
             self.changed()
             self.post_message(self.Clicked())
 
