@@ -81,7 +81,7 @@ def test_a_place_that_a_command_named_opens_at_its_line(
     with program(tmp_path, []) as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN)
         terminal.type("!mkdir src; echo x > src/a.py; echo src/a.py:1: odd; echo src/a.py:7: even\r")
-        terminal.wait_for_screen("src/a.py:7: even")
+        terminal.wait_for_screen("✓ shell", "src/a.py:7: even")
         terminal.type("\te")
         terminal.wait_for_screen("(1 of 2)")
         terminal.type("e")

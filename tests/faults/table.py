@@ -49,6 +49,7 @@ FUZZED: Final[Mapping[str, Sequence[str]]] = {
     "drawing": ("R8",),
     "markdown": ("R8",),
     "commands": ("R9",),
+    "keys": ("R1",),
 }
 """The promises that a file of tests/fuzz looks at, by its name without `test_`."""
 

@@ -17,8 +17,8 @@ from tests.fuzz.budget import LONG
 from tests.support import story
 from tests.support.workspace import workspace
 
-KEYS_PRESSED = 3_000 if LONG else 150
-ROUNDS = 8 if LONG else 1
+KEYS_PRESSED = 1_000 if LONG else 150
+ROUNDS = 4 if LONG else 1
 LEAVE = {"ctrl+c", "ctrl+d", "ctrl+q", "super+c", "ctrl+z", "ctrl+g"}
 """What leaves the program, suspends it or hands the terminal to another one."""
 

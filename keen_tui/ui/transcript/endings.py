@@ -50,7 +50,7 @@ def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
     return scene.facts(
         scene.running_glyph,
         "accent",
-        (f"{reason}, trying again in {duration(left, running=True)}", "accent"),
+        (f"{reason}, trying again{f' in {duration(left, running=True)}' if left >= 1 else ''}", "accent"),
         (f"{retry.attempt} of {retry.max_attempts}", "dim"),
         (f"{shown('stop')} stops", "dim"),
     )

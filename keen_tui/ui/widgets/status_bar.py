@@ -71,14 +71,17 @@ class StatusBar(Rows):
         return row if row.cell_len <= room else Text()
 
     def _lefts(self) -> list[Text]:
-        """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, words of
-        the meter."""
+        """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, the label
+        of the meter."""
         look = self.look
         mode = Text(self._state.mode, look("wait" if self._state.mode == "auto" else "text", bold=True))
-        fill, cost, sandbox = self._fill(_METER, words=True), self._cost(), self._sandbox()
+        counted, fill = self._fill(_METER, counts=True), self._fill(_METER)
+        cost, sandbox = self._cost(), self._sandbox()
         return [
-            self.fact(mode, sandbox, fill, self._totals(), cost),
+            self.fact(mode, sandbox, counted, self._totals(), cost),
+            self.fact(mode, sandbox, counted, cost),
             self.fact(mode, sandbox, fill, cost),
+            self.fact(mode, sandbox, self._fill(_SHORT_METER), cost),
             self.fact(mode, sandbox, fill),
             *self._narrow_lefts(mode, sandbox, fill),
             mode,
@@ -86,10 +89,10 @@ class StatusBar(Rows):
 
     def _narrow_lefts(self, mode: Text, sandbox: Text, fill: Text) -> list[Text]:
         """Where there is little room: that there is no sandbox goes last, that there is one first."""
-        short = self._fill(_SHORT_METER, words=False)
+        short = self._fill(_SHORT_METER, label=False)
         if self._state.sandbox and not self._state.sandbox.name:
             return [self.fact(mode, sandbox, short), self.fact(mode, sandbox)]
-        return [self.fact(mode, fill), self.fact(mode, short)]
+        return [self.fact(mode, fill), self.fact(mode, self._fill(_SHORT_METER)), self.fact(mode, short)]
 
     def _sandbox(self) -> Text:
         found = self._state.sandbox
@@ -97,7 +100,8 @@ class StatusBar(Rows):
             return Text()
         return Text("sandbox", self.look("dim")) if found.name else Text("no sandbox", self.look("wait"))
 
-    def _fill(self, cells: int, *, words: bool) -> Text:
+    def _fill(self, cells: int, *, label: bool = True, counts: bool = False) -> Text:
+        """How full the context window is, with a meter of so many cells."""
         look, used = self.look, self._state.context_tokens
         window = self._state.model.context_window if self._state.model else None
         if used is None:
@@ -107,13 +111,13 @@ class StatusBar(Rows):
         share = used / window
         filled, track = meter(share, cells, self.glyphs)
         role = "wait" if share > 0.8 else "accent"
-        row = Text.assemble(
-            (filled, look(role)), (track, look("track")), (f" {share * 100:.0f} %", look("text"))
+        return Text.assemble(
+            ("context " if label else "", look("dim")),
+            (filled, look(role)),
+            (track, look("track")),
+            (f" {share * 100:.0f} %", look("text")),
+            (f"  {tokens(used)} of {tokens(window)}" if counts else "", look("dim")),
         )
-        if words:
-            of = f"  {tokens(used)} of {tokens(window)}"
-            return Text.assemble(("context ", look("dim")), row, (of, look("dim")))
-        return row
 
     def _totals(self) -> Text:
         """Tokens of the session, in and out, and how much of the input the prompt cache had."""
