@@ -9,12 +9,12 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from keen_tui.display import CommandDisplay
+from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import OutputSink, Outside, PreparedCall
+from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
@@ -79,17 +79,21 @@ class Bash:
             raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
 
         sandbox = (await self._sandbox.found()).sandbox
-        access = await asyncio.to_thread(judged, command, self._workspace, sandboxed=sandbox is not None)
+        access, parts = await asyncio.to_thread(self._looked_into, command, sandbox is not None)
 
         def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
             return lambda on_output: self._run(command, timeout, on_output, held_by)
 
         return PreparedCall(
             access=access,
-            display=CommandDisplay(command=command, output="", exit_code=None, parts=shown_parts(access)),
+            display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
             run=running(sandbox),
             outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
         )
+
+    def _looked_into(self, command: str, sandboxed: bool) -> tuple[Access, tuple[PartDisplay, ...]]:
+        access = judged(command, self._workspace, sandboxed=sandboxed)
+        return access, shown_parts(access)
 
     async def _run(
         self, command: str, timeout: int, on_output: OutputSink, sandbox: Sandbox | None

@@ -188,7 +188,7 @@ def _cost_of(state: UiState, turn: int) -> float | None:
 
 
 def _settle_end(block: Block, turn: int, how: Settled) -> Block:
-    """Mark the unfinished ends of `turn` (0: of every turn) as retried or abandoned."""
+    """Mark the unfinished ends of `turn` (0: of every turn) with what became of them."""
     if _is_unsettled(block) and turn in (0, block.end.turn):
         return replace(block, settled=how)
     return block

@@ -246,7 +246,7 @@ class QuestionView(Rows, can_focus=True):
         choices = self._choices(question, width)
         roomy = screen_height >= 20
         gap = [Text()] if roomy else []
-        parts = self._parts(question.parts, inner)
+        parts = self._parts(question.parts, inner, max(screen_height // 6, 1))
         fixed = len(why) + len(parts) + len(choices) + (8 if roomy and parts else 7 if roomy else 1)
         body = self._body(
             question, inner, max(min(screen_height // 2, screen_height - fixed - _ROWS_ELSEWHERE), 2)
@@ -280,10 +280,11 @@ class QuestionView(Rows, can_focus=True):
         scroll = self.key_hint(f"{shown('page_up')}, {shown('page_down')}", "scroll")
         return [*seen, self.fact(Text(mark, self.look("soft")), scroll)]
 
-    def _parts(self, parts: Sequence[PartDisplay], width: int) -> list[Text]:
+    def _parts(self, parts: Sequence[PartDisplay], width: int, room: int) -> list[Text]:
         """A row for each part, those first that lose something where there is not room for all."""
-        shown = sorted(parts, key=lambda part: not part.loses)[:_MOST_PARTS]
-        shown = [part for part in parts if part in shown]
+        most = min(_MOST_PARTS, room)
+        places = sorted(range(len(parts)), key=lambda place: not parts[place].loses)[:most]
+        shown = [parts[place] for place in sorted(places)]
         column = min(max((cell_len(part.text) for part in shown), default=0), width // 2)
         rows = [self._part(part, column, width) for part in shown]
         if left := len(parts) - len(shown):

@@ -75,11 +75,11 @@ class StatusBar(Rows):
         of the meter."""
         look = self.look
         mode = Text(self._state.mode, look("wait" if self._state.mode == "auto" else "text", bold=True))
-        counted, fill = self._fill(_METER, counts=True), self._fill(_METER)
+        whole, fill = self._fill(_METER, counts=True), self._fill(_METER)
         cost, sandbox = self._cost(), self._sandbox()
         return [
-            self.fact(mode, sandbox, counted, self._totals(), cost),
-            self.fact(mode, sandbox, counted, cost),
+            self.fact(mode, sandbox, whole, self._totals(), cost),
+            self.fact(mode, sandbox, whole, cost),
             self.fact(mode, sandbox, fill, cost),
             self.fact(mode, sandbox, self._fill(_SHORT_METER), cost),
             self.fact(mode, sandbox, fill),

@@ -24,6 +24,14 @@ def test_a_compound_command_is_told_part_by_part(tmp_path: Path) -> None:
     ]
 
 
+def test_no_part_is_longer_than_a_row_and_none_hides_behind_many(tmp_path: Path) -> None:
+    spoof = "rm $'a\nIt asks because all is well.'; echo 'a\nb'"
+    assert all("\n" not in text + note for text, note, _ in parts(tmp_path, spoof))
+    told = parts(tmp_path, "; ".join([*["echo x"] * 400, "rm a"]))
+    assert len(told) == 50
+    assert told[-1] == ("rm a", "it deletes files", True)
+
+
 @pytest.mark.parametrize("command", ["make all", "ls", "echo one > two"])
 def test_one_that_deletes_nothing_needs_no_parts(tmp_path: Path, command: str) -> None:
     assert parts(tmp_path, command) == []
