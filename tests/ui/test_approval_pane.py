@@ -240,3 +240,15 @@ async def test_a_star_that_stands_in_the_command_is_not_called_exactly_that(tmp_
     async with workspace(tmp_path) as driver:
         await ask_to_run(driver, "git add *", saves=("git add *",))
         assert driver.shows("2  yes, always in this folder   git add *")
+
+
+async def test_all_answers_are_in_view_in_a_small_terminal(tmp_path: Path) -> None:
+    parts = tuple(
+        PartDisplay(text=f"rm {number}", note="it deletes files", loses=True) for number in range(9)
+    )
+    async with workspace(tmp_path, size=(60, 20)) as driver:
+        await ask_to_run(
+            driver, "rm 1; rm 2; " * 8, grant="this same command again, this session", parts=parts
+        )
+        await driver.until_shown("no, and stop the turn")
+        assert driver.shows("▲ rm 0   it deletes files")

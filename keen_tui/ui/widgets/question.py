@@ -237,27 +237,44 @@ class QuestionView(Rows, can_focus=True):
         return [Text.assemble(bar, row) for row in self._page(width, self.app.size.height)]
 
     def _page(self, width: int, screen_height: int) -> list[Text]:
-        """All rows without the bar. The body gets up to half the screen, less where that is needed."""
+        """All rows without the bar. Where they have no room on the screen, gaps go first, then parts and the
+        reason: the answers are what must be seen."""
         question = self.question
         if question is None:
             return []
+        page: list[Text] = []
+        most = max(screen_height // 6, 1)
+        for roomy, parts, why in ((screen_height >= 20, most, None), (False, most, None), (False, 1, 1)):
+            page = self._fitted(question, width, screen_height, roomy=roomy, most_parts=parts, most_why=why)
+            if len(page) <= screen_height - _ROWS_ELSEWHERE:
+                break
+        return page
+
+    def _fitted(
+        self,
+        question: Question,
+        width: int,
+        screen_height: int,
+        *,
+        roomy: bool,
+        most_parts: int,
+        most_why: int | None,
+    ) -> list[Text]:
+        """The rows with so many for parts and reason. The body gets up to half the screen, less where that is
+        needed."""
         inner = width - _TEXT_EDGE - _RIGHT_MARGIN
-        why = wrapped(question.why, inner, self.look("dim")) if question.why else []
+        why = wrapped(question.why, inner, self.look("dim"))[:most_why] if question.why else []
         choices = self._choices(question, width)
-        roomy = screen_height >= 20
         gap = [Text()] if roomy else []
-        parts = self._parts(question.parts, inner, max(screen_height // 6, 1))
+        parts = self._parts(question.parts, inner, most_parts)
         fixed = len(why) + len(parts) + len(choices) + (8 if roomy and parts else 7 if roomy else 1)
         body = self._body(
             question, inner, max(min(screen_height // 2, screen_height - fixed - _ROWS_ELSEWHERE), 2)
         )
         page = [*gap, self._title(question, width), *gap]
-        if body:
-            page += [*(indented(row, _TEXT_EDGE - 1) for row in body), *gap]
-        if parts:
-            page += [*(indented(row, _TEXT_EDGE - 1) for row in parts), *gap]
-        if why:
-            page += [*(indented(row, _TEXT_EDGE - 1) for row in why), *gap]
+        for rows in (body, parts, why):
+            if rows:
+                page += [*(indented(row, _TEXT_EDGE - 1) for row in rows), *gap]
         self._choice_at = {len(page) + place: index for place, (index, _) in enumerate(choices)}
         return [*page, *(row for _, row in choices), *gap]
 
