@@ -171,20 +171,57 @@ async def test_a_draft_is_kept_and_comes_back(tmp_path: Path) -> None:
 
 
 async def test_a_long_change_scrolls_inside_the_pane(tmp_path: Path) -> None:
-    rows = tuple(DiffLine(sign="+", number=number, text=f"row_{number:03}") for number in range(1, 101))
-    diff = DiffDisplay(path="a.py", hunks=(rows,), added=100, removed=0, total_lines=100)
-    event = ApprovalRequested(
-        turn=1, id="c", name="write_file", arguments={}, target="a.py", question="Create a.py?",
-        why="", display=diff, grant=None,
-    )  # fmt: skip
     async with workspace(tmp_path) as driver:
-        await driver.play(story.started(1, "go"), story.tool_started(1, "c", "write_file", "a.py"), event)
+        await ask_about_a_long_change(driver)
         assert driver.shows("row_001")
         assert not driver.shows("row_100")
         assert driver.shows("1  yes, this once")
         for _ in range(10):
             await driver.press("pagedown")
         await driver.until_shown("row_100")
+
+
+async def ask_about_a_long_change(driver: Driver) -> None:
+    rows = tuple(DiffLine(sign="+", number=number, text=f"row_{number:03}") for number in range(1, 101))
+    diff = DiffDisplay(path="a.py", hunks=(rows,), added=100, removed=0, total_lines=100)
+    event = ApprovalRequested(
+        turn=1, id="c", name="write_file", arguments={}, target="a.py", question="Create a.py?",
+        why="", display=diff, grant=None,
+    )  # fmt: skip
+    await driver.play(story.started(1, "go"), story.tool_started(1, "c", "write_file", "a.py"), event)
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def test_a_long_change_opens_on_the_whole_screen_and_is_not_answered_there(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_about_a_long_change(driver)
+        assert driver.shows("ctrl+o whole screen")
+        await driver.press("ctrl+o")
+        await driver.until_shown("rows 1 to 35 of 100")
+        assert driver.shows("row_035")
+        await driver.press("end", "1", "enter")
+        await driver.until_shown("row_100")
+        assert answers(driver) == []
+        await driver.press("escape")
+        await driver.until_shown("1  yes, this once")
+        assert driver.screen.question_pane.question is not None
+
+
+async def test_a_small_change_leaves_the_key_to_the_transcript(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        assert not driver.shows("whole screen")
+        await driver.press("ctrl+o")
+        assert driver.shows("1  yes, this once")
+
+
+async def test_the_whole_screen_closes_when_the_turn_ends(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_about_a_long_change(driver)
+        await driver.press("ctrl+o")
+        await driver.until_shown("rows 1 to 35 of 100")
+        await driver.play(story.incomplete(1))
+        await driver.until(lambda: driver.screen.is_current)
 
 
 async def test_the_whole_of_a_long_command_can_be_read(tmp_path: Path) -> None:

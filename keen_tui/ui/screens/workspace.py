@@ -19,6 +19,7 @@ from keen_tui.ui.commands import Called
 from keen_tui.ui.keymap import bindings, shown
 from keen_tui.ui.screens.change_actions import ChangeActions
 from keen_tui.ui.screens.copy_actions import CopyActions
+from keen_tui.ui.screens.detail_actions import DetailActions
 from keen_tui.ui.screens.history_actions import HistoryActions
 from keen_tui.ui.screens.memory_actions import MemoryActions
 from keen_tui.ui.screens.moving_actions import MovingActions
@@ -56,6 +57,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 class WorkspaceScreen(
     ChangeActions,
     CopyActions,
+    DetailActions,
     HistoryActions,
     MemoryActions,
     MovingActions,
@@ -210,10 +212,6 @@ class WorkspaceScreen(
         memory = self.sidebar.turn_memory
         memory.folded = not memory.folded
         self.sidebar.share_height()
-
-    def action_details(self) -> None:
-        """Unfold or fold the details of tool calls."""
-        self.transcript.toggle_details()
 
     def action_palette(self) -> None:
         """Open the command palette."""

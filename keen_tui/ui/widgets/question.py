@@ -140,6 +140,11 @@ class QuestionPane(Widget):
         self._view.question = None
         self.display = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the pane has room for only a part of what the question is about."""
+        return self._view.is_cut
+
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw with another theme or another set of signs."""
         self._view.set_look(styles, glyphs)
@@ -220,9 +225,14 @@ class QuestionView(Rows, can_focus=True):
         if self.guarded and isinstance(self.parent, QuestionPane):
             self.parent.guard()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of the body than the pane has room for."""
+        return self._body_rows > self.body_room
+
     def scroll_body(self, rows: int) -> bool:
         """Move in the body by a number of rows; False when all of it is in view."""
-        if self._body_rows <= self.body_room:
+        if not self.is_cut:
             return False
         most = self._body_rows - self.body_room + 1
         self._body_first = min(max(self._body_first + rows, 0), most)
@@ -294,8 +304,10 @@ class QuestionView(Rows, can_focus=True):
         seen = rows[first : first + room - 1]
         hidden = len(rows) - first - len(seen)
         mark = f"{self.glyphs.down} {hidden} more rows" if hidden else f"{self.glyphs.up} {first} rows above"
+        whole = self.hint("details", "whole screen")
         scroll = self.key_hint(f"{shown('page_up')}, {shown('page_down')}", "scroll")
-        return [*seen, self.fact(Text(mark, self.look("soft")), scroll)]
+        more = self.fact(Text(mark, self.look("soft")), whole, scroll)
+        return [*seen, cut_row(more, width, self.glyphs.more)]
 
     def _parts(self, parts: Sequence[PartDisplay], width: int, room: int) -> list[Text]:
         """A row for each part, those first that lose something where there is not room for all."""
