@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test crash faults check format bench snapshots pictures catalog clean
+.PHONY: run demo test crash faults check format bench snapshots pictures catalog lock update clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -42,16 +42,31 @@ pictures: $(READY)  ## the pictures of the README, from the real program
 	$(BIN)/python -m tests.support.pictures docs/pictures
 
 catalog: $(READY)  ## the shipped models and prices anew, from the packages that know them
-	$(BIN)/python -m pip install --quiet --upgrade genai-prices
 	rm -rf out/catalog
+	$(BIN)/python -m pip install --quiet --target out/catalog/packages genai-prices
 	$(BIN)/python -m pip download --quiet --no-deps --dest out/catalog litellm
-	$(BIN)/python scripts/catalog.py out/catalog/litellm-*.whl
+	PYTHONPATH=out/catalog/packages $(BIN)/python scripts/catalog.py out/catalog/litellm-*.whl
+
+lock:  ## requirements.txt after a change of pyproject.toml: versions that still fit stay
+	$(PYTHON) -m venv out/uv
+	out/uv/bin/python -m pip install --quiet --upgrade uv
+	out/uv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
+		--group dev --all-extras --custom-compile-command "make update" --output-file requirements.txt pyproject.toml
+
+update:  ## the newest versions that pyproject.toml allows, then all checks and tests with them
+	$(MAKE) lock UPGRADE=--upgrade
+	$(MAKE) check
+	$(MAKE) test
 
 clean:
 	rm -rf $(VENV) out
 
-$(READY): pyproject.toml
+# requirements.txt has the exact version of every package, build backend and pip included, and the hashes of
+# their files. The project itself is then built with those, without looking for anything else.
+$(READY): pyproject.toml requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		"Keen TUI needs Python 3.11 or newer. Name one: make run PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev --editable .
+	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
