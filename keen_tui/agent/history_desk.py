@@ -25,7 +25,6 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
-from keen_tui.storage.forgetting import forget_old
 from keen_tui.storage.journal import Opener, open_file
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.storage.paths import is_regular
@@ -75,8 +74,7 @@ class HistoryDesk:
         if self._titles != "off":
             self._titler = Titler(self._session, self._titles, self.rename)
         await self.new()
-        own = self.session_id
-        self._cleaning = asyncio.create_task(asyncio.to_thread(_clean_up, self._store, own))
+        self._cleaning = asyncio.create_task(asyncio.to_thread(self._store.forget_old))
 
     async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
         """The sessions of this workspace, or of all, newest first."""
@@ -305,13 +303,6 @@ class HistoryDesk:
 async def _put_away(scribe: Scribe) -> str:
     """Finish a session's file; gives a sentence about what could not be saved."""
     return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
-
-
-def _clean_up(store: SessionStore, own: str) -> None:
-    """Forget old checkpoints and outputs, but none of a session that some program has open."""
-    in_use = {own, *(row.id for row in store.list() if row.in_use)}
-    forget_old(store.checkpoints, spare=tuple(map(store.checkpoints_of, in_use)))
-    forget_old(store.outputs, spare=tuple(map(store.outputs_of, in_use)))
 
 
 def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:

@@ -6,11 +6,13 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Collection
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+
+from keen_tui.storage.paths import private_opener
 
 log = logging.getLogger(__name__)
 
@@ -32,24 +34,44 @@ class _Held(Struct, frozen=True):
 
 
 def forget_old(
-    root: Path, *, days: int = DAYS, limit_bytes: int = LIMIT_BYTES, spare: Collection[Path] = ()
+    root: Path,
+    *,
+    days: int = DAYS,
+    limit_bytes: int = LIMIT_BYTES,
+    in_use: Callable[[str], bool] = lambda session_id: False,
 ) -> tuple[Path, ...]:
     """Remove the folders of old sessions; gives those that went.
 
-    Each folder in `root` belongs to one session; those in `spare` are in use and stay. What
-    can't be removed stays too: MUST NOT raise.
+    Each folder in `root` belongs to one session and has its id as name; those that are `in_use` stay, which
+    is asked only of those that would go. What can't be removed stays too: MUST NOT raise.
     """
-    held = sorted(_all_held(root, set(spare)), key=lambda each: each.used)
+    held = sorted(_all_held(root), key=lambda each: each.used)
     oldest = time.time() - days * _DAY
     total = sum(each.bytes for each in held)
     gone: list[Path] = []
     for each in held:
         if each.used >= oldest and total <= limit_bytes:
             break
+        if in_use(each.folder.name):
+            continue
         total -= each.bytes
         if _removed(each.folder):
             gone.append(each.folder)
     return tuple(gone)
+
+
+def is_due(stamp: Path) -> bool:
+    """Whether a day has passed since this was last true: the file `stamp` remembers when that was. False
+    where that can't be written: then nothing can be removed either."""
+    try:
+        with open(stamp, "ab", opener=private_opener) as file:
+            if file.tell() and time.time() - os.fstat(file.fileno()).st_mtime < _DAY:
+                return False
+            file.truncate(0)
+            file.write(b"old checkpoints and outputs were looked for\n")
+    except OSError:
+        return False
+    return True
 
 
 def forget_old_files(folder: Path, *, days: int = DAYS) -> None:
@@ -62,12 +84,12 @@ def forget_old_files(folder: Path, *, days: int = DAYS) -> None:
                     file.unlink()
 
 
-def _all_held(root: Path, spare: set[Path]) -> list[_Held]:
+def _all_held(root: Path) -> list[_Held]:
     try:
         folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.is_symlink()]
     except OSError:
         return []
-    return [_held(folder) for folder in folders if folder not in spare]
+    return [_held(folder) for folder in folders]
 
 
 def _held(folder: Path) -> _Held:

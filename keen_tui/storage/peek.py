@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import mmap
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from keen_tui.errors import StorageFailed
 from keen_tui.history import SavedSession
@@ -17,7 +18,17 @@ from keen_tui.storage.records import SCHEMA, Header, parsed_header
 _HEAD = 65_536
 """Bytes from the beginning in which header and first message are looked for."""
 
-_TURN = re.compile(rb'"type":"turn_started","turn":(\d{1,9})')
+_FIRST_LOOK = 8_192
+"""Bytes of them that are read at first: they are nearly always enough."""
+
+_STRETCH = 65_536
+"""Bytes that are read at once, from the end on, to find the newest turn."""
+
+_OVERLAP = 64
+"""Bytes behind a stretch that are read too: the beginning of a turn may stand across its end."""
+
+_TURN_BEGINS = b'"type":"turn_started","turn":'
+_TURN = re.compile(_TURN_BEGINS + rb"(\d{1,9})")
 _TITLE_LENGTH = 120
 
 _FIRST_WORDS = re.compile(
@@ -29,9 +40,11 @@ _FIRST_WORDS = re.compile(
 def glance(path: Path, *, in_use: bool = False) -> SavedSession:
     """What a list says of the session. Damage is no error; what can't be opened has a `problem`."""
     try:
-        require_regular(path)
-        size, changed = path.stat().st_size, path.stat().st_mtime
-        header, title, turns = _looked_into(path, size)
+        with _opened(path) as file:
+            status = os.fstat(file.fileno())
+            size, changed = status.st_size, status.st_mtime
+            header, title = _beginning(path, file)
+            turns = _newest_turn(file, size)
     except (OSError, StorageFailed) as error:
         return _row(path, Header(id=path.stem, workspace="", began=0.0), problem=str(error))
     problem = (
@@ -76,32 +89,43 @@ def _row(path: Path, header: Header, *, title: str = "", last_used: float = 0.0,
     )
 
 
-def _looked_into(path: Path, size: int) -> tuple[Header, str, int]:
-    """Header, first words and number of turns."""
-    header, title = Header(id=path.stem, workspace="", began=0.0), ""
-    if not size:
-        return header, title, 0
-    with open(path, "rb", opener=private_opener) as file:
-        for record in _records(file.read(_HEAD)):
-            header = parsed_header(record) or header
-            text = record.get("text")
-            if record.get("type") == "turn_started" and isinstance(text, str):
-                title = first_line(text)
-                break
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return header, title, _newest_turn(content)
+def _opened(path: Path) -> BinaryIO:
+    """The file, not buffered. Raises OSError, or StorageFailed where it is no plain file."""
+    try:
+        return cast(BinaryIO, open(path, "rb", buffering=0, opener=private_opener))
+    except OSError:
+        require_regular(path)
+        raise
 
 
-def _records(head: bytes) -> list[dict[str, Any]]:
-    records = []
+def _beginning(path: Path, file: BinaryIO) -> tuple[Header, str]:
+    """Header and first words."""
+    head = file.read(_FIRST_LOOK)
+    is_all = len(head) < _FIRST_LOOK
+    header, title = _header_and_words(path, head if is_all else head.rpartition(b"\n")[0])
+    if title is None and not is_all:
+        header, title = _header_and_words(path, head + file.read(_HEAD - _FIRST_LOOK))
+    return header, title or ""
+
+
+def _header_and_words(path: Path, head: bytes) -> tuple[Header, str | None]:
+    header = Header(id=path.stem, workspace="", began=0.0)
     for line in head.split(b"\n"):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = _cut_off_message(line)
-        if isinstance(record, dict):
-            records.append(record)
-    return records
+        record = _record(line)
+        header = parsed_header(record) or header
+        text = record.get("text")
+        if record.get("type") == "turn_started" and isinstance(text, str):
+            return header, first_line(text)
+    return header, None
+
+
+def _record(line: bytes) -> Mapping[str, Any]:
+    """What the line holds, nothing where it is no record."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        record = _cut_off_message(line)
+    return record if isinstance(record, dict) else {}
 
 
 def _cut_off_message(line: bytes) -> dict[str, Any] | None:
@@ -110,7 +134,16 @@ def _cut_off_message(line: bytes) -> dict[str, Any] | None:
     return {"type": "turn_started", "text": json.loads(f'{found[1]}"')} if found else None
 
 
-def _newest_turn(content: mmap.mmap) -> int:
-    place = content.rfind(b'"type":"turn_started","turn":')
-    found = _TURN.match(content, place) if place >= 0 else None
-    return int(found[1]) if found else 0
+def _newest_turn(file: BinaryIO, size: int) -> int:
+    """The number of the turn that began last, 0 where none did."""
+    end = size
+    while end > 0:
+        start = max(end - _STRETCH, 0)
+        file.seek(start)
+        stretch = file.read(end - start + _OVERLAP)
+        place = stretch.rfind(_TURN_BEGINS)
+        if place >= 0:
+            found = _TURN.match(stretch, place)
+            return int(found[1]) if found else 0
+        end = start
+    return 0

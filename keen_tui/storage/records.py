@@ -35,6 +35,9 @@ class Header(Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
 
 
+_NO_HEADER = Header(id="", workspace="", began=0.0)
+
+
 class Record(Struct, frozen=True):
     """One line that held an event."""
 
@@ -58,10 +61,8 @@ def parsed_header(record: Mapping[str, Any]) -> Header | None:
     schema = record.get("schema")
     if record.get("type") != "session" or type(schema) is not int:
         return None
-    header = Header(id="", workspace="", began=0.0, schema=schema)
-    known = {each.name: type(getattr(header, each.name)) for each in structs.fields(Header)}
-    given = {name: record[name] for name, kind in known.items() if type(record.get(name)) is kind}
-    return replace(header, **given)
+    given = {name: record[name] for name, kind in _header_kinds().items() if type(record.get(name)) is kind}
+    return replace(_NO_HEADER, **given)
 
 
 def parsed_event(record: Mapping[str, Any]) -> Event | None:
@@ -99,6 +100,12 @@ def parsed_pending(text: bytes) -> tuple[Identity, PendingState]:
 def _line(record: Mapping[str, Any]) -> bytes:
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+@cache
+def _header_kinds() -> dict[str, type]:
+    """The type of each field of a header."""
+    return {each.name: type(getattr(_NO_HEADER, each.name)) for each in structs.fields(Header)}
 
 
 @cache

@@ -16,6 +16,9 @@ from keen_tui.disk.folders import make_private
 from keen_tui.errors import SessionInUse, StorageFailed
 from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
+from keen_tui.storage.forgetting import forget_old, is_due
+from keen_tui.storage.listing import SessionEntry, entries_in, folders_in
+from keen_tui.storage.locked import is_locked
 from keen_tui.storage.paths import (
     is_session_id,
     new_session_id,
@@ -52,22 +55,22 @@ class SessionStore:
         path = workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
         return self.new_path(workspace) if os.path.lexists(path) else path
 
-    def list(self, workspace: Path | None = None) -> tuple[SavedSession, ...]:
-        """The sessions of a workspace, or of all, the newest used first."""
-        return tuple(row for row, _ in self._rows(workspace))
+    def list(self, workspace: Path | None = None, *, most: int | None = None) -> tuple[SavedSession, ...]:
+        """The sessions of a workspace, or of all, the newest used first; `most` is how many of them."""
+        return tuple(map(_row, self._entries(workspace)[:most]))
 
     def newest(self, workspace: Path) -> SavedSession | None:
         """The session of the workspace that was used last and can be opened."""
-        return next((row for row in self.list(workspace) if not row.problem), None)
+        return next((row for row in map(_row, self._entries(workspace)) if not row.problem), None)
 
     def search(self, words: str) -> tuple[SearchHit, ...]:
         """Where the words stand, newest session first."""
         hits: list[SearchHit] = []
         if not words.strip():
             return ()
-        for session, path in self._rows(None):
+        for entry in self._entries(None):
             room = min(MOST_HITS - len(hits), _HITS_A_SESSION)
-            hits += find_in(session, path, words, room)
+            hits += find_in(_row(entry), entry.path, words, room)
         return tuple(hits)
 
     def path_of(self, session_id: str) -> Path:
@@ -76,14 +79,27 @@ class SessionStore:
         Raises:
             StorageFailed: there is none, or several begin so.
         """
-        found = [path for path in self._paths(None) if path.stem.startswith(session_id)]
-        exact = [path for path in found if path.stem == session_id]
+        if is_session_id(session_id):
+            exact = [path for path in self._named(session_id) if os.path.lexists(path)]
+            if len(exact) == 1:
+                return exact[0]
+        found = sorted(entry.path for entry in self._entries(None) if entry.id.startswith(session_id))
         if not is_session_id(session_id) or not found:
             raise StorageFailed(f"There is no session {session_id!r}. keen-tui sessions lists them.")
-        if len(exact or found) > 1:
+        if len(found) > 1:
             some = ", ".join(path.stem for path in found[:3])
             raise StorageFailed(f"Several sessions begin with {session_id!r}: {some}. Name more of it.")
-        return (exact or found)[0]
+        return found[0]
+
+    def is_in_use(self, session_id: str) -> bool:
+        """Whether some program has the session open."""
+        return any(is_locked(_lock_file(path)) for path in self._named(session_id))
+
+    def forget_old(self) -> None:
+        """Forget what old sessions have beside them, at most once a day: their checkpoints and outputs."""
+        if self.root.is_dir() and is_due(self.root / "forgotten"):
+            for root in (self.checkpoints, self.outputs):
+                forget_old(root, in_use=self.is_in_use)
 
     def read(self, path: Path) -> SessionFile:
         """Read a session and leave it as it is."""
@@ -227,23 +243,19 @@ class SessionStore:
     def _sessions(self) -> Path:
         return self.root / "sessions"
 
-    def _rows(self, workspace: Path | None) -> tuple[tuple[SavedSession, Path], ...]:
-        """Sessions at a glance with their files, the newest used first."""
-        rows = ((glance(path, in_use=_is_locked(path)), path) for path in self._paths(workspace))
-        return tuple(sorted(rows, key=lambda row: (row[0].last_used, row[0].id), reverse=True))
+    def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
+        """The session files of a workspace, or of all, the newest used first."""
+        folders = (
+            [str(workspace_folder(self._sessions, workspace))]
+            if workspace
+            else folders_in(str(self._sessions))
+        )
+        found = (entry for folder in folders for entry in entries_in(folder))
+        return tuple(sorted(found, key=lambda entry: (entry.changed, entry.id), reverse=True))
 
-    def _paths(self, workspace: Path | None) -> Iterator[Path]:
-        try:
-            folders = (
-                [workspace_folder(self._sessions, workspace)]
-                if workspace
-                else sorted(self._sessions.iterdir())
-            )
-            for folder in folders:
-                if folder.is_dir() and not folder.is_symlink():
-                    yield from (path for path in sorted(folder.glob("*.jsonl")) if is_session_id(path.stem))
-        except OSError:
-            return
+    def _named(self, session_id: str) -> Iterator[Path]:
+        """Where a session of that id may lie."""
+        return (Path(folder, f"{session_id}.jsonl") for folder in folders_in(str(self._sessions)))
 
 
 def pending_file(path: Path) -> Path:
@@ -255,18 +267,10 @@ def _lock_file(path: Path) -> Path:
     return path.with_suffix(".lock")
 
 
-def _is_locked(path: Path) -> bool:
-    if not _lock_file(path).exists():
-        return False
-    lock = FileLock(_lock_file(path), timeout=0, mode=0o600, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        return True
-    except (OSError, NotImplementedError):
-        return False
-    lock.release()
-    return False
+def _row(entry: SessionEntry) -> SavedSession:
+    """The session at a glance."""
+    path = entry.path
+    return glance(path, in_use=entry.may_be_locked and is_locked(_lock_file(path)))
 
 
 def _sweep(folder: Path) -> None:

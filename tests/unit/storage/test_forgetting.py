@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keen_tui.storage.checkpoints import Checkpoints
 from keen_tui.storage.forgetting import forget_old
+from keen_tui.storage.sessions import SessionStore
 
 
 def session(root: Path, name: str, *, days_ago: float, size: int = 10) -> Path:
@@ -34,8 +35,35 @@ def test_the_oldest_go_where_all_hold_too_much(tmp_path: Path) -> None:
 
 def test_a_session_in_use_stays(tmp_path: Path) -> None:
     old = session(tmp_path, "old", days_ago=99)
-    assert forget_old(tmp_path, spare=[old]) == ()
+    assert forget_old(tmp_path, in_use=lambda session_id: session_id == "old") == ()
     assert old.exists()
+
+
+def test_only_what_would_go_is_asked_for_its_lock(tmp_path: Path) -> None:
+    """A folder of thousands of sessions costs no lock for each."""
+    for name in ("new", "newer", "old"):
+        session(tmp_path, name, days_ago=31 if name == "old" else 1)
+    asked: list[str] = []
+
+    def in_use(session_id: str) -> bool:
+        asked.append(session_id)
+        return False
+
+    forget_old(tmp_path, in_use=in_use)
+    assert asked == ["old"]
+
+
+def test_old_things_are_looked_for_once_a_day(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    old = session(store.checkpoints, "old", days_ago=31)
+    store.forget_old()
+    assert not old.exists()
+    again = session(store.checkpoints, "again", days_ago=31)
+    store.forget_old()
+    assert again.exists()
+    os.utime(tmp_path / "forgotten", (1.0, 1.0))
+    store.forget_old()
+    assert not again.exists()
 
 
 def test_what_is_no_session_is_left_alone(tmp_path: Path) -> None:

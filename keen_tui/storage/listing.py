@@ -1,0 +1,84 @@
+"""The session files of a folder, as one look at the folder shows them: no file is opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from keen_tui.storage.paths import is_session_id
+
+
+class SessionEntry(NamedTuple):
+    """One session file. Times are nanoseconds since the epoch, `size` is in bytes.
+
+    `changed` is 0 for what is no plain file. `titled` is when the user's title was written, 0 without one.
+    `may_be_locked`: a lock file lies beside it.
+    """
+
+    folder: str
+    id: str
+    size: int
+    changed: int
+    inode: int
+    titled: int
+    may_be_locked: bool
+
+    @property
+    def path(self) -> Path:
+        """The session file."""
+        return Path(self.folder, f"{self.id}.jsonl")
+
+    @property
+    def state(self) -> tuple[int, int, int, int]:
+        """Is another one as soon as the session or its title was changed."""
+        return self.size, self.changed, self.inode, self.titled
+
+
+def entries_in(folder: str) -> Iterator[SessionEntry]:
+    """The session files of a folder, in any order; none where it can't be read."""
+    try:
+        with os.scandir(folder) as found:
+            by_name = {entry.name: entry for entry in found}
+    except OSError:
+        return
+    for name, entry in by_name.items():
+        id, _, suffix = name.partition(".")
+        if suffix != "jsonl" or not is_session_id(id):
+            continue
+        status = _status(entry)
+        if status is None:
+            continue
+        is_file = stat.S_ISREG(status.st_mode)
+        yield SessionEntry(
+            folder,
+            id,
+            status.st_size if is_file else 0,
+            status.st_mtime_ns if is_file else 0,
+            status.st_ino,
+            _changed(by_name.get(f"{id}.title")),
+            f"{id}.lock" in by_name,
+        )
+
+
+def folders_in(root: str) -> list[str]:
+    """The folders of all workspaces; none where that can't be read."""
+    try:
+        with os.scandir(root) as found:
+            return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def _changed(entry: os.DirEntry[str] | None) -> int:
+    status = _status(entry) if entry else None
+    return status.st_mtime_ns if status else 0
