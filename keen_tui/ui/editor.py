@@ -96,10 +96,12 @@ async def _ended(command: Sequence[str]) -> int | OSError:
 
 
 def editor_command(environ: Mapping[str, str], file: Path, line: int = 0) -> Sequence[str]:
-    """How to open the file: with VISUAL, else EDITOR, else one of those that most systems have.
+    """The command line that opens the file: VISUAL, else EDITOR, else an editor that most systems have.
+
+    A program that is named without its folder is never taken from the workspace.
 
     Raises:
-        EditorFailed: there is none, or what is set is no command line.
+        EditorFailed: no editor is found, or VISUAL or EDITOR isn't a command line.
     """
     named = next(filter(str.strip, (environ.get(name, "") for name in ("VISUAL", "EDITOR"))), "")
     try:
@@ -108,7 +110,16 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int = 0) -> Seq
         raise EditorFailed(f"EDITOR can't be understood ({error}): {named}") from error
     if not words:
         raise EditorFailed(f"No editor is set, and none of {', '.join(_USUAL)} is there. Set EDITOR.")
-    return [*words, *_at_line(Path(words[0]).name, file, line)]
+    return [_placed(words[0], environ), *words[1:], *_at_line(Path(words[0]).name, file, line)]
+
+
+def _placed(editor: str, environ: Mapping[str, str]) -> str:
+    """The editor with its folder, as far as it was named without one."""
+    if "/" in editor:
+        return editor
+    if found := find_program(editor, environ):
+        return found
+    raise EditorFailed(f"{editor} can't be started: PATH doesn't find it outside this folder. Check EDITOR.")
 
 
 def _usual(environ: Mapping[str, str]) -> list[str]:

@@ -75,7 +75,7 @@ def test_nothing_of_it_runs_and_none_of_its_settings_count(tmp_path: Path, repos
         "KEEN_HOME": str(home),
         "OPENAI_API_KEY": "",
         "OPENAI_BASE_URL": "",
-        "PATH": f".{os.pathsep}bin{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join((".", "bin", f"{repository}/bin", os.environ["PATH"])),
         "RIPGREP_CONFIG_PATH": str(repository / ".ripgreprc"),
     }
     program = (sys.executable, "-P", "-m", "keen_tui")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.errors import ToolFailure
-from keen_tui.programs import find_program
+from keen_tui.programs import program_of_commands
 from keen_tui.tools.base import Access, CommandPart
 from keen_tui.tools.environment import library_folders
 from keen_tui.tools.sensitive import holds_secrets
@@ -125,7 +125,7 @@ def _require_real_program(name: str, workspace: Workspace) -> None:
     """It is one of the system, none that lies in the workspace."""
     if name in _BUILTINS:
         return
-    found = find_program(name)
+    found = program_of_commands(name)
     if not found:
         return
     if workspace.place(found).inside or workspace.place(str(Path(found).parent)).inside:

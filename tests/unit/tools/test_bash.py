@@ -15,7 +15,6 @@ import pytest
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed
-from keen_tui.programs import find_program
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.strays import can_find_strays, end_strays
@@ -267,17 +266,7 @@ def test_what_is_left_out_takes_no_memory() -> None:
     assert captured.bytes == 65_536_000
 
 
-def test_programs_of_the_project_are_not_found_through_a_relative_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "bin/rg"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    for path in ("bin", "./bin", ":bin", ""):
-        assert find_program("rg", {"PATH": path}) is None
-    assert find_program("rg", {"PATH": f"bin:{program.parent}"}) == str(program)
+def test_the_environment_of_commands_names_no_relative_folders() -> None:
     assert child_environment({"PATH": "bin:/usr/bin:"})["PATH"] == "/usr/bin"
     environ = child_environment({"LD_LIBRARY_PATH": ":/opt/lib;", "PYTHONPATH": ".:/x", "NODE_PATH": ":"})
     assert (environ["LD_LIBRARY_PATH"], environ["PYTHONPATH"]) == ("/opt/lib", "/x")
