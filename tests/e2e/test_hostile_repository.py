@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from keen_tui.choices import Mode
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.demo.threaded import serving
+from tests.support.program import Program
 from tests.support.terminal import TerminalProgram
 
 HOSTILE_SETTINGS = """
@@ -96,3 +99,24 @@ def test_nothing_of_it_runs_and_none_of_its_settings_count(tmp_path: Path, repos
     assert not (repository / "b.txt").exists()
     assert len(server.requests) >= 1
     assert not (repository / "sessions").exists()
+
+
+@pytest.mark.parametrize("name", [".keen", ".git"])
+@pytest.mark.parametrize("mode", get_args(Mode))
+async def test_a_link_in_place_of_a_protected_folder_does_not_switch_the_sandbox_off(
+    tmp_path: Path, name: str, mode: str
+) -> None:
+    program = Program(tmp_path)
+    (program.workspace / "elsewhere").mkdir()
+    (program.workspace / name).symlink_to("elsewhere")
+    escape = Call("bash", {"command": f"echo out > {tmp_path}/escaped; cat {tmp_path}/home/settings.toml"})
+    (program.home / "settings.toml").write_text('theme = "keen-light"  # seen\n')
+    script = [Reply([Say("I look."), escape]), Reply([Say("Seen it.")])]
+    async with ModelServer(script) as server:
+        flags = ("--base-url", server.base_url, "--model", "m", "-p", "hi", "--mode", mode)
+        assert (await program.run(*flags)).code == 0
+        (result,) = [each for each in server.requests[1].body["messages"] if each["role"] == "tool"]
+    assert not (tmp_path / "escaped").exists()
+    assert "seen" not in result["content"]
+    if mode.startswith("auto"):
+        assert f"{name} is a link, which no sandbox can protect" in result["content"]

@@ -48,7 +48,8 @@ def require_no_links(policy: Policy) -> None:
     """Raises OSError where a protected name is a link: a link can't be kept from being replaced."""
     for path in policy.protected:
         if path.is_symlink():
-            raise OSError(None, f"{path.name} is a link, which no sandbox can protect")
+            what_to_do = "put a folder in its place, or start with --no-sandbox"
+            raise OSError(None, f"{path.name} is a link, which no sandbox can protect: {what_to_do}")
 
 
 def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:

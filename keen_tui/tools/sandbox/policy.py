@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 def _each(names: str) -> tuple[str, ...]:
@@ -78,6 +79,19 @@ class Policy(Struct, frozen=True, kw_only=True):
         if any(folder == self.workspace or folder in self.workspace.parents for folder in self.hidden):
             return "the workspace lies in the folder of Keen's own settings"
         return ""
+
+    def moved_to(self, workspace: Path) -> Policy:
+        """The same policy for another workspace."""
+
+        def moved(paths: Iterable[Path]) -> tuple[Path, ...]:
+            return tuple(workspace / path.relative_to(self.workspace) for path in paths)
+
+        return replace(
+            self,
+            workspace=workspace,
+            protected=moved(self.protected),
+            protected_if_there=moved(self.protected_if_there),
+        )
 
 
 def policy_for(

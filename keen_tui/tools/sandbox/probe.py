@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -70,24 +72,32 @@ def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
 
 
 def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
-    """The first sandbox that works and holds. Takes some 30 ms, and runs programs."""
+    """The first sandbox that works and holds. Takes some 30 ms, and runs programs.
+
+    It is tried in an empty folder of our own: what a repository brings has no say in whether there is a
+    sandbox. A workspace that can't be protected has each of its commands refused, with the reason.
+    """
     if policy.objection:
         return Found(sandbox=None, reason=f"No sandbox: {policy.objection}.")
     reasons = []
-    for candidate in _candidates(policy, environ):
-        problem = candidate if isinstance(candidate, str) else problem_of(candidate, policy, environ)
-        if not isinstance(candidate, str) and not problem:
-            return Found(sandbox=candidate)
-        reasons.append(problem)
+    with _folder_of_our_own(policy) as folder:
+        trial = policy.moved_to(folder)
+        for candidate in _candidates(environ):
+            if isinstance(candidate, str):
+                reasons.append(candidate)
+            elif problem := problem_of(candidate(trial), trial, environ):
+                reasons.append(problem)
+            else:
+                return Found(sandbox=candidate(policy))
     return Found(sandbox=None, reason=f"No sandbox: {', and '.join(reasons)}.")
 
 
-def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox | str]:
+def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:
     """The sandboxes of this system, best first, or why one of them can't even be tried."""
     if sys.platform == "darwin":
         from keen_tui.tools.sandbox.seatbelt import Seatbelt  # noqa: PLC0415 - macOS only
 
-        yield Seatbelt(policy)
+        yield Seatbelt
         return
     if sys.platform != "linux":
         yield "there is none for this system"
@@ -101,16 +111,14 @@ def _candidates(policy: Policy, environ: Mapping[str, str]) -> Iterator[Sandbox 
     from keen_tui.tools.sandbox.landlock import Landlock, landlock_version  # noqa: PLC0415
 
     program = find_program("bwrap", environ)
-    yield Bubblewrap(program, policy) if program else "bubblewrap is not installed"
-    yield Landlock(policy) if landlock_version() else "this kernel has no Landlock"
+    yield partial(Bubblewrap, program) if program else "bubblewrap is not installed"
+    yield Landlock if landlock_version() else "this kernel has no Landlock"
 
 
 def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:
     """Run something in it that tries to write outside; says what is wrong with it, "" when it holds."""
-    import tempfile  # noqa: PLC0415 - only now: it takes a while to import
-
-    with tempfile.TemporaryDirectory(prefix="keen-probe-", dir=_outside(policy)) as folder:
-        argv = ("/bin/sh", "-c", _INSIDE, "sh", folder)
+    with _folder_of_our_own(policy) as folder:
+        argv = ("/bin/sh", "-c", _INSIDE, "sh", str(folder))
         try:
             with sandbox.wrap(argv, child_environment(environ)) as launch:
                 ended = started(launch, policy.workspace)
@@ -119,17 +127,20 @@ def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> 
         if ended.returncode != _INSIDE_CODE:
             said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             return f"{sandbox.name} does not work here ({said or f'exit code {ended.returncode}'})"
-        if any(Path(folder).iterdir()):
+        if any(folder.iterdir()):
             return f"{sandbox.name} does not hold here"
     return ""
 
 
-def _outside(policy: Policy) -> Path:
-    """A folder that commands must not be able to write to."""
-    import tempfile  # noqa: PLC0415
+@contextmanager
+def _folder_of_our_own(policy: Policy) -> Iterator[Path]:
+    """An empty folder outside the workspace, which commands must not be able to write to."""
+    import tempfile  # noqa: PLC0415 - only now: it takes a while to import
 
     temporary = Path(os.path.realpath(tempfile.gettempdir()))
-    return policy.home if temporary.is_relative_to(policy.workspace) else temporary
+    around = policy.home if temporary.is_relative_to(policy.workspace) else temporary
+    with tempfile.TemporaryDirectory(prefix="keen-probe-", dir=around) as folder:
+        yield Path(folder)
 
 
 def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
