@@ -22,8 +22,9 @@ class Bubblewrap:
         self._program = program
         self._policy = policy
         self._placeholders = Placeholders(policy.protected)
-        # Its own network leads nowhere: what listens on localhost there is the command's own.
-        self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6))
+        # Its own network leads nowhere: what listens on localhost there is the command's own. Its processes
+        # and System V objects are its own, too.
+        self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:

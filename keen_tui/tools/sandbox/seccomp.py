@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -41,6 +41,8 @@ _TERMINAL_INPUT = (0x5412, 0x541C)
 
 AF_INET, AF_INET6 = 2, 10
 
+_PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
+
 
 class _Machine(Struct, frozen=True, kw_only=True):
     """A processor architecture: its number in linux/audit.h and the numbers of its system calls."""
@@ -54,6 +56,12 @@ class _Machine(Struct, frozen=True, kw_only=True):
     socket: int
     modes: tuple[tuple[int, int], ...]
     """Calls that change the mode of a file, each with the place of the mode among its arguments."""
+    on_processes: tuple[int, ...]
+    """Calls that change limits, scheduling or memory of the process whose number is their first argument."""
+    setpriority: int
+    ioprio_set: int
+    shared: tuple[int, ...]
+    """Calls that make or find System V memory, semaphores and queues, and POSIX queues."""
 
 
 # fmt: off
@@ -75,6 +83,9 @@ _MACHINES: Mapping[str, _Machine] = {
         unknown=(425, 426, 427, 435),                # io_uring, clone3
         clone=56, unshare=272, ioctl=16, socket=41,
         modes=((90, 1), (91, 1), (268, 2), (452, 2)),  # chmod fchmod fchmodat fchmodat2
+        on_processes=(302, 203, 142, 144, 314, 256, 279),  # prlimit64 sched_set* migrate_pages move_pages
+        setpriority=141, ioprio_set=251,
+        shared=(29, 64, 68, 240),                    # shmget semget msgget mq_open
     ),
     "aarch64": _Machine(
         audit=0xC000_00B7,
@@ -92,6 +103,9 @@ _MACHINES: Mapping[str, _Machine] = {
         unknown=(425, 426, 427, 435),
         clone=220, unshare=97, ioctl=29, socket=198,
         modes=((52, 1), (53, 2), (452, 2)),
+        on_processes=(261, 122, 118, 119, 274, 238, 239),
+        setpriority=140, ioprio_set=30,
+        shared=(194, 190, 186, 180),
     ),
 }
 # fmt: on
@@ -104,8 +118,15 @@ def is_supported(machine: str) -> bool:
     return machine in _MACHINES
 
 
-def filter_for(machine: str, *, families: Iterable[int] = ()) -> bytes:
-    """The filter for an architecture that `is_supported`; sockets of `families` may be made."""
+def filter_for(machine: str, *, families: Iterable[int] = (), among_others: bool = True) -> bytes:
+    """The filter for an architecture that `is_supported`.
+
+    Args:
+        machine: its name as by uname.
+        families: of sockets that may be made.
+        among_others: the command shares process numbers and System V objects with the user's other programs:
+            then it changes no process but itself, and finds no memory, semaphore or queue of others.
+    """
     at = _MACHINES[machine]
     not_permitted, not_there = _ERROR | errno.EPERM, _ERROR | errno.ENOSYS
     return b"".join(
@@ -118,6 +139,7 @@ def filter_for(machine: str, *, families: Iterable[int] = ()) -> bytes:
             _give(_KILL),
             *(_when(number, _give(not_permitted)) for number in at.refused),
             *(_when(number, _give(not_there)) for number in at.unknown),
+            *(_only_itself(at) if among_others else ()),
             *(_when(call, _unless_bits(0, _NAMESPACES, not_permitted)) for call in (at.clone, at.unshare)),
             *(_when(call, _unless_bits(mode, _RUNS_AS_OWNER, not_permitted)) for call, mode in at.modes),
             _when(at.ioctl, _unless_one_of(1, _TERMINAL_INPUT, not_permitted)),
@@ -125,6 +147,18 @@ def filter_for(machine: str, *, families: Iterable[int] = ()) -> bytes:
             _give(_ALLOW),
         )
     )
+
+
+def _only_itself(at: _Machine) -> Iterator[bytes]:
+    """For processes 0 stands for the caller. Of the kinds that are given by number (process, group, user)
+    only the process is left."""
+    not_permitted = _ERROR | errno.EPERM
+    for number in at.on_processes:
+        yield _when(number, _only((0, 0), refusal=not_permitted))
+    yield _when(at.setpriority, _only((0, _PRIO_PROCESS), (1, 0), refusal=not_permitted))
+    yield _when(at.ioprio_set, _only((0, _IOPRIO_WHO_PROCESS), (1, 0), refusal=not_permitted))
+    for number in at.shared:
+        yield _when(number, _give(_ERROR | errno.ENOSYS))
 
 
 def _operation(code: int, value: int, *, jump: int = 0, otherwise: int = 0) -> bytes:
@@ -158,6 +192,15 @@ def _unless_one_of(argument: int, values: tuple[int, ...], refusal: int) -> byte
     """Refuse an argument that is one of the values."""
     tests = (_operation(_IF_EQUAL, value, otherwise=1) + _give(refusal) for value in values)
     return _load(_ARGUMENTS[argument]) + b"".join(tests) + _give(_ALLOW)
+
+
+def _only(*wanted: tuple[int, int], refusal: int) -> bytes:
+    """Allow the call where each of the arguments, given by their places, has the value beside it."""
+    tests = (
+        _load(_ARGUMENTS[place]) + _operation(_IF_EQUAL, value, jump=1) + _give(refusal)
+        for place, value in wanted
+    )
+    return b"".join(tests) + _give(_ALLOW)
 
 
 def _only_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:

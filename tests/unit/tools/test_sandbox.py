@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import resource
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -253,6 +256,39 @@ async def test_a_call_of_another_architecture_ends_the_process(jail: Jail) -> No
     result = await jail.python(SYSTEM_CALLS + "tried('x32 getpid', 0x40000000 + 39)\nprint('LEAK')\n")
     assert "LEAK" not in result.text
     assert "SIGSYS" in result.text
+
+
+async def test_other_programs_are_not_reached_by_their_limits_nor_by_shared_memory(jail: Jail) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    memory = libc.shmget(os.getpid(), 4096, 0o1000 | 0o600)
+    assert memory >= 0
+    with subprocess.Popen(["sleep", "1000"]) as other:
+        try:
+            result = await jail.python(
+                "import os, resource\n"
+                f"pid, own = {other.pid}, (99, 99)\n"
+                "def tried(name, deed):\n"
+                "    try: deed()\n"
+                "    except OSError as error: print(name, error.strerror)\n"
+                "    else: print(name, 'LEAK')\n"
+                "tried('cpu', lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, own))\n"
+                "tried('nice', lambda: os.setpriority(os.PRIO_PROCESS, pid, 7))\n"
+                "tried('affinity', lambda: os.sched_setaffinity(pid, {0}))\n"
+                "import ctypes\n"
+                f"found = ctypes.CDLL(None).shmget({os.getpid()}, 4096, 0o600)\n"
+                "print('LEAK' if found >= 0 else 'no memory')\n"
+            )
+            assert result.text.count("\n") == 3 and "LEAK" not in result.text
+            assert resource.prlimit(other.pid, resource.RLIMIT_NOFILE) != (99, 99)
+            assert os.getpriority(os.PRIO_PROCESS, other.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+        finally:
+            libc.shmctl(memory, 0, None)
+            other.kill()
+
+
+async def test_a_command_sets_its_own_limits(jail: Jail) -> None:
+    result = await jail("ulimit -n 64 && ulimit -n && nice -n 5 nice")
+    assert result.text.split() == ["64", "5"]
 
 
 async def test_no_device_is_read_or_made(jail: Jail) -> None:

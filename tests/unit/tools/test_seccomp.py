@@ -90,6 +90,39 @@ def test_each_call_gets_its_verdict(
     assert verdict(program, AUDIT[machine], CALLS[machine][call], *arguments) == expected
 
 
+_PROCESS_NAMES = ("prlimit64", "sched_setaffinity", "setpriority", "ioprio_set", "shmget")
+PROCESS_CALLS = {
+    "x86_64": dict(zip(_PROCESS_NAMES, (302, 203, 141, 251, 29), strict=True)),
+    "aarch64": dict(zip(_PROCESS_NAMES, (261, 122, 140, 30, 194), strict=True)),
+}
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+@pytest.mark.parametrize(
+    ("call", "arguments", "expected"),
+    [
+        ("prlimit64", (0, 7), ALLOW),
+        ("prlimit64", (4321, 7), NOT_PERMITTED),
+        ("sched_setaffinity", (0, 8), ALLOW),
+        ("sched_setaffinity", (4321, 8), NOT_PERMITTED),
+        ("setpriority", (0, 0, 5), ALLOW),
+        ("setpriority", (0, 4321, 5), NOT_PERMITTED),
+        ("setpriority", (2, 0, 5), NOT_PERMITTED),  # all processes of the user
+        ("ioprio_set", (1, 0, 5), ALLOW),
+        ("ioprio_set", (1, 4321, 5), NOT_PERMITTED),
+        ("ioprio_set", (3, 0, 5), NOT_PERMITTED),
+        ("shmget", (1, 8, 0o600), NOT_THERE),
+    ],
+)
+def test_among_other_programs_a_command_reaches_only_itself(
+    machine: str, call: str, arguments: tuple[int, ...], expected: int
+) -> None:
+    number = PROCESS_CALLS[machine][call]
+    assert verdict(filter_for(machine), AUDIT[machine], number, *arguments) == expected
+    alone = filter_for(machine, among_others=False)
+    assert verdict(alone, AUDIT[machine], number, *arguments) == ALLOW
+
+
 @pytest.mark.parametrize("machine", AUDIT)
 def test_without_a_network_of_its_own_no_socket_is_made(machine: str) -> None:
     program = filter_for(machine)
