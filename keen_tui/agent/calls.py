@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -13,12 +13,11 @@ from keen_tui.errors import ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
 from keen_tui.tools.asking import Asked
-from keen_tui.tools.base import OutputSink, Outside, PreparedCall
+from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run
 
 log = logging.getLogger(__name__)
 
 OnResult = Callable[[ToolCall, ToolResult], None]
-Run = Callable[[OutputSink], Awaitable[ToolResult]]
 
 END_GRACE = 5.0
 """Seconds that an interrupted tool has for its end; bash needs up to two to kill a stubborn group."""

@@ -15,6 +15,9 @@ from keen_tui.tools.asking import Asked
 OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
 
+Run = Callable[[OutputSink], Awaitable[ToolResult]]
+"""Does what a prepared call is about."""
+
 
 class CommandPart(Struct, frozen=True, kw_only=True):
     """One simple command of a compound: its words, and what more it may do than read inside the workspace;
@@ -63,7 +66,7 @@ class Outside(Struct, frozen=True, kw_only=True):
     """
 
     reason: Callable[[ToolResult], str]
-    run: Callable[[OutputSink], Awaitable[ToolResult]]
+    run: Run
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
@@ -77,7 +80,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
 
     access: Access
     display: Display | None
-    run: Callable[[OutputSink], Awaitable[ToolResult]]
+    run: Run
     outside: Outside | None = None
     asks: Asked | None = None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.errors import ToolFailure
+from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
@@ -62,9 +63,13 @@ class Bash:
         },
     )
 
-    def __init__(self, workspace: Workspace, sandbox: SandboxFinder) -> None:
+    def __init__(
+        self, workspace: Workspace, sandbox: SandboxFinder, keys: Callable[[], Iterable[str]] = tuple
+    ) -> None:
+        """`keys` gives the API keys that are taken out of the output. It may read files."""
         self._workspace = workspace
         self._sandbox = sandbox
+        self._keys = keys
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -104,10 +109,15 @@ class Bash:
         captured = CapturedOutput()
         kept = KeptOutput(self._workspace.new_output_file)
         live = LiveOutput(captured, on_output)
+        without_keys = KeysTakenOut(await asyncio.to_thread(self._keys))
+
+        def pass_on(chunk: bytes) -> None:
+            if chunk:
+                kept.feed(chunk)
+                live.feed(chunk)
 
         def take(chunk: bytes) -> None:
-            kept.feed(chunk)
-            live.feed(chunk)
+            pass_on(without_keys.feed(chunk))
 
         try:
             async with self._launch(command, sandbox) as launch:
@@ -118,6 +128,7 @@ class Bash:
         except OSError as error:
             raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
         finally:
+            pass_on(without_keys.rest())
             live.close()
         where = await asyncio.to_thread(kept.close)
         output = captured.text(where).strip("\n")

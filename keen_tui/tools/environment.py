@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 
+from keen_tui.masking import known_keys
 from keen_tui.programs import absolute_folders
 
 _KEPT = frozenset(
@@ -47,6 +48,12 @@ def own_environment(environ: Mapping[str, str], keys: Collection[str]) -> dict[s
 def key_variables(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
     """The variables that hold API keys: those that somebody named, and those that are called so."""
     return frozenset({*named, *(name for name in environ if name.upper().endswith("_API_KEY"))})
+
+
+def api_keys(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
+    """The API keys that are known, with the values of the variables that hold some (see `key_variables`)."""
+    values = (environ.get(name, "").strip() for name in key_variables(environ, named))
+    return known_keys() | frozenset(filter(None, values))
 
 
 def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
-from keen_tui.masking import KeysTakenOut, known_keys
+from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult
 from keen_tui.programs import find_program
 from keen_tui.tools.base import OutputSink
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
-from keen_tui.tools.environment import key_variables, own_environment
+from keen_tui.tools.environment import api_keys, key_variables, own_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
@@ -50,7 +50,7 @@ class OwnCommands:
             ToolFailure: it can't be started.
         """
         hidden = key_variables(os.environ, self._key_variables())
-        without_keys = KeysTakenOut(known_keys() | {os.environ.get(name, "").strip() for name in hidden})
+        without_keys = KeysTakenOut(api_keys(os.environ, hidden))
         captured, kept = CapturedOutput(), KeptOutput(self._new_output_file)
         live = LiveOutput(captured, on_output)
         ended: Ended | None = None

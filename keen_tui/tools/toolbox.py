@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keen_tui.errors import ToolFailure
-from keen_tui.messages import ToolCall, ToolSpec
+from keen_tui.masking import taken_out
+from keen_tui.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.programs import find_program
 from keen_tui.tools.ask_user import AskUser
-from keen_tui.tools.base import Keeper, PreparedCall, Tool
+from keen_tui.tools.base import Keeper, OutputSink, PreparedCall, Run, Tool
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.edit_file import EditFile
+from keen_tui.tools.environment import api_keys
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
 from keen_tui.tools.own_command import OwnCommands
@@ -27,8 +35,11 @@ from keen_tui.tools.write_file import WriteFile
 
 
 class Toolbox:
-    """Finds the tool of a call. `sandbox` finds what its commands run in, `todos` is the model's list,
-    `own_commands` runs those of the user."""
+    """Finds the tool of a call.
+
+    `sandbox` finds what its commands run in, `todos` is the model's list, `own_commands` runs those of the
+    user. `keys` gives the API keys that are taken out of every result; it may read files.
+    """
 
     def __init__(
         self,
@@ -36,7 +47,9 @@ class Toolbox:
         sandbox: SandboxFinder | None = None,
         todos: TodoList | None = None,
         own_commands: OwnCommands | None = None,
+        keys: Callable[[], Collection[str]] = tuple,
     ) -> None:
+        self._keys = keys
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
         self.sandbox = sandbox or no_sandbox()
         self.todos = todos or TodoList()
@@ -64,7 +77,30 @@ class Toolbox:
             raise ToolFailure(f"there is no tool {clean(call.name)[:80]!r}. There are: {known}.")
         if call.problem:
             raise ToolFailure(call.problem)
-        return await tool.prepare(call.arguments)
+        keys = await asyncio.to_thread(self._keys)
+        with _no_key_in_failures(keys):
+            prepared = await tool.prepare(call.arguments)
+        outside = prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run))
+        display = taken_out(keys, prepared.display)
+        return replace(prepared, display=display, run=_without(keys, prepared.run), outside=outside)
+
+
+def _without(keys: Collection[str], run: Run) -> Run:
+    """The same, with the keys taken out of what comes of it."""
+
+    async def cleaned(on_output: OutputSink) -> ToolResult:
+        with _no_key_in_failures(keys):
+            return taken_out(keys, await run(on_output))
+
+    return cleaned
+
+
+@contextmanager
+def _no_key_in_failures(keys: Collection[str]) -> Iterator[None]:
+    try:
+        yield
+    except ToolFailure as failure:
+        raise ToolFailure(taken_out(keys, str(failure))) from None
 
 
 def build_toolbox(
@@ -88,6 +124,11 @@ def build_toolbox(
         key_variables: names the variables that hold API keys, beside those that are called so.
     """
     sandbox, todos = sandbox or no_sandbox(), TodoList()
+    named = cache(lambda: tuple(key_variables()))
+
+    def keys() -> frozenset[str]:
+        return api_keys(os.environ, named())
+
     workspace = Workspace(root, keeper, rules)
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
@@ -97,12 +138,13 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox),
+            Bash(workspace, sandbox, keys),
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),
         ),
         sandbox,
         todos,
-        OwnCommands(workspace.root, workspace.new_output_file, key_variables),
+        OwnCommands(workspace.root, workspace.new_output_file, named),
+        keys,
     )
