@@ -383,6 +383,13 @@ class ShellFinished(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class ContextMeasured(Struct, frozen=True, kw_only=True):
+    """How many tokens of the context window are taken: while a turn runs what it has reached, between turns
+    by the next request without its message. None where that can't be known."""
+
+    tokens: int | None
+
+
 class PolicyChanged(Struct, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
@@ -420,6 +427,7 @@ SessionEvent = (
     | SandboxFound
     | ModelChanged
     | PolicyChanged
+    | ContextMeasured
     | SessionOpened
     | SessionRestored
     | SessionRenamed

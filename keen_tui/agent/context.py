@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
+from keen_tui.agent.request_size import Measured
 from keen_tui.choices import PolicyName
-from keen_tui.events import Usage
 from keen_tui.history import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
@@ -23,43 +23,12 @@ from keen_tui.providers.base import StepRequest
 from keen_tui.providers.images import ImageSize, image_sizes
 from keen_tui.wording import image_line
 
-BYTES_PER_TOKEN = 4.0
-"""How many bytes of a request make a token, until a provider has told how many tokens one was."""
-
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
 
 
 _IMAGE_DATA = r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})[A-Za-z0-9+/]{200,}=*'
 """A pattern that is compiled when somebody looks at such a request, and not at every start."""
-
-
-class RequestSize:
-    """How large requests are in tokens, learned from what the provider reports."""
-
-    def __init__(self) -> None:
-        self.bytes_per_token = BYTES_PER_TOKEN
-        self._measured = 0
-
-    def expect(self, size: int) -> None:
-        """The next request has that many bytes."""
-        self._measured = size
-
-    def note(self, usage: Usage) -> None:
-        """Learn from the first step of a turn, whose request was measured."""
-        tokens = usage.tokens.input_tokens
-        if usage.step == 1 and tokens and self._measured:
-            self.bytes_per_token = min(max(self._measured / tokens, 1.0), 8.0)
-            self._measured = 0
-
-    def tokens(self, size: int) -> int:
-        """About how many tokens that many bytes are."""
-        return round(size / self.bytes_per_token)
-
-    def as_text(self, size: int, images: Iterable[ImageSize]) -> int:
-        """The bytes that a request of so many would have, if its images were text of as many tokens."""
-        weights = (round(image.tokens * self.bytes_per_token) - image.bytes for image in images)
-        return size + sum(weights)
 
 
 class _Row(Struct, frozen=True):
@@ -85,13 +54,12 @@ def report(
 ) -> ContextReport:
     """The next request under each policy. `draft` is the message that would be sent, "" for none yet; what
     the user ran goes with it."""
-    going = _with_draft(past, draft) if draft.strip() or past.ran else past
+    going = with_draft(past, draft)
     traces = pending.traces if pending else ()
     requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
     def sized(row: _Row) -> PartSize:
-        of_text = row.bytes - sum(image.bytes for image in row.images)
-        tokens = round(of_text / bytes_per_token) + sum(image.tokens for image in row.images)
+        tokens = Measured(row.bytes, row.images).tokens(bytes_per_token)
         return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
 
     columns = [_Column(request, agent, past) for request in requests]
@@ -223,7 +191,10 @@ def _json_bytes(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _with_draft(past: Past, draft: str) -> Past:
+def with_draft(past: Past, draft: str = "") -> Past:
+    """The past with the message that would be sent, "" for none; what the user ran goes with it."""
+    if not (draft.strip() or past.ran):
+        return past
     message = Message(role="user", text=draft, turn=DRAFT_TURN, ran=past.ran)
     return Past((*past.messages, message), past.steps)
 

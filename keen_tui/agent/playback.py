@@ -9,10 +9,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from keen_tui.agent.context_meter import tokens_reached
 from keen_tui.bus import EventBus
 from keen_tui.choices import Mode, PolicyName, Scope
 from keen_tui.errors import SessionRefused
-from keen_tui.events import Event, SessionOpened, SessionRestored, TextDelta, TurnAbandoned
+from keen_tui.events import (
+    ContextMeasured,
+    Event,
+    SessionOpened,
+    SessionRestored,
+    TextDelta,
+    TurnAbandoned,
+    Usage,
+)
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
@@ -171,8 +180,11 @@ def _with_pauses(records: Sequence[Record]) -> Iterator[tuple[Record, float]]:
 
 
 def _pieces(event: Event) -> Sequence[Event]:
-    """Text as it streamed, in small pieces."""
-    if isinstance(event, TextDelta):
-        starts = range(0, len(event.text), _PIECE)
-        return [replace(event, text=event.text[start : start + _PIECE]) for start in starts] or [event]
+    """Text as it streamed, in small pieces; with the usage of a step what its turn had reached."""
+    match event:
+        case TextDelta(text=text):
+            starts = range(0, len(text), _PIECE)
+            return [replace(event, text=text[start : start + _PIECE]) for start in starts] or [event]
+        case Usage() if event.turn:
+            return event, ContextMeasured(tokens=tokens_reached(event))
     return (event,)

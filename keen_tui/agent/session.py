@@ -29,7 +29,7 @@ class Session(SessionWork):
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
-        After all that find out what commands will run in, and tell."""
+        After all that measure the next request, find out what commands will run in, and tell."""
         loop = asyncio.get_running_loop()
 
         def load() -> None:
@@ -38,12 +38,13 @@ class Session(SessionWork):
             finally:
                 then()
                 with suppress(RuntimeError):  # the loop is closed: the user has left
-                    loop.call_soon_threadsafe(self._look_for_sandbox)
+                    loop.call_soon_threadsafe(self._warmed_up)
 
         threading.Thread(target=load, name="load-sdk", daemon=True).start()
 
-    def _look_for_sandbox(self) -> None:
+    def _warmed_up(self) -> None:
         if not self._is_closed:
+            self._meter.start()
             self._beside(self._tell_of_sandbox())
 
     async def _tell_of_sandbox(self) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 
 from keen_tui.agent.approvals import Approvals
-from keen_tui.agent.context import RequestSize
+from keen_tui.agent.context import with_draft
+from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.questions import Questions
+from keen_tui.agent.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.waiting import Waiting
 from keen_tui.bus import EventBus
@@ -83,6 +86,7 @@ class SessionFacts:
         self._policy = policy_of(policy)
         self._compact_at = compact_at
         self._size = RequestSize()
+        self._meter = ContextMeter(self._size, self._next_request, self.bus.publish, self._beside)
         self._conversation = Conversation()
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
@@ -179,6 +183,19 @@ class SessionFacts:
             self._publish(Notice(turn=0, text=said))
         self._told_of = now.text
 
+    def _next_request(self) -> Callable[[], Measured] | None:
+        """Measures what the next request holds without its message; None while something runs."""
+        if self.running or self._is_closed:
+            return None
+        past, traces = with_draft(self._conversation.past), self.pending.traces if self.pending else ()
+        return partial(measured_request, past, traces, self._policy, self._agent)
+
+    def _beside(self, deed: Coroutine[None, None, None]) -> None:
+        """Do it beside everything else; `close` waits for it."""
+        task = asyncio.create_task(deed)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
     def _require_idle(self, action: str) -> None:
         if self.running:
             what = "A summary is being written" if self._compacting else "A turn is running"
@@ -191,3 +208,4 @@ class SessionFacts:
         if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
             self._size.note(event)
         self.bus.publish(event)
+        self._meter.note(event)

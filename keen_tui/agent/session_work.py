@@ -10,7 +10,7 @@ from keen_tui.agent.compaction import compact
 from keen_tui.agent.images import images_of, publish_images
 from keen_tui.agent.loop import broken_by_bug, run_turn
 from keen_tui.agent.own_command import run_own_command
-from keen_tui.agent.request import step_request
+from keen_tui.agent.request_size import Measured, measured_request
 from keen_tui.agent.session_past import SessionPast
 from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
@@ -18,19 +18,12 @@ from keen_tui.errors import STOPPED
 from keen_tui.events import CompactionFailed, Notice, TurnError, TurnStarted
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import Recorder
-from keen_tui.providers.images import image_sizes
 
 log = logging.getLogger(__name__)
 
 
 class SessionWork(SessionPast):
     """Runs one thing at a time; what waited is sent when it is over."""
-
-    def _beside(self, deed: Coroutine[None, None, None]) -> None:
-        """Do it beside everything else; `close` waits for it."""
-        task = asyncio.create_task(deed)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
 
     def _begin(self, text: str) -> None:
         self._attempt = 0
@@ -133,19 +126,15 @@ class SessionWork(SessionPast):
         await self._measured(working)
         return None
 
-    async def _measured(self, working: WorkingTurn) -> int:
-        """Bytes of the turn's first request, counted in a thread: that of a long session takes a while."""
-        agent, past, traces = self._agent, working.past, working.traces
-
-        def counted() -> int:
-            specs = agent.toolbox.specs
-            request = step_request(past, traces, working.policy, agent, specs, agent.projector)
-            images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
-            return self._size.as_text(len(agent.provider.encoded(request)), images)
-
-        size = await asyncio.to_thread(counted)
-        self._size.expect(size)
-        return size
+    async def _measured(self, working: WorkingTurn) -> Measured:
+        """The turn's first request, measured in a thread: that of a long session takes a while."""
+        traces = working.traces
+        measured = await asyncio.to_thread(
+            measured_request, working.past, traces, working.policy, self._agent
+        )
+        self._size.expect(measured)
+        self._meter.begin(measured)
+        return measured
 
     def _send_queued(self) -> None:
         if not self._halting and (text := self._waiting.next()):

@@ -13,6 +13,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextMeasured,
     EndEvent,
     Event,
     ImagesAttached,
@@ -132,7 +133,9 @@ class _Folding:
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass
-            case QueueChanged() | ModeChanged() | SandboxFound() | SessionOpened() | SessionRestored():
+            case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured():
+                pass
+            case SessionOpened() | SessionRestored():
                 pass
             case _:
                 assert_never(event)

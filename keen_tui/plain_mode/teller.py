@@ -11,6 +11,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextMeasured,
     Event,
     ImagesAttached,
     MemoryEdited,
@@ -62,6 +63,9 @@ from keen_tui.plain_mode.streaming import LineStream, Reading
 from keen_tui.plain_mode.voice import Voice
 from keen_tui.ui.wording import MODES
 
+_SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
+"""Events that end no line of the reply."""
+
 
 class Teller:
     """Tells event by event. Questions it leaves to those who ask them."""
@@ -81,7 +85,7 @@ class Teller:
 
     def tell(self, event: Event) -> None:
         """Say what there is to be said of it."""
-        if not isinstance(event, TextDelta | Usage | ToolOutput | SandboxFound | QueueChanged):
+        if not isinstance(event, _SILENT):
             self._reply.pause(is_end=isinstance(event, TurnDone | TurnIncomplete | TurnError))
         if isinstance(event, SessionEvent):
             self._tell_of_session(event)
@@ -161,6 +165,8 @@ class Teller:
                 say(compaction_words(event))
             case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
                 pass  # the end of a summary, a choice and an opening are told by those who wait for them
+            case ContextMeasured():
+                pass  # /context tells it to those who ask
             case _:
                 assert_never(event)
 

@@ -15,6 +15,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextMeasured,
     Event,
     ImagesAttached,
     MemoryEdited,
@@ -151,6 +152,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, model=event)
         case PolicyChanged():
             return replace(state, policy=event.policy)
+        case ContextMeasured():
+            return replace(state, context_tokens=event.tokens)
         case SessionOpened() | SessionRestored() | SessionRenamed():
             return session_changed(state, event)
         case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
@@ -254,10 +257,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
 
 
 def _add_usage(state: UiState, usage: Usage) -> UiState:
-    used_in, used_out = usage.tokens.input_tokens, usage.tokens.output_tokens
-    is_of_turn = usage.turn > 0  # what a summary took says nothing about the next request
-    context = used_in + (used_out or 0) if is_of_turn and used_in is not None else state.context_tokens
-    counted = replace(state, context_tokens=context, spent=state.spent.plus(usage))
+    counted = replace(state, spent=state.spent.plus(usage))
     return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
 
 

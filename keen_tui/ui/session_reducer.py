@@ -49,7 +49,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
                 unsent=(*state.steered, *state.queue),
             )
         case SessionRestored():
-            return replace(state, restoring=False, taken_back="", notice=event.skipped)
+            return replace(state, restoring=False, taken_back="", context_tokens=None, notice=event.skipped)
         case SessionRenamed():
             return replace(state, title=event.title)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine
 from keen_tui.events import (
     ApprovalRequested,
+    ContextMeasured,
     Event,
     ReasoningDelta,
     TextDelta,
@@ -164,6 +165,7 @@ def discount_turn(turn: int = 4) -> list[Event]:
         *read(turn, "d2", "src/cart.py", 88),
         *failing_bash(turn, "d3", "pytest -q tests/test_cart.py"),
         Usage(turn=turn, step=1, tokens=TokenUsage(input_tokens=9_800, output_tokens=600), cost=0.0412),
+        ContextMeasured(tokens=10_400),
         TextDelta(turn=turn, step=2, text="**Found it.** The order is wrong, not the rounding."),
     ]
 

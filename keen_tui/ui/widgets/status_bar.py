@@ -16,6 +16,8 @@ from keen_tui.ui.widgets.rows import Rows, indented, spread
 _SIDE = 2
 _METER = 10
 _SHORT_METER = 7
+_ROOM_FOR_HINTS = 40
+"""Columns from which on two keys have room beside mode and meter."""
 
 
 class StatusBar(Rows):
@@ -89,10 +91,15 @@ class StatusBar(Rows):
 
     def _narrow_lefts(self, mode: Text, sandbox: Text, fill: Text) -> list[Text]:
         """Where there is little room: that there is no sandbox goes last, that there is one first."""
-        short = self._fill(_SHORT_METER, label=False)
+        short, number = self._fill(_SHORT_METER, label=False), self._fill(0, label=False)
         if self._state.sandbox and not self._state.sandbox.name:
-            return [self.fact(mode, sandbox, short), self.fact(mode, sandbox)]
-        return [self.fact(mode, fill), self.fact(mode, self._fill(_SHORT_METER)), self.fact(mode, short)]
+            return [
+                self.fact(mode, sandbox, short),
+                self.fact(mode, sandbox, number),
+                self.fact(mode, sandbox),
+            ]
+        whole = self._fill(_SHORT_METER)
+        return [self.fact(mode, each) for each in (fill, whole, short, number)]
 
     def _sandbox(self) -> Text:
         found = self._state.sandbox
@@ -101,7 +108,7 @@ class StatusBar(Rows):
         return Text("sandbox", self.look("dim")) if found.name else Text("no sandbox", self.look("wait"))
 
     def _fill(self, cells: int, *, label: bool = True, counts: bool = False) -> Text:
-        """How full the context window is, with a meter of so many cells."""
+        """How full the context window is, with a meter of so many cells, 0 for the number alone."""
         look, used = self.look, self._state.context_tokens
         window = self._state.model.context_window if self._state.model else None
         if used is None:
@@ -109,13 +116,13 @@ class StatusBar(Rows):
         if not window:
             return Text.assemble(("context ", look("dim")), (tokens(used), look("text")))
         share = used / window
-        filled, track = meter(share, cells, self.glyphs)
+        filled, track = meter(share, cells, self.glyphs) if cells else ("", "")
         role = "wait" if share > 0.8 else "accent"
         return Text.assemble(
             ("context " if label else "", look("dim")),
             (filled, look(role)),
             (track, look("track")),
-            (f" {share * 100:.0f} %", look("text")),
+            (f"{' ' if cells else ''}{share * 100:.0f} %", look("text")),
             (f"  {tokens(used)} of {tokens(window)}" if counts else "", look("dim")),
         )
 
@@ -145,7 +152,7 @@ class StatusBar(Rows):
             waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
             return self.fact(waits, help_key) if room > 50 else waits
         if state.running:
-            return self._right_of_running(help_key)
+            return self._right_of_running(help_key if room >= _ROOM_FOR_HINTS else Text())
         if state.pending:
             return self._pending_badge(room)
         if self._overlay_open:
@@ -155,7 +162,7 @@ class StatusBar(Rows):
             words = f"{glyphs.stopped} stopped" if stopped else f"{glyphs.failed} failed"
             failed = Text(words, look("fail", bold=True))
             return self.fact(failed, self.hint("retry", "send again"))
-        return self.fact(self.hint("palette"), help_key)
+        return self.fact(self.hint("palette"), help_key) if room >= _ROOM_FOR_HINTS else help_key
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs

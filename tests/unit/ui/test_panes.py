@@ -13,7 +13,15 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
-from keen_tui.events import Event, ModelChanged, ReasoningDelta, SandboxFound, TextDelta, Usage
+from keen_tui.events import (
+    ContextMeasured,
+    Event,
+    ModelChanged,
+    ReasoningDelta,
+    SandboxFound,
+    TextDelta,
+    Usage,
+)
 from keen_tui.messages import TokenUsage
 from keen_tui.ui.actions import ACTIONS
 from keen_tui.ui.glyphs import UNICODE
@@ -161,6 +169,15 @@ def test_in_a_narrow_status_bar_tokens_go_first_then_cost_then_the_sandbox() -> 
     assert kept[-1] == [False, False, False, True, True]
 
 
+@pytest.mark.parametrize("name", ["bubblewrap", ""])
+def test_the_meter_has_room_in_the_smallest_terminal(name: str) -> None:
+    idle = UiState(sandbox=SandboxFound(name=name, reason="" if name else "Why."), context_tokens=10_000)
+    for state in (idle, replace(idle, phase="waiting")):
+        row = status(state, 40)
+        assert "5 %" in row and len(row) <= 40
+        assert ("no sandbox" in row) == (not name)
+
+
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
     bar = StatusBar(STYLES, UNICODE)
     bar._state = apply_all(UiState(), story.discount_turn(1), 1.0)
@@ -172,7 +189,9 @@ def test_without_a_known_window_only_the_tokens_are_told() -> None:
 def test_cost_and_cached_share_are_told_and_given_up_in_their_order() -> None:
     tokens = TokenUsage(input_tokens=10_000, output_tokens=600, cached_tokens=8_200)
     used = Usage(turn=1, step=1, tokens=tokens, cost=0.0412)
-    state = apply_all(UiState(), [story.started(1, "go"), used, story.done(1)], 1.0)
+    state = apply_all(
+        UiState(), [story.started(1, "go"), used, ContextMeasured(tokens=10_600), story.done(1)], 1.0
+    )
     whole = status(state, 120)
     assert "↑10k (82 % cached) ↓600   $0.04" in whole
     narrower = status(state, 84)

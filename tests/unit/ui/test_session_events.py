@@ -10,6 +10,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextMeasured,
     Event,
     MemoryEdited,
     MessageTakenBack,
@@ -23,9 +24,8 @@ from keen_tui.events import (
     TextDelta,
     TurnError,
     TurnUndone,
-    Usage,
 )
-from keen_tui.messages import CommandFailed, FileChanged, TokenUsage, TurnMemory
+from keen_tui.messages import CommandFailed, FileChanged, TurnMemory
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.state import CompactionBlock, EndBlock, NoticeBlock, UiState, UserBlock
 from tests.support import story
@@ -134,8 +134,8 @@ def test_a_second_summary_stands_behind_the_first() -> None:
 
 
 def test_summarised_turns_carry_nothing_of_their_own_and_the_summary_counts() -> None:
-    usage = Usage(turn=3, step=1, tokens=TokenUsage(input_tokens=9_000, output_tokens=600))
-    before = after(*story.three_turns(), usage, story.started(4, "more"), story.done(4, carried=300))
+    measured = ContextMeasured(tokens=9_600)
+    before = after(*story.three_turns(), measured, story.started(4, "more"), story.done(4, carried=300))
     state = after(CompactionStarted(turns=3), compacted(3), state=before)
     assert [(row.summarised, row.carried_bytes) for row in state.turns] == [
         (True, 0),

@@ -9,6 +9,7 @@ from keen_tui.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
+    ContextMeasured,
     Event,
     MessageTakenBack,
     ModeChanged,
@@ -279,13 +280,14 @@ def test_a_notice_of_a_turn_stands_in_the_transcript_and_others_above_the_compos
     assert state.notice == "refused"
 
 
-def test_usage_adds_up_and_the_newest_request_is_the_context() -> None:
+def test_usage_adds_up_and_says_nothing_about_the_next_request() -> None:
     first = Usage(turn=1, step=1, tokens=TokenUsage(input_tokens=100, output_tokens=10))
     second = Usage(turn=1, step=2, tokens=TokenUsage(input_tokens=150, output_tokens=20))
     unknown = Usage(turn=1, step=3, tokens=TokenUsage())
-    state = after(first, second, unknown)
+    state = after(ContextMeasured(tokens=40), first, second, unknown)
     spent = state.spent
-    assert (state.context_tokens, spent.input_tokens, spent.output_tokens) == (170, 250, 30)
+    assert (state.context_tokens, spent.input_tokens, spent.output_tokens) == (40, 250, 30)
+    assert after(ContextMeasured(tokens=None), state=state).context_tokens is None
 
 
 def test_the_cost_adds_up_by_turn_and_is_unknown_once_a_part_is() -> None:
@@ -337,9 +339,3 @@ def test_a_summary_that_is_tried_again_is_one_block_and_its_wait_is_shown() -> N
     stopped = after(failed, state=state)
     assert stopped.live == (CompactionBlock(turn=0, start=start, text="cut of", end=failed),)
     assert stopped.phase == "idle"
-
-
-def test_what_a_summary_took_is_spent_and_leaves_the_context_as_it_was() -> None:
-    state = after(story.started(1, "hi"), Usage(turn=1, step=1, tokens=TokenUsage(input_tokens=100)))
-    summarised = after(Usage(turn=0, step=0, tokens=TokenUsage(input_tokens=9_000)), state=state)
-    assert (summarised.context_tokens, summarised.spent.input_tokens) == (100, 9_100)

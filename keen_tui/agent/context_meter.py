@@ -1,0 +1,126 @@
+"""How much of the context window is taken: by the running turn, or between turns by the next request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+
+from keen_tui.agent.request_size import Measured, RequestSize
+from keen_tui.events import (
+    Compacted,
+    ContextMeasured,
+    Event,
+    MemoryEdited,
+    MessageTakenBack,
+    ModelChanged,
+    PolicyChanged,
+    SessionOpened,
+    SessionRestored,
+    ShellFinished,
+    ToolFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnUndone,
+    Usage,
+)
+
+log = logging.getLogger(__name__)
+
+_CHANGES_NEXT_REQUEST = (
+    Compacted,
+    MemoryEdited,
+    MessageTakenBack,
+    ModelChanged,
+    PolicyChanged,
+    SessionOpened,
+    SessionRestored,
+    ShellFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnUndone,
+)
+
+
+class ContextMeter:
+    """Publishes `ContextMeasured`. It is silent until `start`, so that a front end without a meter pays
+    nothing for it.
+
+    Args:
+        size: how many tokens a request is.
+        next_request: measures the next request in a thread; None while something runs.
+        publish: where the events go.
+        beside: runs a coroutine beside everything else.
+    """
+
+    def __init__(
+        self,
+        size: RequestSize,
+        next_request: Callable[[], Callable[[], Measured] | None],
+        publish: Callable[[Event], None],
+        beside: Callable[[Coroutine[None, None, None]], None],
+    ) -> None:
+        self._size = size
+        self._next_request = next_request
+        self._publish = publish
+        self._beside = beside
+        self._is_on = False
+        self._is_measuring = False
+        self._is_stale = False
+        self._reached = 0
+
+    def start(self) -> None:
+        """Publish from now on, first of the next request."""
+        self._is_on = True
+        self._refresh()
+
+    def begin(self, first_request: Measured) -> None:
+        """A turn sends its first request now."""
+        self._reach(self._size.tokens(first_request))
+
+    def note(self, event: Event) -> None:
+        """Go on by what happens in the session."""
+        match event:
+            case Usage() if event.turn:
+                if (used := tokens_reached(event)) is not None:
+                    self._reach(used)
+            case ToolFinished():
+                result = Measured(len(event.result.text.encode("utf-8", "replace")))
+                self._reach(self._reached + self._size.tokens(result))
+            case _ if isinstance(event, _CHANGES_NEXT_REQUEST):
+                self._refresh()
+
+    def _reach(self, tokens: int) -> None:
+        self._reached = tokens
+        if self._is_on:
+            self._publish(ContextMeasured(tokens=tokens))
+
+    def _refresh(self) -> None:
+        self._is_stale = True
+        if self._is_on and not self._is_measuring:
+            self._is_measuring = True
+            self._beside(self._measure())
+
+    async def _measure(self) -> None:
+        """Measure until nothing has changed meanwhile. A turn that begins measures its own request."""
+        try:
+            while self._is_stale and (measure := self._next_request()):
+                self._is_stale = False
+                measured = await asyncio.to_thread(measure)
+                if not self._is_stale and self._next_request():
+                    tokens = self._size.tokens(measured) if measured.bytes else None
+                    self._publish(ContextMeasured(tokens=tokens))
+        except Exception:
+            log.exception("the next request could not be measured")
+        finally:
+            self._is_measuring = False
+
+
+def tokens_reached(usage: Usage) -> int | None:
+    """What a turn holds after a step: its request and its reply. None where nothing was reported."""
+    sent = usage.tokens.input_tokens
+    return None if sent is None else sent + (usage.tokens.output_tokens or 0)
