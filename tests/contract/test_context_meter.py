@@ -67,7 +67,7 @@ async def test_while_a_turn_runs_the_meter_shows_what_it_has_reached(tmp_path: P
         await bench.log.caught_up()
         events = bench.log.events
         begun = next(place for place, event in enumerate(events) if isinstance(event, TurnStarted))
-        reached = [event.tokens for event in events[begun:] if isinstance(event, ContextMeasured)]
+        reached = [event.tokens or 0 for event in events[begun:] if isinstance(event, ContextMeasured)]
         assert reached[1] == 5_040, "the request and the reply, as the provider counts them"
         assert reached[1:5] == sorted(set(reached[1:5])), "it grows with each result"
         assert reached[4] > 5_040 + 20_000 / 8

@@ -165,7 +165,7 @@ async def test_nothing_can_be_changed_in_it(change: Callable[[Playback], object]
 
 async def test_the_meter_shows_what_a_turn_had_reached_while_it_plays_and_no_longer() -> None:
     tokens = TokenUsage(input_tokens=900, output_tokens=100)
-    past = [story.started(1, "hi"), Usage(turn=1, step=1, tokens=tokens), story.done(1)]
+    past: list[Event] = [story.started(1, "hi"), Usage(turn=1, step=1, tokens=tokens), story.done(1)]
     events = await all_of(recording(past), NEARLY_STILL)
     measured = [event for event in events if isinstance(event, ContextMeasured)]
     assert measured == [ContextMeasured(tokens=1_000)]
