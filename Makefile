@@ -12,8 +12,9 @@ run: $(READY)  ## start the program (without a terminal: play the tour as plain 
 demo: $(READY)  ## the guided tour: no key, no network
 	@$(BIN)/keen-tui --demo
 
-test: $(READY)  ## all tests
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
+test: $(READY)  ## all tests (SHUFFLE=123: in the order, and with the random examples, of that number)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal \
+		$(if $(SHUFFLE),--shuffle $(SHUFFLE) --hypothesis-seed $(SHUFFLE))
 
 crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes
 	$(BIN)/python -m tests.crash

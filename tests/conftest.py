@@ -2,7 +2,55 @@
 
 from __future__ import annotations
 
+import os
+import random
+from collections.abc import Iterator
+from itertools import groupby
+
 import pytest
+from hypothesis import HealthCheck, settings
+
+_TIME_AND_SIZE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="run the files, and the tests in each, in an order that this number decides",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Properties are tried on the same examples every time, except in long and in shuffled runs.
+
+    No example has a limit in time: on a loaded machine such a limit says nothing about the program.
+    """
+    settings.register_profile(
+        "keen",
+        deadline=None,
+        derandomize="KEEN_LONG_TESTS" not in os.environ and config.getoption("shuffle") is None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=[*_TIME_AND_SIZE, HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("keen")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        items[:] = _shuffled(items, random.Random(seed))
+
+
+def _shuffled(items: list[pytest.Item], chance: random.Random) -> Iterator[pytest.Item]:
+    """The files in any order and the tests of each in any order; a file's tests stay together."""
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    chance.shuffle(files)
+    for tests in files:
+        chance.shuffle(tests)
+        yield from tests
 
 
 @pytest.fixture(autouse=True)

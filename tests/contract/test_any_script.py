@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keen_tui.choices import Api, PolicyName
@@ -392,13 +392,7 @@ async def run(
         assert images and sum(len(message.images) for message in bench.messages()) == len(images)
 
 
-@settings(
-    max_examples=EXAMPLES,
-    derandomize=not LONG,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@settings(max_examples=EXAMPLES)
 @given(
     api=st.sampled_from(APIS),
     policy=st.sampled_from(POLICIES),

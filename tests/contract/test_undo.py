@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keen_tui.messages import ToolCall
@@ -88,7 +88,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(changes=CHANGES)
 def test_undone_from_the_newest_turn_on_everything_is_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, str, str]]

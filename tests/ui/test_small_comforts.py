@@ -182,6 +182,19 @@ async def test_a_hidden_panel_comes_out_for_the_row_of_a_block(tmp_path: Path) -
         assert driver.screen.overlay_open
 
 
+async def test_a_panel_that_comes_out_keeps_the_focus_however_late_it_is_drawn(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(80, 24)) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1))
+        driver.screen.transcript.focus()
+        assert driver.screen.transcript.reveal(1, "a")
+        with driver.app.batch_update():
+            await driver.press("a")
+            await driver.until(lambda: driver.screen.overlay_open)
+            await driver.pilot.pause()
+        await driver.pilot.pause()
+        assert driver.screen.focused is driver.screen.sidebar.activity
+
+
 async def test_a_click_on_a_changed_file_shows_what_its_turn_changed(tmp_path: Path) -> None:
     history = FakeHistory()
     history.turns = {1: turn_three(turn=1)}

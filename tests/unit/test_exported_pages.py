@@ -176,7 +176,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(pieces, max_size=14).map("".join))
 def test_no_text_makes_html_in_markdown_or_on_the_page(text: str) -> None:
     events = source(started(1, text), said(1, text), done(1))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from keen_tui.memory.inband import IN_BAND_PROMPT, TAG_LIMIT, InBandFilter, visible
@@ -106,7 +106,6 @@ def test_a_long_reply_is_not_gathered() -> None:
     assert min(map(len, let_through)) >= len("word")
 
 
-@settings(deadline=None)
 @given(pieces, st.lists(st.integers(0, 80)))
 def test_pieces_make_no_difference(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
@@ -114,7 +113,6 @@ def test_pieces_make_no_difference(parts: list[str], cuts: list[int]) -> None:
     assert "".join(streamed(text, range(len(text)))) == visible(text)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -132,7 +130,6 @@ def test_nothing_inside_a_block_is_shown(turns: list[tuple[str, str, str, str]])
     assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", "".join(before for before, *_ in turns))
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_text_without_tags_is_let_through_unchanged(text: str) -> None:
     if "keen_" not in text.lower():

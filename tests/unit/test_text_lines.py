@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keen_tui.diffing import MOST_ROWS, diff_display
@@ -27,7 +27,6 @@ TEXT = st.builds(
 @example("x" * (WHOLE - 1) + "\r\n" + "y")
 @example("x" * WHOLE + "\r\n" + "y")
 @example("\r" * WHOLE + "\n")
-@settings(deadline=None)
 def test_lines_are_the_same_wherever_the_text_is_taken_apart(text: str) -> None:
     lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
     assert lines_with_ends(text) == lines
@@ -39,7 +38,6 @@ def test_lines_are_the_same_wherever_the_text_is_taken_apart(text: str) -> None:
 
 
 @given(TEXT)
-@settings(deadline=None)
 def test_pieces_are_whole_lines_and_short_unless_a_line_is_long(text: str) -> None:
     found = list(pieces(text))
     assert "".join(found) == text

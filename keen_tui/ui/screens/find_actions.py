@@ -8,6 +8,7 @@ from textual import on
 from textual.widget import Widget
 
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.screens.layout import is_displayed
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.finding import Way
@@ -111,7 +112,7 @@ class FindActions(Stage):
         self.transcript.stop_finding(stay=stay)
         if bar:
             bar.remove()
-        if self.question_pane.question:
-            self.question_pane.take_focus()
+        if before and is_displayed(before) and not self.question_pane.question:
+            self.set_focus(before)
         else:
-            self.set_focus(before if before and before.is_on_screen else self.prompt)
+            self.focus_input()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 from textual.geometry import Size
+from textual.widget import Widget
 
 SMALLEST = Size(40, 10)
 _SIDEBAR_FROM = 100
@@ -51,3 +52,12 @@ def layout_of(size: Size, sidebar_wanted: int = 0) -> Layout:
 
 def _beside(columns: int) -> int:
     return next(width for least, width in _SIDEBAR_COLUMNS if columns >= least)
+
+
+def is_displayed(widget: Widget) -> bool:
+    """Whether a widget and everything around it is to be shown, drawn yet or not.
+
+    `Widget.is_on_screen` knows only the last layout: a panel that has just come out isn't in it yet.
+    """
+    around = (node for node in widget.ancestors_with_self if isinstance(node, Widget))
+    return widget.is_attached and all(node.display for node in around)

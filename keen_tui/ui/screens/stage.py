@@ -24,7 +24,7 @@ from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import keys_of, shown, shown_key
 from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
-from keen_tui.ui.screens.layout import SMALLEST, Layout, layout_of
+from keen_tui.ui.screens.layout import SMALLEST, Layout, is_displayed, layout_of
 from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -302,16 +302,22 @@ class Stage(Screen[None]):
         self.transcript.live_output = not beside
         self.question_pane.set_hidden(shape.tiny)
         self.question_pane.refresh(layout=True)
+        if self.focused and not is_displayed(self.focused):
+            self.focus_input()  # at once: else Textual moves it to the nearest pane
         self.call_after_refresh(self._laid_out)
 
     def _laid_out(self) -> None:
-        """A pane that is hidden can't keep the focus: it goes to where one writes or answers."""
-        if self.focused is None or not self.focused.is_on_screen:
-            if self.question_pane.question:
-                self.question_pane.take_focus()
-            else:
-                self.prompt.focus()
+        """Move the focus out of a pane that the styles hide, and to the input where nothing has it."""
+        if self.focused is None or not is_displayed(self.focused):
+            self.focus_input()
         self._show_status()
+
+    def focus_input(self) -> None:
+        """Move the focus to where one writes or answers."""
+        if self.question_pane.question:
+            self.question_pane.take_focus()
+        else:
+            self.set_focus(self.prompt)
 
     def _begin_session(self, session_id: str) -> None:
         """What is drawn next is no continuation. The draft in the composer stays."""

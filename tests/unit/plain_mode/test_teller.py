@@ -76,7 +76,7 @@ def test_a_reply_is_told_whole(text: str) -> None:
 
 @pytest.mark.parametrize("kind", EVENT_TYPES)
 def test_no_event_writes_more_than_lines_of_text(kind: type[Event]) -> None:
-    @settings(max_examples=15, deadline=None, database=None)
+    @settings(max_examples=15)
     @given(events(kind))
     def holds(event: Event) -> None:
         written = "".join(told(event, *turn(1, "a", "b")))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keen_tui.display import CommandDisplay
@@ -47,7 +47,7 @@ def mended(session: SessionFile) -> SessionFile:
     return again
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50)
 @given(events=st.lists(any_event, max_size=8))
 def test_what_was_written_is_read(file: Path, events: list[Event]) -> None:
     session = read(file, b"".join(lines(events)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keen_tui.events import Event, TextDelta
@@ -62,7 +62,7 @@ def test_any_words_are_found_as_they_are(store: SessionStore, words: str) -> Non
     assert [hit.turn for hit in hits] == [1]
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50)
 @given(st.text(min_size=1).filter(str.strip), st.text(), st.text())
 def test_what_was_written_is_found(store: SessionStore, words: str, before: str, after: str) -> None:
     hits = search(store, words, started(1, before + words + after))

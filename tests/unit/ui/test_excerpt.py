@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
@@ -25,7 +25,6 @@ WORDS = st.sampled_from(["word ", "x" * 99, "日本\n", "a line\n", "\n", "\x1b[
 @given(ENDS, WORDS, st.sampled_from([3, 240, 999, 2_000, 9_000]), ENDS)
 @example("", "x", MOST_CHARACTERS + 1, "")
 @example("", "\n", MOST_LINES + 1, "")
-@settings(deadline=None)
 def test_long_prose_is_drawn_with_both_ends_and_copied_whole(
     begin: str, word: str, times: int, end: str
 ) -> None:

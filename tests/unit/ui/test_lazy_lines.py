@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.segment import Segment
 
@@ -60,7 +60,6 @@ def test_rows_are_a_sequence_like_any_other() -> None:
 
 @given(TEXT, st.integers(3, 60))
 @example("日" * 100, 3)
-@settings(deadline=None)
 def test_a_display_has_as_many_rows_as_it_says_and_shows_all_of_the_text(text: str, width: int) -> None:
     styles = look().styles
     displays: list[Display] = [

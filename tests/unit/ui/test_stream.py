@@ -50,7 +50,7 @@ def texts(lines: list[Line]) -> list[str]:
     return [line.text.rstrip() for line in lines]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(DOCUMENT, st.lists(st.integers(1, 200), max_size=30))
 def test_text_cut_anywhere_is_drawn_as_in_one_piece(text: str, cuts: list[int]) -> None:
     assert streamed(text, cuts, draw_between=True) == render_markdown(text, LOOK)
@@ -73,7 +73,7 @@ BITS = ("\n", "\n\n", "\t", "  ", "[x]: http://y", "[x]", "<b>", "`", "**", "\\"
 ODDS = st.sampled_from((*FENCES, *BLOCKS, *BITS))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @example("```py\n```py\n\t")
 @example("- a\n   ```\n\n\t")
 @given(st.lists(ODDS, max_size=25).map("".join) | st.lists(ODDS, max_size=25).map("\n".join))
