@@ -19,7 +19,8 @@ class SavedSession(Struct, frozen=True, kw_only=True):
     """One session in a list. Times are seconds since the epoch, `size` is in bytes.
 
     `title` is the user's own or the first line of the first message, "" while there is none. `in_use`:
-    some program has it open now. `problem` says why it can't be opened, "" when it can.
+    some program has it open now. `problem` says why it can't be opened, "" when it can. `is_empty`: the file
+    has no whole record, so lists leave it out.
     """
 
     id: str
@@ -32,6 +33,7 @@ class SavedSession(Struct, frozen=True, kw_only=True):
     in_use: bool = False
     forked_from: str = ""
     problem: str = ""
+    is_empty: bool = False
 
 
 class Earlier(Struct, frozen=True, kw_only=True):

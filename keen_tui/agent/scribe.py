@@ -84,11 +84,12 @@ class Scribe:
     async def _open_locked(self, path: Path) -> Any:
         """The session file, which is this program's own from its first line on. Raises OSError."""
         if self._lock is None:
-            self._lock = await asyncio.to_thread(self._locked, path)
+            self._lock = await asyncio.to_thread(self._locked)
         return await self._opener(path)
 
-    def _locked(self, path: Path) -> SessionLock:
+    def _locked(self) -> SessionLock:
         """The lock, taken late. What another program did to the file meanwhile is not written over."""
+        path = self.path
         try:
             lock = self._store.lock(path)
         except (StorageFailed, SessionRefused) as error:

@@ -41,7 +41,7 @@ from keen_tui.events import (
     ToolOutput,
     ToolStarted,
 )
-from keen_tui.storage.paths import private_opener, sync_folder
+from keen_tui.storage.paths import beginning_file, private_opener, sync_folder
 from keen_tui.storage.records import Header, event_line, header_line
 
 log = logging.getLogger(__name__)
@@ -92,21 +92,15 @@ async def open_file(path: Path) -> Any:
     """The file, opened for appending, made where it is missing. Raises OSError."""
     import aiofiles  # noqa: PLC0415 - not before something is written
 
-    is_new = await asyncio.to_thread(_make_ready, path)
-    file = await aiofiles.open(path, "ab", buffering=0, opener=private_opener)
-    if is_new:
-        await asyncio.to_thread(sync_folder, path.parent)
-    return file
-
-
-def _make_ready(path: Path) -> bool:
-    """Make the folder of the file; gives whether the file is missing."""
-    make_private(path.parent)
-    return not path.exists()
+    await asyncio.to_thread(make_private, path.parent)
+    return await aiofiles.open(path, "ab", buffering=0, opener=private_opener)
 
 
 class Journal:
     """Appends what is published from now on to the file of a session.
+
+    A new file appears under its name only with its header and first events on the disk: a program that is
+    killed leaves no empty session.
 
     Args:
         size: bytes of the file that are whole lines; what lies behind them is written over.
@@ -138,6 +132,7 @@ class Journal:
         self._clock = clock
         self._retry_seconds = retry_seconds
         self._file: Any = None
+        self._is_beginning = False
         self._unsaved: list[bytes] = []
         self._written = 0
         self._problem = ""
@@ -226,17 +221,24 @@ class Journal:
             await self._open()
         await _write_whole(self._file, b"".join(self._unsaved[self._written :]))
         self._written = len(self._unsaved)
-        if boundary:
-            await self._file.flush()
-            await asyncio.to_thread(_sync, self._file.fileno())
-            self._size += sum(map(len, self._unsaved))
-            self._unsaved.clear()
-            self._written = 0
+        if not (boundary or self._is_beginning):
+            return
+        await self._file.flush()
+        await asyncio.to_thread(_sync, self._file.fileno())
+        began, self._is_beginning = self._is_beginning, False
+        if began:
+            await asyncio.to_thread(beginning_file(self.path).replace, self.path)
+        self._size += sum(map(len, self._unsaved))
+        self._unsaved.clear()
+        self._written = 0
+        if began:
+            await asyncio.to_thread(sync_folder, self.path.parent)
 
     async def _open(self) -> None:
         """Open the file and cut off what a failed attempt has left there."""
-        self._file = await self._opener(self.path)
-        found = os.fstat(self._file.fileno()).st_size
+        self._is_beginning = not await asyncio.to_thread(os.path.lexists, self.path)
+        self._file = await self._opener(beginning_file(self.path) if self._is_beginning else self.path)
+        found = 0 if self._is_beginning else os.fstat(self._file.fileno()).st_size
         if self._size and not found:
             self._unsaved.insert(0, header_line(self.header))
         self._size = min(self._size, found)

@@ -36,6 +36,11 @@ def workspace_folder(root: Path, workspace: Path) -> Path:
     return root / f"{slug}-{digest}"
 
 
+def beginning_file(path: Path) -> Path:
+    """Where a new session is written until its header and first events are on the disk."""
+    return path.with_suffix(".beginning")
+
+
 def private_opener(path: str, flags: int) -> int:
     """For `open(..., opener=...)`: new files are 0600; links are not followed, and nothing but a plain file
     is opened. Never blocks. Raises OSError."""

@@ -13,6 +13,7 @@ from keen_tui.errors import StorageFailed
 from keen_tui.history import SavedSession
 from keen_tui.measures import first_line
 from keen_tui.storage.paths import private_opener, require_regular
+from keen_tui.storage.reading import has_record
 from keen_tui.storage.records import SCHEMA, Header, parsed_header
 
 _HEAD = 65_536
@@ -45,6 +46,7 @@ def glance(path: Path, *, in_use: bool = False) -> SavedSession:
             size, changed = status.st_size, status.st_mtime
             header, title = _beginning(path, file)
             turns = _newest_turn(file, size)
+        is_empty = header.schema <= SCHEMA and (size <= _HEAD or not title) and not has_record(path)
     except (OSError, StorageFailed) as error:
         return _row(path, Header(id=path.stem, workspace="", began=0.0), problem=str(error))
     problem = (
@@ -54,7 +56,7 @@ def glance(path: Path, *, in_use: bool = False) -> SavedSession:
     )
     return _row(
         path, header, title=own_title(path) or title, last_used=changed, turns=turns, size=size,
-        in_use=in_use, problem=problem,
+        in_use=in_use, problem=problem, is_empty=is_empty,
     )  # fmt: skip
 
 
@@ -73,8 +75,10 @@ def title_file(path: Path) -> Path:
     return path.with_suffix(".title")
 
 
-def _row(path: Path, header: Header, *, title: str = "", last_used: float = 0.0, turns: int = 0,
-         size: int = 0, in_use: bool = False, problem: str = "") -> SavedSession:  # fmt: skip
+def _row(
+    path: Path, header: Header, *, title: str = "", last_used: float = 0.0, turns: int = 0, size: int = 0,
+    in_use: bool = False, problem: str = "", is_empty: bool = False,
+) -> SavedSession:  # fmt: skip
     return SavedSession(
         id=path.stem,
         title=title,
@@ -86,6 +90,7 @@ def _row(path: Path, header: Header, *, title: str = "", last_used: float = 0.0,
         in_use=in_use,
         forked_from=header.forked_from,
         problem=problem,
+        is_empty=is_empty,
     )
 
 

@@ -119,6 +119,13 @@ def read_header(path: Path) -> Header:
     return _no_header(path)
 
 
+def has_record(path: Path) -> bool:
+    """Whether anything of the session can be read: one whole record, the header aside. Raises OSError."""
+    with open(path, "rb", opener=private_opener) as file:
+        found = (record for line in file for record, _ in _salvaged(line)[0])
+        return any(record["type"] != "session" for record in found)
+
+
 def mend(session: SessionFile) -> SessionFile:
     """Lay the damaged bytes beside the file, leave what is whole in it. Interrupted, it can be done again.
 

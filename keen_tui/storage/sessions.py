@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -57,11 +58,11 @@ class SessionStore:
 
     def list(self, workspace: Path | None = None, *, most: int | None = None) -> tuple[SavedSession, ...]:
         """The sessions of a workspace, or of all, the newest used first; `most` is how many of them."""
-        return tuple(map(_row, self._entries(workspace)[:most]))
+        return tuple(islice(self._rows(workspace), most))
 
     def newest(self, workspace: Path) -> SavedSession | None:
         """The session of the workspace that was used last and can be opened."""
-        return next((row for row in map(_row, self._entries(workspace)) if not row.problem), None)
+        return next((row for row in self._rows(workspace) if not row.problem), None)
 
     def search(self, words: str) -> tuple[SearchHit, ...]:
         """Where the words stand, newest session first."""
@@ -243,6 +244,10 @@ class SessionStore:
     def _sessions(self) -> Path:
         return self.root / "sessions"
 
+    def _rows(self, workspace: Path | None) -> Iterator[SavedSession]:
+        """Sessions at a glance, the newest used first, without files that hold nothing."""
+        return (row for row in map(_row, self._entries(workspace)) if not row.is_empty)
+
     def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
         """The session files of a workspace, or of all, the newest used first."""
         folders = (
@@ -274,8 +279,8 @@ def _row(entry: SessionEntry) -> SavedSession:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what copies that were cut off by a kill have left there long ago."""
-    for half in folder.glob("*.forking"):
+    """Remove what a kill left behind there long ago: half copies, and sessions without a whole beginning."""
+    for half in (*folder.glob("*.forking"), *folder.glob("*.beginning")):
         with suppress(OSError):
             if half.lstat().st_mtime < time.time() - _STALE_SECONDS:
                 half.unlink()

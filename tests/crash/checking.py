@@ -46,6 +46,7 @@ def assert_saved(path: Path, saved: Records) -> list[Event]:
     numbers = [record.number for record in session.records]
     assert numbers == list(range(1, len(numbers) + 1)), "a record is missing, or there twice"
     assert len(session.damage) <= 1, "more than the last line is damaged"
+    assert session.records, "the file is there without a record"
     events = [record.event for record in session.records]
     assert_begins_with(_joined([as_record(event) for event in events]), _joined(saved))
     return events

@@ -28,7 +28,7 @@ from keen_tui.storage.journal import LAG, Journal, open_file
 from keen_tui.storage.reading import read_session
 from keen_tui.storage.records import Header
 from tests.support.agent import LIMIT
-from tests.support.breaking_file import Disk, Fault, full_after, in_pieces, refused
+from tests.support.breaking_file import BreakingFile, Disk, Fault, full_after, in_pieces, refused
 from tests.support.session_files import REPRESENTATIVE, done, started, turn, write_session
 
 
@@ -85,6 +85,38 @@ async def test_no_file_is_made_before_something_happens(bench: Bench) -> None:
     assert await bench.save(SessionOpened(id="s"), ModeChanged(mode="auto"))
     assert await bench.journal.close()
     assert not bench.path.parent.exists()
+
+
+async def test_a_new_file_appears_with_its_header_and_first_message(bench: Bench) -> None:
+    seen: list[bool] = []
+
+    class Watched(BreakingFile):
+        async def write(self, data: bytes) -> int:
+            seen.append(bench.path.exists())
+            return await super().write(data)
+
+        async def flush(self) -> None:
+            seen.append(bench.path.exists())
+            await super().flush()
+
+    async def open_watched(path: Path) -> Watched:
+        return Watched(await open_file(path), bench.disk)
+
+    await bench.journal.close()
+    bench.journal = bench.begin(opener=open_watched)
+    assert await bench.save(started(1))
+    assert seen == [False, False]
+    assert bench.saved == [started(1)]
+    assert [each.name for each in bench.path.parent.iterdir()] == [bench.path.name]
+
+
+async def test_a_disk_that_refuses_the_beginning_leaves_no_session(bench: Bench) -> None:
+    bench.disk.on_write = full_after(40)
+    assert not await bench.save(*turn(1))
+    assert not bench.path.exists()
+    bench.disk.on_write = lambda file, data: None
+    assert await bench.save(*turn(2))
+    assert bench.saved == [*turn(1), *turn(2)]
 
 
 async def test_what_passes_is_not_saved(bench: Bench) -> None:

@@ -166,10 +166,30 @@ def test_what_is_no_session_never_stops_a_list_or_a_search(store: SessionStore, 
     (folder.parent / "loop").symlink_to(folder.parent)
     rows = {row.id: row for row in store.list(workspace)}
     problems = {id for id, row in rows.items() if row.problem}
-    assert set(rows) == {good.stem, "link", "fifo", "folder", "empty", "nuls", "deep", "odd", "newer"}
+    assert set(rows) == {good.stem, "link", "fifo", "folder", "newer"}, "without a record nothing is listed"
     assert problems == {"link", "fifo", "folder", "newer"}
     assert [hit.session.id for hit in store.search("please do")] == [good.stem]
     assert set(rows) == {row.id for row in store.list()}
+
+
+NO_RECORD = {
+    "empty": b"",
+    "half a header": header_line(Header(id="x", workspace="/", began=1.0))[:30],
+    "a header alone": header_line(Header(id="x", workspace="/", began=1.0)),
+    "half a message": b"".join(lines(turn(1)[:1]))[:-4],
+}
+
+
+@pytest.mark.parametrize("content", NO_RECORD.values(), ids=NO_RECORD)
+def test_a_newer_file_without_a_whole_record_is_passed_over(
+    store: SessionStore, workspace: Path, content: bytes
+) -> None:
+    good = saved(store, workspace)
+    store.new_path(workspace).write_bytes(content)
+    newest = store.newest(workspace)
+    assert newest is not None
+    assert newest.id == good.stem
+    assert [row.id for row in store.list(workspace)] == [good.stem]
 
 
 def test_a_session_may_be_named_by_the_beginning_of_its_id(store: SessionStore, workspace: Path) -> None:
