@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -25,6 +26,13 @@ def find_program(name: str, environ: Mapping[str, str] = os.environ) -> str | No
 def program_of_commands(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
     """The absolute path of the program that a command of that name would run, or None."""
     return shutil.which(name, path=os.pathsep.join(_folders(environ)))
+
+
+def own_code() -> tuple[Path, ...]:
+    """What this program is loaded from, at its next start too: the folders of its modules and of its Python,
+    as they are named and with their links resolved. Looks at the disk."""
+    named = [Path(__file__).parent, *map(Path, (sys.prefix, sys.base_prefix, *sys.path))]
+    return tuple(dict.fromkeys(form for path in named for form in (path.absolute(), path.resolve())))
 
 
 def absolute_folders(path: str) -> str:

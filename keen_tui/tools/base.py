@@ -36,6 +36,7 @@ class Access(Struct, frozen=True, kw_only=True):
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
     `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule.
+    `is_own_code`: a write to what this program is loaded from.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -48,6 +49,7 @@ class Access(Struct, frozen=True, kw_only=True):
     mentions: tuple[tuple[str, ...], ...] = ()
     sandboxed: bool = False
     insists: str = ""
+    is_own_code: bool = False
 
     @property
     def reads_only(self) -> bool:

@@ -8,6 +8,7 @@ from keen_tui.diffing import diff_display
 from keen_tui.display import DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import FileChanged, ToolResult
+from keen_tui.programs import own_code
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.known import digest
 from keen_tui.tools.replacing import replace_file
@@ -38,6 +39,7 @@ async def prepared_change(
             inside=workspace.frees(place),
             concern=workspace.concern,
             creates=before is None,
+            is_own_code=any(place.path.is_relative_to(folder) for folder in own_code()),
         ),
         display=diff,
         run=run,

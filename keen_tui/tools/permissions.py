@@ -102,6 +102,8 @@ def _special(access: Access) -> str | None:
         return "it may hold keys or passwords, which the model's provider would get to see"
     if access.kind == "write" and runs_code_later(access.subject):
         return "what stands in it can run code later"
+    if access.is_own_code:
+        return "it is part of Keen itself, which runs it with your keys"
     return None
 
 

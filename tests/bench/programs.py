@@ -69,7 +69,7 @@ def place() -> Iterator[Place]:
 
 def keen(base_url: str = NOWHERE, *flags: str) -> tuple[str, ...]:
     """The command that starts the workspace against a server."""
-    return (sys.executable, "-m", "keen_tui", *_model(base_url), *flags)
+    return (sys.executable, "-P", "-m", "keen_tui", *_model(base_url), *flags)
 
 
 def watched(watches: str, place: Place, base_url: str = NOWHERE, *flags: str) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ async def killed_in_the_middle(here: Place, settings: str) -> str:
     ours = ("OPENAI", "ANTHROPIC", "KEEN")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "keen_tui", "-p", "u1", "--mode", "auto", "--model", "scripted",
+        sys.executable, "-P", "-m", "keen_tui", "-p", "u1", "--mode", "auto", "--model", "scripted",
         "--api", here.api, "--base-url", here.server.base_url,
         cwd=here.workspace,
         env=environ | {"KEEN_HOME": str(here.home), "PYTHONPATH": str(Path.cwd())},

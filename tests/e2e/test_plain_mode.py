@@ -211,7 +211,7 @@ def test_a_session_goes_on_where_it_was_left(tmp_path: Path) -> None:
 def test_a_terminal_without_a_screen_is_told_of_plain_mode(tmp_path: Path, term: str, said: str) -> None:
     home = tmp_path / "home"
     environ = {"KEEN_HOME": str(home), "TERM": term}
-    argv: Sequence[str] = (sys.executable, "-m", "keen_tui")
+    argv: Sequence[str] = (sys.executable, "-P", "-m", "keen_tui")
     with TerminalProgram(argv, folder=tmp_path, environ=environ) as terminal:
         assert terminal.wait_for_exit() == 2
         assert said in bytes(terminal.output).decode()
@@ -222,7 +222,7 @@ def test_a_terminal_without_a_screen_is_told_of_plain_mode(tmp_path: Path, term:
 def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("plain = true\n")
     keyless = {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": "", "KEEN_HOME": str(tmp_path), "TERM": "dumb"}
-    argv: Sequence[str] = (sys.executable, "-m", "keen_tui")
+    argv: Sequence[str] = (sys.executable, "-P", "-m", "keen_tui")
     with TerminalProgram(argv, folder=tmp_path, environ=keyless, controls=True) as terminal:
         terminal.wait_for("No model is chosen yet.")
         ready(terminal)

@@ -38,7 +38,16 @@ def program(
     (home / "settings.toml").write_text(settings)
     server = ModelServer(script)
     with serving(server):
-        command = (sys.executable, "-m", "keen_tui", "--base-url", server.base_url, "--model", "scripted")
+        command = (
+            sys.executable,
+            "-P",
+            "-m",
+            "keen_tui",
+            "--base-url",
+            server.base_url,
+            "--model",
+            "scripted",
+        )
         environ = {"KEEN_HOME": str(home), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
         with TerminalProgram(
             (*command, *flags), columns=columns, rows=rows, folder=work, environ=environ, controls=controls
@@ -225,7 +234,7 @@ LAST_ROW = "ctrl+d leave"
 
 def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     environ = {"KEEN_HOME": str(tmp_path), "OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
-    command = (sys.executable, "-m", "keen_tui")
+    command = (sys.executable, "-P", "-m", "keen_tui")
     with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
         terminal.wait_for_screen("Choose a model to begin", "Enter a key", "Guided demo", LAST_ROW)
         terminal.type("\x1b")

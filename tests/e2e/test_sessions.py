@@ -40,7 +40,7 @@ def test_a_session_is_left_renamed_found_by_its_words_and_gone_on_with(tmp_path:
 
 def test_the_list_of_sessions_is_printed_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
     with TerminalProgram(
-        (sys.executable, "-m", "keen_tui", "sessions"),
+        (sys.executable, "-P", "-m", "keen_tui", "sessions"),
         folder=tmp_path,
         environ={"KEEN_HOME": str(tmp_path / "home")},
     ) as terminal:

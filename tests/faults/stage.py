@@ -52,7 +52,7 @@ class Stage:
     def program(self, *flags: str, limit: int = 0, home: str = "") -> Iterator[TerminalProgram]:
         """The program, until the block is left. No file of it grows beyond `limit` KB, 0: any size."""
         command = [
-            sys.executable, "-m", "keen_tui", "--base-url", self.server.base_url, "--model", "scripted",
+            sys.executable, "-P", "-m", "keen_tui", "--base-url", self.server.base_url, "--model", "scripted",
             "--api", self.case.api, "--api-key-env", "FAULT_KEY", *flags,
         ]  # fmt: skip
         if limit:

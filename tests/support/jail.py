@@ -70,6 +70,11 @@ class Jail:
         self.policy = replace(self.policy, hidden=(*self.policy.hidden, path))
         self.sandbox = self._made()
 
+    def protect(self, path: Path) -> None:
+        """From now on commands must not change it: Keen is loaded from there."""
+        self.policy = replace(self.policy, protected=(*self.policy.protected, path))
+        self.sandbox = self._made()
+
     def _made(self) -> Sandbox:
         made = SANDBOXES[self._name](self.policy)
         if isinstance(made, str):

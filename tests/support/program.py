@@ -46,6 +46,7 @@ class Program:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
         return await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",
             "-m",
             "keen_tui",
             *arguments,

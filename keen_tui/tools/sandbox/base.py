@@ -45,11 +45,14 @@ class Sandbox(Protocol):
 
 
 def require_no_links(policy: Policy) -> None:
-    """Raises OSError where a protected name is a link: a link can't be kept from being replaced."""
-    for path in policy.protected:
-        if path.is_symlink():
-            what_to_do = "put a folder in its place, or start with --no-sandbox"
-            raise OSError(None, f"{path.name} is a link, which no sandbox can protect: {what_to_do}")
+    """Raises OSError where a protected name, or a folder on the way to it, is a link: a link can't be kept
+    from being replaced."""
+    for protected in policy.protected:
+        for path in (protected, *protected.parents):
+            if path.is_relative_to(policy.workspace) and path.is_symlink():
+                name = path.relative_to(policy.workspace)
+                what_to_do = "put a folder in its place, or start with --no-sandbox"
+                raise OSError(None, f"{name} is a link, which no sandbox can protect: {what_to_do}")
 
 
 def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:

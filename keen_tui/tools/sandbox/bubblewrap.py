@@ -74,11 +74,21 @@ def _readable(policy: Policy) -> Iterator[str]:
 
 
 def _protected(policy: Policy, missing: Sequence[Path]) -> Iterator[str]:
+    for folder in _around(policy):
+        yield from ("--bind", str(folder), str(folder))
     for path in policy.protected:
         yield from _covered(path) if path in missing else _read_only(path)
     for path in policy.protected_if_there:
         if not path.is_symlink():
             yield from _read_only(path)
+
+
+def _around(policy: Policy) -> Iterator[Path]:
+    """The folders between the workspace and what is protected in it, outermost first. They are mounted on
+    themselves: only so can they not be renamed, together with what is mounted in them."""
+    above = {folder for path in policy.protected for folder in path.parents}
+    inside = (folder for folder in above if policy.workspace in folder.parents and folder.is_dir())
+    return iter(sorted(inside, key=lambda folder: len(folder.parts)))
 
 
 def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:

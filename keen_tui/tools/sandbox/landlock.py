@@ -139,10 +139,22 @@ def _in_workspace(policy: Policy) -> Iterator[Grant]:
     """All of it may be read, but what is hidden; each entry that is not protected may be written."""
     inside = [path for path in policy.hidden if path.is_relative_to(policy.workspace)]
     yield from _readable(policy.workspace, set(inside))
-    closed = {*policy.protected, *policy.protected_if_there}
+    closed = {*policy.protected, *policy.protected_if_there, *inside}
     for entry in policy.workspace.iterdir():
-        if entry not in closed and not any(path.is_relative_to(entry) for path in inside):
-            yield entry, _MAKES
+        yield from _writable(entry, closed)
+
+
+def _writable(path: Path, closed: set[Path]) -> Iterator[Grant]:
+    """Grants to write all of a path but what is closed in it; in the folders around that nothing new can be
+    made."""
+    if path in closed:
+        return
+    inside = {each for each in closed if path in each.parents}
+    if not inside:
+        yield path, _MAKES
+    elif not path.is_symlink():
+        for entry in path.iterdir():
+            yield from _writable(entry, inside)
 
 
 def _readable(path: Path, hidden: set[Path]) -> Iterator[Grant]:

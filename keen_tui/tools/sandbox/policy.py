@@ -59,7 +59,8 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     `readable` is what it may read besides, read-only, as far as it is there. `hidden` is never seen, even
     inside of something that is. `protected` is read-only in the workspace even where it is missing, and
-    `protected_if_there` where it is not. All paths are absolute; `workspace` and `home` are resolved.
+    `protected_if_there` where it is not; what Keen itself is loaded from is among the first. All paths are
+    absolute; `workspace` and `home` are resolved.
     """
 
     workspace: Path
@@ -78,6 +79,8 @@ class Policy(Struct, frozen=True, kw_only=True):
             return "the workspace holds folders of the system"
         if any(folder == self.workspace or folder in self.workspace.parents for folder in self.hidden):
             return "the workspace lies in the folder of Keen's own settings"
+        if self.workspace in self.protected:
+            return "Keen itself is loaded from the workspace (install it elsewhere, for example with pipx)"
         return ""
 
     def moved_to(self, workspace: Path) -> Policy:
@@ -100,6 +103,7 @@ def policy_for(
     own: tuple[Path, ...],
     environ: Mapping[str, str],
     *,
+    code: Iterable[Path] = (),
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -107,6 +111,7 @@ def policy_for(
     Args:
         own: folders with our settings, sessions and keys.
         environ: of the commands; what PATH names is readable.
+        code: what Keen itself is loaded from.
         resolved: gives where a path leads: PATH may name a home by a link, or by way of another folder.
     """
 
@@ -129,9 +134,18 @@ def policy_for(
             *(home / name for name in _TOOLCHAIN_SECRETS),
             *(Path("/etc", name) for name in _SECRETS),
         ),
-        protected=tuple(workspace / name for name in ALWAYS_PROTECTED),
+        protected=(
+            *(workspace / name for name in ALWAYS_PROTECTED),
+            *_outermost(path for path in code if path.is_relative_to(workspace)),
+        ),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
     )
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Those that lie in none of the others."""
+    paths = dict.fromkeys(paths)
+    return tuple(path for path in paths if not any(parent in paths for parent in path.parents))
 
 
 def _whole_installation(programs: Path, is_around: Callable[[Path], bool]) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.home import data_folder, home_folder
-from keen_tui.programs import find_program
+from keen_tui.programs import find_program, own_code
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
@@ -67,6 +67,7 @@ def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
         Path("/home/nobody" if home == "/" else home),
         tuple(own),
         child_environment(environ),
+        code=own_code(),
         resolved=os.path.realpath,
     )
 

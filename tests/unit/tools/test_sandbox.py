@@ -104,6 +104,33 @@ async def test_what_runs_programs_later_is_not_written(jail: Jail, name: str, th
     assert "evil" not in "".join(each.read_text() for each in before if each.is_file())
 
 
+@pytest.mark.parametrize("name", [".venv", "tools/python"])
+async def test_what_keen_is_loaded_from_is_not_written(jail: Jail, name: str) -> None:
+    module = jail.workspace / name / "lib/keen.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("before\n")
+    (jail.workspace / "src").mkdir()
+    jail.protect(jail.workspace / name)
+    top = name.partition("/")[0]
+    result = await jail(
+        f"echo evil > {module}; echo evil > {name}/lib/new.py; rm -rf {name}; mv {name} aside; "
+        f"mv {top} aside; mkdir -p {name}/lib && echo evil > {name}/lib/keen.py; cat {module} && echo fine > src/a.py"
+    )
+    assert result.text.endswith("before")
+    assert [each.name for each in module.parent.iterdir()] == ["keen.py"]
+    assert module.read_text() == "before\n"
+    assert (jail.workspace / "src/a.py").read_text() == "fine\n"
+
+
+async def test_nothing_runs_where_keen_is_loaded_by_way_of_a_link(jail: Jail) -> None:
+    (jail.workspace / "tools/python").mkdir(parents=True)
+    jail.protect(jail.workspace / "tools/python")
+    (jail.workspace / "tools").rename(jail.workspace / "elsewhere")
+    (jail.workspace / "tools").symlink_to("elsewhere")
+    with pytest.raises(ToolFailure, match="tools is a link"):
+        await jail("true")
+
+
 async def test_secrets_and_our_own_files_are_not_seen(jail: Jail) -> None:
     result = await jail(f"cat {jail.home}/.ssh/id_ed25519; grep -rs SECRET {jail.home}; ls {jail.own}")
     assert "TOP SECRET" not in result.text

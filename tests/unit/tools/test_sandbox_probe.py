@@ -68,6 +68,23 @@ def test_there_is_none_where_it_would_hold_nothing(workspace: str, said: str) ->
     assert found == Found(sandbox=None, reason=f"No sandbox: {said}.")
 
 
+def test_there_is_none_where_keen_is_loaded_from_the_workspace_itself() -> None:
+    work, code = (
+        Path("/home/u/work"),
+        (Path("/usr/lib/python3"), Path("/home/u/work"), Path("/home/u/work/.venv")),
+    )
+    found = find_sandbox(policy_for(work, Path("/home/u"), (), {}, code=code), os.environ)
+    assert found.sandbox is None
+    assert "Keen itself is loaded from the workspace" in found.reason
+
+
+def test_folders_in_the_workspace_that_keen_is_loaded_from_are_protected() -> None:
+    work = Path("/home/u/work")
+    code = (work / ".venv", work / ".venv/lib/python3", Path("/usr/lib/python3"), work / "keen_tui")
+    policy = policy_for(work, Path("/home/u"), (), {}, code=code)
+    assert set(policy.protected) == {work / name for name in (".git", ".keen", ".venv", "keen_tui")}
+
+
 async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> None:
     looks: list[int] = []
 
