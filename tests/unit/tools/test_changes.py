@@ -38,6 +38,16 @@ async def test_an_edit_changes_nothing_outside_its_place(tmp_path: Path, before:
     assert result.facts == (FileChanged(path="f.txt"),)
 
 
+async def test_an_edit_of_what_keen_is_loaded_from_is_known_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path / "lib"))
+    bench = ToolBench(tmp_path)
+    for path, is_own_code in (("lib/a.py", True), ("src/a.py", False)):
+        call = ToolCall(id="1", name="write_file", arguments={"path": path, "content": "x"})
+        assert (await bench.toolbox.prepare(call)).access.is_own_code == is_own_code
+
+
 async def test_lines_match_whatever_ending_the_file_has(tmp_path: Path) -> None:
     file = tmp_path / "f.txt"
     file.write_bytes(b"a\r\nb\r\nc\r\n")

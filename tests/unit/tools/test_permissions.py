@@ -19,6 +19,7 @@ WRITE = Access(kind="write", subject="src/a.py")
 CREATE = Access(kind="write", subject="notes.md", creates=True)
 WRITE_OUTSIDE = Access(kind="write", subject="/etc/hosts", inside=False)
 WRITE_MAKEFILE = Access(kind="write", subject="Makefile")
+WRITE_KEEN = Access(kind="write", subject="lib/a.py", is_own_code=True)
 COMMAND = Access(kind="command", subject="make test")
 COMMAND_READS = Access(kind="command", subject="ls", parts=(CommandPart(words=("ls",)),))
 SANDBOXED = Access(kind="command", subject="make test", sandboxed=True)
@@ -32,6 +33,7 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     (CREATE, "refuse", "ask", "allow", "allow"),
     (WRITE_OUTSIDE, "refuse", "ask", "ask", "allow"),
     (WRITE_MAKEFILE, "refuse", "ask", "ask", "allow"),
+    (WRITE_KEEN, "refuse", "ask", "ask", "allow"),
     (COMMAND, "refuse", "ask", "ask", "allow"),
     (COMMAND_READS, "refuse", "allow", "allow", "allow"),
     (SANDBOXED, "refuse", "ask", "allow", "allow"),

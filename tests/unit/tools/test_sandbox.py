@@ -114,7 +114,8 @@ async def test_what_keen_is_loaded_from_is_not_written(jail: Jail, name: str) ->
     top = name.partition("/")[0]
     result = await jail(
         f"echo evil > {module}; echo evil > {name}/lib/new.py; rm -rf {name}; mv {name} aside; "
-        f"mv {top} aside; mkdir -p {name}/lib && echo evil > {name}/lib/keen.py; cat {module} && echo fine > src/a.py"
+        f"mv {top} aside; mkdir -p {name}/lib && echo evil > {name}/lib/keen.py; "
+        f"cat {module} && echo fine > src/a.py"
     )
     assert result.text.endswith("before")
     assert [each.name for each in module.parent.iterdir()] == ["keen.py"]
