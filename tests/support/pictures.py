@@ -1,4 +1,7 @@
-"""`make pictures`: the pictures of the README, taken from the real program while the tour plays in it."""
+"""`make pictures`: the pictures of the README, taken from the real program while the tour plays in it.
+
+Three screens stand still, and tour.svg moves.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import asyncio
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -16,59 +20,146 @@ from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour import FIRST_PROMPT
 from keen_tui.ui.app import KeenApp, UiSettings
 from keen_tui.ui.port import Workplace
+from tests.support.moving import Frame, film
+from tests.support.svg import drawn_rows
 
-PATIENCE = 60.0
+PATIENCE = 300.0
+FILM_LABEL = (
+    "Keen TUI fixes a failing test. It asks before it runs the tests and before it edits the file. "
+    "The connection breaks, ctrl+r goes on from the last result, and the tests pass."
+)
+_STILL_SIZE, _FILM_SIZE = (120, 36), (104, 30)
+_BETWEEN_FRAMES, _A_FRAME = 0.35, 0.22
+"""Seconds between two frames of what goes on, and for how long the film shows each."""
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
-async def take(folder: Path, theme: str = "keen-dark") -> None:
-    """Play the first turn of the tour and write approval.svg, incomplete.svg and context.svg."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tour_session(Settings(), pace=4) as session:
-        app = KeenApp(lambda: Workplace(session=session), UiSettings(theme=theme))
-        async with app.run_test(size=(120, 36)) as pilot:
-            await _until(app, pilot, lambda: app.live)
-            app.suggest(FIRST_PROMPT)
-            await pilot.press("enter")
-            await _answer(app, pilot, "bash")
-            await _until(app, pilot, lambda: app.workspace.state.approval is not None)
-            await pilot.pause(1.0)
-            _write(app, folder / "approval.svg")
-            await _answer(app, pilot, "edit_file")
-            await _until(app, pilot, lambda: app.workspace.state.pending is not None)
-            await pilot.pause(1.0)
-            _write(app, folder / "incomplete.svg")
-            app.workspace.run("context")
-            await _until(app, pilot, lambda: app.screen is not app.workspace)
-            await pilot.pause(1.0)
-            _write(app, folder / "context.svg")
+class Recording:
+    """The tour in the real program, driven by keys."""
+
+    def __init__(self, app: KeenApp, pilot: Pilot[str | None]) -> None:
+        self.app = app
+        self.frames: list[Frame] = []
+        self._pilot = pilot
+        self._newest = 0.0
+
+    async def press(self, *keys: str) -> None:
+        await self._pilot.press(*keys)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait, and film meanwhile.
+
+        Raises:
+            TimeoutError: it never held.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the tour hangs")
+            await self._pilot.pause(0.02)
+            if time.monotonic() - self._newest >= _BETWEEN_FRAMES:
+                self.shoot(_A_FRAME)
+
+    async def until_asked(self, tool: str) -> None:
+        """Wait until the question about a call of that tool takes keys."""
+        await self.until(lambda: self._asks_for(tool))
+        await self._pilot.pause(0.6)
+
+    async def allow(self, tool: str) -> None:
+        await self.press("1")
+        await self.until(lambda: not self._asks_for(tool))
+
+    async def until_broken_off(self) -> None:
+        await self.until(lambda: self.app.workspace.state.pending is not None)
+        await self._pilot.pause(1.0)
+
+    async def until_done(self) -> None:
+        await self.until(lambda: self.app.workspace.state.turns[-1].status == "done")
+        await self._pilot.pause(1.0)
+
+    def shoot(self, seconds: float) -> None:
+        """Film the screen as it is now, to be shown for so long."""
+        self._newest = time.monotonic()
+        self.frames.append(Frame(tuple(drawn_rows(self.app)), seconds))
+
+    def save(self, file: Path) -> None:
+        """Save the screen without the web fonts that Textual names: a picture needs no network."""
+        picture = _FONT_FACES.sub("", self.app.export_screenshot(title="keen-tui"))
+        fonts = '"JetBrains Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace'
+        file.write_text(re.sub(r"font-family: (Fira Code|arial)[^;]*;", f"font-family: {fonts};", picture))
+
+    def _asks_for(self, tool: str) -> bool:
+        approval = self.app.workspace.state.approval
+        return approval is not None and approval.name == tool
+
+
+@asynccontextmanager
+async def recording(size: tuple[int, int], pace: float) -> AsyncIterator[Recording]:
+    """The tour before its first message; `pace` is that of its model."""
+    with tour_session(Settings(), pace=pace) as session:
+        app = KeenApp(lambda: Workplace(session=session), UiSettings(theme="keen-dark"))
+        async with app.run_test(size=size) as pilot:
+            tour = Recording(app, pilot)
+            await tour.until(lambda: app.live)
+            tour.frames.clear()
+            yield tour
             await session.close()
 
 
-async def _answer(app: KeenApp, pilot: Pilot[str | None], tool: str) -> None:
-    def asked() -> bool:
-        approval = app.workspace.state.approval
-        return approval is not None and approval.name == tool
+async def take_stills(folder: Path) -> None:
+    """Play the first turn and write approval.svg, incomplete.svg and context.svg."""
+    async with recording(_STILL_SIZE, pace=4) as tour:
+        tour.app.suggest(FIRST_PROMPT)
+        await tour.press("enter")
+        await tour.until_asked("bash")
+        await tour.allow("bash")
+        await tour.until_asked("edit_file")
+        tour.save(folder / "approval.svg")
+        await tour.allow("edit_file")
+        await tour.until_broken_off()
+        tour.save(folder / "incomplete.svg")
+        tour.app.workspace.run("context")
+        await tour.until(lambda: tour.app.screen is not tour.app.workspace)
+        await asyncio.sleep(1.0)
+        tour.save(folder / "context.svg")
 
-    await _until(app, pilot, asked)
-    await pilot.pause(0.6)  # the question ignores keys at first
-    await pilot.press("1")
-    await _until(app, pilot, lambda: not asked())
+
+async def take_film(file: Path) -> None:
+    """Play the first turn with its lost connection and the retry, and write that as one moving picture."""
+    async with recording(_FILM_SIZE, pace=2.5) as tour:
+        tour.shoot(1.0)
+        await _write_the_message(tour)
+        await tour.press("enter")
+        for tool in ("bash", "edit_file"):
+            await _look_and_allow(tour, tool)
+        await tour.until_broken_off()
+        still = len(tour.frames)
+        tour.shoot(4.0)
+        await tour.press("ctrl+r")
+        await _look_and_allow(tour, "bash")
+        await tour.until_done()
+        tour.shoot(6.0)
+        file.write_text(film(tour.frames, still, size=_FILM_SIZE, label=FILM_LABEL))
 
 
-async def _until(app: KeenApp, pilot: Pilot[str | None], holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        if time.monotonic() > deadline:
-            raise TimeoutError("the tour hangs")
-        await pilot.pause(0.02)
+async def _write_the_message(tour: Recording) -> None:
+    for at in range(0, len(FIRST_PROMPT), 4):
+        await tour.press(*("space" if key == " " else key for key in FIRST_PROMPT[at : at + 4]))
+        tour.shoot(0.15)
+    tour.shoot(0.8)
 
 
-def _write(app: KeenApp, file: Path) -> None:
-    """Save the screen without the web fonts that Textual names: a picture needs no network."""
-    picture = _FONT_FACES.sub("", app.export_screenshot(title="keen-tui"))
-    fonts = '"JetBrains Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace'
-    file.write_text(re.sub(r"font-family: (Fira Code|arial)[^;]*;", f"font-family: {fonts};", picture))
+async def _look_and_allow(tour: Recording, tool: str) -> None:
+    await tour.until_asked(tool)
+    tour.shoot(2.5)
+    await tour.allow(tool)
+
+
+async def take(folder: Path) -> None:
+    """Write all pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    await take_stills(folder)
+    await take_film(folder / "tour.svg")
 
 
 if __name__ == "__main__":

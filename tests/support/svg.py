@@ -13,25 +13,28 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
-_CELL, _ROW = 8, 17
-_PAPER, _INK = "#101010", "#d0d0d0"
+CELL, ROW = 8, 17
+PAPER, _INK = "#101010", "#d0d0d0"
 """Where a theme leaves the colour to the terminal."""
-_FONT = "'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace"
+FONT = "'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
 def picture(app: App[Any]) -> str:
     """What is on the screen now."""
     rows = app.screen._compositor.render_strips()
-    width, height = max(row.cell_length for row in rows) * _CELL, len(rows) * _ROW
+    width, height = max(row.cell_length for row in rows) * CELL, len(rows) * ROW
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'font-family="{_FONT}" font-size="13" shape-rendering="crispEdges">',
+        f'font-family="{FONT}" font-size="13" shape-rendering="crispEdges">',
         "<style>text { white-space: pre }</style>",
-        f'<rect width="{width}" height="{height}" fill="{_PAPER}"/>',
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
-    for number, row in enumerate(rows):
-        lines += _row(number, row)
-    return "\n".join([*lines, "</svg>", ""])
+    return "\n".join([*lines, *filter(None, drawn_rows(app)), "</svg>", ""])
+
+
+def drawn_rows(app: App[Any]) -> list[str]:
+    """The rows of the screen, each as the SVG elements that draw it, a line each."""
+    return ["\n".join(_row(*each)) for each in enumerate(app.screen._compositor.render_strips())]
 
 
 def _row(number: int, segments: Iterable[Segment]) -> Iterable[str]:
@@ -40,9 +43,9 @@ def _row(number: int, segments: Iterable[Segment]) -> Iterable[str]:
         text = "".join(segment.text for segment in run)
         cells = cell_len(text)
         ink, paper = _colours(style)
-        place = f'x="{column * _CELL}" y="{number * _ROW}"'
-        if paper != _PAPER:
-            yield f'<rect {place} width="{cells * _CELL}" height="{_ROW}" fill="{paper}"/>'
+        place = f'x="{column * CELL}" y="{number * ROW}"'
+        if paper != PAPER:
+            yield f'<rect {place} width="{cells * CELL}" height="{ROW}" fill="{paper}"/>'
         if text.strip():
             texts.append(_text(text, column, number, ink, style))
         column += cells
@@ -59,12 +62,12 @@ def _text(text: str, column: int, number: int, ink: str, style: Style) -> str:
         'font-style="italic"' if style.italic else "",
         'text-decoration="underline"' if style.underline else "",
     ]
-    place = f'x="{column * _CELL}" y="{number * _ROW + 13}" textLength="{cell_len(shown) * _CELL}"'
+    place = f'x="{column * CELL}" y="{number * ROW + 13}" textLength="{cell_len(shown) * CELL}"'
     return f"<text {place} {' '.join(filter(None, looks))}>{escape(shown)}</text>"
 
 
 def _colours(style: Style) -> Sequence[str]:
-    ink, paper = _colour(style, "color", _INK), _colour(style, "bgcolor", _PAPER)
+    ink, paper = _colour(style, "color", _INK), _colour(style, "bgcolor", PAPER)
     return (paper, ink) if style.reverse else (ink, paper)
 
 
