@@ -5,8 +5,6 @@ Keys are the ones that the program comes with: `keymap` knows those in use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from keen_tui.ui.action import Action
 from keen_tui.ui.page_actions import PAGE_ACTIONS
 from keen_tui.ui.pane_actions import PANE_ACTIONS
@@ -64,9 +62,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         id="details",
         keys=("ctrl+o",),
-        label="Fold or unfold tool details",
+        label="More or less detail",
         hint="details",
-        help="unfolds diffs, output and reasoning",
+        help="unfolds everything, folds everything, then shows what is usual",
     ),
     Action(
         id="find",
@@ -305,8 +303,3 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
-
-
-def listed() -> Iterable[Action]:
-    """The actions that the palette offers."""
-    return (action for action in ACTIONS if action.listed)

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -126,14 +125,10 @@ class KeenApp(App[str | None]):
         """Keen's own themes and the user's; Textual's built-in ones lack our roles."""
         return sorted(self._themes)
 
-    @staticmethod
-    def commands() -> type[Provider]:
-        """What the palette offers; imported when it is opened."""
-        from keen_tui.ui.screens.palette import KeenCommands
-
-        return KeenCommands
-
-    COMMANDS = {lambda: KeenApp.commands()}  # noqa: RUF012 - as Textual declares it
+    def action_command_palette(self) -> None:
+        """Open the palette, over whatever page there is."""
+        if self.live:
+            self.workspace.action_palette()
 
     def copy_to_clipboard(self, text: str) -> None:
         """Have the terminal take it, and the desktop beside it: not every terminal does."""

@@ -117,6 +117,14 @@ async def found(driver: Driver) -> None:
     await driver.until_shown("of")
 
 
+async def palette(driver: Driver) -> None:
+    await past(driver)
+    await driver.press("ctrl+p")
+    await driver.until_shown("type letters of an action")
+    await driver.type("sess")
+    await driver.until(lambda: not driver.shows("Stop the turn"))
+
+
 async def help_page(driver: Driver) -> None:
     await driver.press("f1")
     await driver.until(lambda: driver.app.screen is not driver.screen)
@@ -171,6 +179,8 @@ SCENES = {
     "files": Scene(play=files, size=NARROW, options={"files": Files()}),
     "found": Scene(play=found),
     "help": Scene(play=help_page),
+    "palette": Scene(play=palette),
+    "palette-narrow": Scene(play=palette, size=NARROW),
     "permissions": Scene(play=permissions, size=NARROW),
     "themes": Scene(play=themes),
 }

@@ -43,6 +43,8 @@ async def test_it_moves_by_blocks_folds_and_copies() -> None:
         segments = list(app.transcript.render_line(row))
         assert all(segment.style is not None and segment.style.bgcolor == raised for segment in segments[1:])
         await pilot.press("enter")
+        assert "def total" not in app.rows[row + 1]
+        await pilot.press("enter")
         assert app.rows[row + 1].startswith("▌") and "def total" in app.rows[row + 1]
         await pilot.press("y")
         await pilot.pause()

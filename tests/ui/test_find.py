@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from rich.style import Style
 
+from keen_tui.display import FileDisplay
 from keen_tui.ui.state import Block, UserBlock
 from keen_tui.ui.trail import Trail
 from tests.support.screen import DIFF, done_block, incomplete_turn, long_session, look, text_block, tool_block
@@ -96,11 +97,12 @@ async def test_going_back_from_further_up_leads_there(tmp_path: Path) -> None:
 
 async def test_a_hit_in_a_folded_call_opens_it_on_arrival(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(80, 24)) as driver:
-        await shown(driver, (*NEEDLE_TURN[:2], text_block("after")))
+        file = FileDisplay(path="needle.py", text="def total():\n    return amount\n")
+        await shown(driver, (tool_block("read", "read_file", "needle.py", display=file), text_block("after")))
         await driver.press("ctrl+f")
         await driver.type("return amount")
         await driver.until_shown("1 of 1")
-        assert driver.shows("56 +     return amount")
+        assert driver.shows("2      return amount")
         await driver.type("s")
         await driver.until_shown("found nowhere")
         await driver.press("ctrl+f")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
 
 from keen_tui.errors import KeyProblem
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
 from keen_tui.ui.key_checks import checked
 from keen_tui.ui.screens.help import HelpScreen
+from keen_tui.ui.screens.palette import Palette
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace
@@ -109,7 +109,7 @@ async def test_the_key_of_the_palette_can_be_another_actions(tmp_path: Path) -> 
         await driver.press("ctrl+p")
         await driver.until(lambda: ("retry",) in driver.session.calls)
         await driver.press("f10")
-        await driver.until(lambda: isinstance(driver.app.screen, CommandPalette))
+        await driver.until(lambda: isinstance(driver.app.screen, Palette))
 
 
 async def test_the_help_page_is_filtered_by_what_is_typed(tmp_path: Path) -> None:

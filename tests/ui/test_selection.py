@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from textual import events
 from textual.pilot import Pilot
 
+from keen_tui.display import FileDisplay
 from keen_tui.ui.state import Block, UserBlock
 from keen_tui.ui.trail import Trail
 from tests.support.screen import DIFF, TranscriptApp, done_block, long_session, look, text_block, tool_block
@@ -105,7 +106,10 @@ async def test_shift_and_a_click_select_up_to_there() -> None:
 
 async def test_a_selection_stays_on_its_words() -> None:
     past = Trail[Block](
-        (tool_block("edit", "edit_file", display=DIFF), UserBlock(turn=1, text="stay on these words"))
+        (
+            tool_block("read", "read_file", display=FileDisplay(path="a", text="b")),
+            UserBlock(turn=1, text="stay on these words"),
+        )
     )
     app = TranscriptApp(tuple(past))
     async with app.run_test(size=SMALL) as pilot:
@@ -113,12 +117,12 @@ async def test_a_selection_stays_on_its_words() -> None:
         assert lit(app) == ["these wo"]
         await pilot.click(offset=(12, 19))
         await drag(pilot, (12, 2), (16, 2))
-        app.transcript.toggle_details()
+        app.transcript.next_folding()
         await pilot.pause()
         assert lit(app) == ["these"]
         app.transcript.show(past, (text_block("new text\n\n" * 20, open=True),))
         assert lit(app) == [] and selected(app) == "these"
-        app.transcript.toggle_details()
+        app.transcript.next_folding()
         app.transcript.action_scroll_home()
         await pilot.resize_terminal(20, 20)
         await pilot.pause()
@@ -203,7 +207,7 @@ async def test_ten_thousand_blocks_are_copied_while_keys_are_answered(tmp_path: 
         driver.app.post_message(events.Key("x", "x"))
         await driver.until(lambda: driver.written == "x")
         assert driver.screen.transcript.copying
-        await driver.until_shown("copied 29,999 lines")
+        await driver.until_shown("copied 44,999 lines")
         assert driver.app.clipboard.count("question ") == 2_500
         assert driver.app.clipboard.endswith("return 2500")
         document = driver.screen.transcript._document

@@ -227,7 +227,7 @@ async def test_who_unfolds_or_selects_with_the_mouse_goes_on_writing(tmp_path: P
         await driver.type("dra")
         row = driver.row_with("edit  src/cart.py")
         await driver.pilot.click(offset=(5, row))
-        await driver.until_shown("def total")
+        await driver.until(lambda: not driver.shows("def total"))
         await driver.pilot.click(offset=(5, row), times=2)
         await driver.until(lambda: driver.screen.transcript.has_selection)
         await driver.type("ft")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from keen_tui.ui.screens.stage import Stage
+from keen_tui.ui.transcript.folding import Folding
 from keen_tui.ui.widgets.question import Question
 
 if TYPE_CHECKING:
     from keen_tui.ui.screens.whole_view import WholeView
+
+_SAID: Final[dict[Folding, str]] = {
+    "usual": "Details as usual: edits, failed commands and your own commands are open.",
+    "unfolded": "All details are unfolded.",
+    "folded": "All details are folded.",
+}
 
 
 class DetailActions(Stage):
@@ -22,7 +29,7 @@ class DetailActions(Stage):
         if question and self.question_pane.is_cut:
             self._show_whole(question)
         else:
-            self.transcript.toggle_details()
+            self.say(_SAID[self.transcript.next_folding()])
 
     def ask(self, question: Question) -> None:
         self._leave_whole()

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 class SettingsActions(ModelActions):
     """Opens the settings screen."""
 
+    @property
+    def theme_names(self) -> list[str]:
+        """The themes to choose from."""
+        return self._keen.theme_names
+
     def action_settings(self) -> None:
         """Show the settings."""
         desk = self._keen.workplace.settings if self._keen.workplace else None

@@ -134,6 +134,7 @@ class Stage(Screen[None]):
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.composer.prompt.workspace = session.workspace
+        self.transcript.label_pastes(self.composer.prompt.labelled)
         self.completions = CompletionList(styles, glyphs)
         self.question_pane = QuestionPane(styles, glyphs)
         self.sidebar = Sidebar(

@@ -8,6 +8,7 @@ from typing import ClassVar, get_args
 
 from textual import events, on
 from textual.binding import BindingType
+from textual.widget import Widget
 
 from keen_tui.choices import Mode
 from keen_tui.custom_commands import CustomCommand, expanded
@@ -52,6 +53,8 @@ AGAIN_WITHIN_SECONDS = 2.0
 """How soon the second key to leave, or to stop, must follow the first."""
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
+_OF_PANELS = {"show_row": "show", "open_row": "open_file", "diff_row": "show_changes"}
+"""What the panels call the actions of the registry that they handle themselves."""
 
 
 class WorkspaceScreen(
@@ -84,6 +87,18 @@ class WorkspaceScreen(
         done = method(words) if BY_ID[action_id].takes else method()
         if isawaitable(done):
             self.call_next(lambda: done)
+
+    def run_in_pane(self, action: Action) -> None:
+        """Go to the pane of that action and run it there, once the focus has arrived."""
+        pane: Widget
+        if action.where == "panels":
+            if not self.sidebar.display:
+                self.toggle_sidebar()
+            pane, name = self.sidebar.activity, _OF_PANELS[action.id]
+        else:
+            pane, name = (self.prompt if action.where == "composer" else self.transcript), action.id
+        self.set_focus(pane)
+        self.call_after_refresh(pane.run_action, name)
 
     def offer_command(self, name: str) -> None:
         """Send a command of one's own, or have its words written first where it takes some."""
@@ -214,8 +229,20 @@ class WorkspaceScreen(
         self.sidebar.share_height()
 
     def action_palette(self) -> None:
-        """Open the command palette."""
-        self.app.action_command_palette()
+        """Open the command palette, or close it."""
+        from keen_tui.ui.screens.palette import Entry, Palette  # noqa: PLC0415 - not before the first paint
+        from keen_tui.ui.screens.palette_entries import palette_entries  # noqa: PLC0415
+
+        if isinstance(self.app.screen, Palette):
+            self.app.screen.dismiss(None)
+            return
+
+        def chosen(entry: Entry | None) -> None:
+            if entry:
+                entry.run()
+
+        entries = palette_entries(self, self.theme_names)
+        self.app.push_screen(Palette(self.status.look, self.status.glyphs, entries), chosen)
 
     def action_help(self) -> None:
         """Open the help page."""

@@ -32,26 +32,26 @@ from keen_tui.ui.state import (
 from keen_tui.ui.transcript.compaction import draw_compaction
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
 from keen_tui.ui.transcript.excerpt import extent_of, wrap_prose
+from keen_tui.ui.transcript.folding import View, fold_key
 from keen_tui.ui.transcript.lines import Line, sliced, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.markdown import parse_structure
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
-from keen_tui.ui.transcript.tool_rows import draw_tool
+from keen_tui.ui.transcript.tool_rows import draw_tool, excerpt_rows
+from keen_tui.ui.transcript.user_rows import FOLDED_ROWS, draw_user
 
 _LEFT_OUT: Final = re.compile(r"^\[… .+ left out", re.MULTILINE)
 """Stands in the output of a command in the place of its middle."""
 
 NOT_CARRIED: Final = "cut here: these words are not carried over"
 
-FoldKey = tuple[str, int, int | str]
-
 
 def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> Sequence[Line]:
     """The rows of `block`. `stream` holds the text of an open text block already."""
     match block:
         case UserBlock():
-            return _draw_user(block, scene)
+            return draw_user(block, scene)
         case TextBlock():
             return _draw_text(block, scene, stream)
         case ReasoningBlock():
@@ -70,18 +70,6 @@ def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None)
             assert_never(block)
 
 
-def fold_key(block: Block) -> FoldKey | None:
-    """What the fold state of this block is kept under; None for blocks that do not fold."""
-    match block:
-        case ToolBlock():
-            return ("tool", block.turn, block.id)
-        case ReasoningBlock():
-            return ("reasoning", block.turn, block.step)
-        case CompactionBlock() if block.end is not None:
-            return ("compaction", block.turn, 0)
-    return None
-
-
 def block_name(block: Block) -> tuple[object, ...]:
     """What a block is called however it changes; only few blocks of a turn may share it."""
     match block:
@@ -95,7 +83,7 @@ def block_name(block: Block) -> tuple[object, ...]:
 
 
 def gap_before(before: Block | None, block: Block, *, before_unfolded: bool) -> int:
-    """The blank rows between two blocks."""
+    """The blank rows between two blocks. `before_unfolded`: the first of them shows more than its row."""
     if before is None:
         return 0
     if isinstance(before, ToolBlock) and isinstance(block, ToolBlock):
@@ -140,22 +128,24 @@ def is_excerpt(block: Block) -> bool:
     return False
 
 
-def extent(block: Block, *, unfolded: bool) -> tuple[int, int]:
+def extent(block: Block, view: View) -> tuple[int, int]:
     """What the height of a block is estimated from until it is first seen: the rows that it has in any
     width, and the characters that may break into more."""
     match block:
         case TextBlock():
             return block.text.count("\n") + 1, len(block.text)
         case UserBlock():
-            lines, characters = extent_of(block.text)
+            is_folded = view != "unfolded" and fold_key(block) is not None
+            lines, characters = (FOLDED_ROWS, 0) if is_folded else extent_of(block.text)
             return lines + len(block.images), characters
         case NoticeBlock():
             return extent_of(block.text)
-        case ReasoningBlock() | CompactionBlock() if unfolded:
+        case ReasoningBlock() | CompactionBlock() if view == "unfolded":
             lines, characters = extent_of(block.text)
             return lines + 1, characters
-        case ToolBlock() if unfolded and block.result is not None:
-            return 1 + _display_rows(block), 0
+        case ToolBlock() if view != "folded" and block.result is not None:
+            rows = _display_rows(block)
+            return 1 + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
     return 1, 0
 
 
@@ -166,15 +156,6 @@ def code_of(block: Block) -> list[str]:
         return [text] if text else []
     tokens = parse_structure(source(block), {})
     return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
-
-
-def _draw_user(block: UserBlock, scene: Scene) -> list[Line]:
-    look = scene.look
-    lines = wrap_prose(block.text.strip("\n"), look.styles("text", bold=True), look)
-    first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
-    for words in block.images:
-        lines += wrap_prose(words, look.styles("soft"), look)
-    return [line.behind(rest if number else first) for number, line in enumerate(lines)]
 
 
 def _draw_text(block: TextBlock, scene: Scene, stream: MarkdownStream | None) -> list[Line]:

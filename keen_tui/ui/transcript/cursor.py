@@ -187,7 +187,8 @@ class CursorView(CopyingView, can_focus=True):
     def _scroll_into_view(self, block: int, step: Step) -> None:
         """Have all of a block in view or, of one that is higher, the part that comes first that way."""
         top, height = self._document.top(block), self._document.height(block)
-        above = top - self.scroll_offset.y
+        # Measuring it may have moved what is in view: it is higher, or lower, than was estimated.
+        above = top - self._document.top(self._anchor.block) - self._anchor.offset
         below = above + height - self._viewport
         if height > self._viewport:
             self._scroll_rows(above if step > 0 else below)

@@ -12,14 +12,13 @@ from msgspec import Struct, field
 from keen_tui.ui.state import Block, TextBlock
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.blocks import (
-    FoldKey,
     block_name,
     draw_block,
     extent,
-    fold_key,
     gap_before,
     ticks,
 )
+from keen_tui.ui.transcript.folding import Folding, Folds, View, fold_key
 from keen_tui.ui.transcript.heights import HeightIndex
 from keen_tui.ui.transcript.lazy_lines import LazyLines, rows_kept
 from keen_tui.ui.transcript.lines import BLANK, Line
@@ -50,9 +49,9 @@ class Entry(Struct, eq=False):
 
 
 class _Coming(Struct, eq=False):
-    """Blocks that were taken in and are not shown yet, measured while these were `turned` in that look."""
+    """Blocks that were taken in and are not shown yet, measured while the `folds` were like that."""
 
-    turned: frozenset[FoldKey] = frozenset()
+    folds: object = None
     look_number: int = 0
     past: Trail[Block] = field(default_factory=Trail)
     entries: list[Entry] = field(default_factory=list)
@@ -73,14 +72,15 @@ class Document:
         self.look = look
         self.breath = False
         self.live_output = False
+        self.labelled: Callable[[str], str] = str
+        """Gives a text of the user's with labels for the long pastes in it."""
         self.entries: list[Entry] = []
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
         self._coming = _Coming()
         self._look_number = 1
-        self._all_unfolded = False
-        self._turned: set[FoldKey] = set()
+        self._folds = Folds()
         self._drawn: OrderedDict[int, Entry] = OrderedDict()
         self._drawn_lines = 0
 
@@ -151,7 +151,7 @@ class Document:
         piece at a time, each of which costs what it adds."""
         coming = self._coming
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
-            coming = self._coming = _Coming(frozenset(self._turned), self._look_number)
+            coming = self._coming = _Coming(self._folds.as_it_is(), self._look_number)
         coming.past = past
         before = coming.entries[-1].block if coming.entries else None
         for block in past.since(len(coming.entries)):
@@ -167,9 +167,10 @@ class Document:
             return False
         self._truncate(0)
         self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
-        if coming.turned != self._turned:
+        folded_since = coming.folds != self._folds.as_it_is()
+        if folded_since:
             self._measure_folds()
-        if coming.turned != self._turned or coming.look_number != self._look_number:
+        if folded_since or coming.look_number != self._look_number:
             self._estimate_all()
         return True
 
@@ -177,7 +178,7 @@ class Document:
         """Forget all blocks, and which of them were unfolded by themselves."""
         self._truncate(0)
         self._past = Trail()
-        self._turned.clear()
+        self._folds.forget()
 
     def lines(self, index: int) -> Sequence[Line]:
         """The rows of a block without the blank ones above it."""
@@ -205,31 +206,38 @@ class Document:
         return lines[row] if 0 <= row < len(lines) else BLANK
 
     def is_unfolded(self, block: Block) -> bool:
-        key = fold_key(block)
-        return key is not None and (key in self._turned) != self._all_unfolded
+        """Whether all of a block is shown that folds."""
+        return self._folds.view(block) == "unfolded"
+
+    def view(self, index: int) -> View:
+        """How much of a block is shown."""
+        return self._folds.view(self.entries[index].block)
 
     def folds(self, index: int) -> bool:
         """Whether a block is of a kind that folds."""
         return fold_key(self.entries[index].block) is not None
 
     def toggle(self, index: int) -> bool:
-        """Fold or unfold a block. False: it is of a kind that does not fold."""
-        key = fold_key(self.entries[index].block)
-        if key is None:
+        """Unfold a block or, where all of it is shown, fold it. False: it is of a kind that does not fold."""
+        return self.set_view(index, "folded" if self.view(index) == "unfolded" else "unfolded")
+
+    def set_view(self, index: int, view: View) -> bool:
+        """Show so much of a block. False: it is of a kind that does not fold."""
+        if not self.folds(index):
             return False
-        self._turned ^= {key}
+        self._folds.set(self.entries[index].block, view)
         self._changed(index)
         if index + 1 < len(self.entries):
             self._update_gap(index + 1)
         return True
 
-    def toggle_all(self) -> None:
-        """Unfold all tool and reasoning blocks, or fold them all."""
-        self._all_unfolded = not self._all_unfolded
-        self._turned.clear()
+    def next_folding(self) -> Folding:
+        """Show of all blocks what the next state says: all unfolded, all folded, or what is usual."""
+        folding = self._folds.next()
         self._coming = _Coming()
         self._measure_folds()
         self.redraw()
+        return folding
 
     def redraw(self, look: Look | None = None) -> None:
         """Forget all drawings, as the look or the fold state changed."""
@@ -274,9 +282,11 @@ class Document:
         self.entries[index].block = block
         self._update_gap(index)
         self._changed(index)
+        if index + 1 < len(self.entries):
+            self._update_gap(index + 1)
 
     def _entry(self, before: Block | None, block: Block) -> Entry:
-        return Entry(block, self._gap(before, block), extent(block, unfolded=self.is_unfolded(block)))
+        return Entry(block, self._gap(before, block), extent(block, self._folds.view(block)))
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
@@ -298,7 +308,7 @@ class Document:
         entry = self.entries[index]
         self._forget_lines(entry)
         entry.measured = 0
-        entry.extent = extent(entry.block, unfolded=self.is_unfolded(entry.block))
+        entry.extent = extent(entry.block, self._folds.view(entry.block))
         self._heights.update(index, entry.gap + self._estimate(entry))
 
     def _update_gap(self, index: int) -> None:
@@ -309,7 +319,8 @@ class Document:
             entry.gap = gap
 
     def _gap(self, before: Block | None, block: Block) -> int:
-        return gap_before(before, block, before_unfolded=before is not None and self.is_unfolded(before))
+        shows_more = before is not None and self._folds.view(before) != "folded"
+        return gap_before(before, block, before_unfolded=shows_more)
 
     def _measure_folds(self) -> None:
         """Gaps and extents of all blocks anew, as what is unfolded has changed."""
@@ -317,7 +328,7 @@ class Document:
         for entry in self.entries:
             entry.gap = self._gap(before, entry.block)
             if fold_key(entry.block):
-                entry.extent = extent(entry.block, unfolded=self.is_unfolded(entry.block))
+                entry.extent = extent(entry.block, self._folds.view(entry.block))
             before = entry.block
 
     def _estimate(self, entry: Entry) -> int:
@@ -332,13 +343,16 @@ class Document:
         )
 
     def _scene(self, index: int) -> Scene:
+        view = self.view(index)
         return Scene(
             look=self.look,
             now=self._clock(),
             last=index == len(self.entries) - 1,
-            unfolded=self.is_unfolded(self.entries[index].block),
+            unfolded=view == "unfolded",
+            excerpt=view == "excerpt",
             breath=self.breath,
             live_output=self.live_output,
+            labelled=self.labelled,
         )
 
     def _draw(self, index: int, entry: Entry) -> None:

@@ -9,9 +9,9 @@ from typing import Final, Literal, NamedTuple
 
 from keen_tui.matching import Needle
 from keen_tui.ui.recent import Recent
-from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.flow import Flow, Flows, Spot
+from keen_tui.ui.transcript.folding import View, fold_key
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.search import Hit, Search
 
@@ -54,6 +54,7 @@ class Finder:
         self._search = Search(document)
         self._origin = _END
         self._opened: int | None = None
+        self._view_before: View = "folded"
         self._wrapped: Literal[-1, 0, 1] = 0
         self._spans: Recent[int, tuple[Flow, Spans]] = Recent(_BLOCKS_KEPT)
 
@@ -146,7 +147,7 @@ class Finder:
     def fold_back(self) -> None:
         """Fold the block that was unfolded to show a hit."""
         if self._opened is not None and not self._is_folded(self._opened):
-            self._document.toggle(self._opened)
+            self._document.set_view(self._opened, self._view_before)
         self._opened = None
 
     def stay(self) -> None:
@@ -210,8 +211,8 @@ class Finder:
 
     def _unfold(self, block: int) -> None:
         self.fold_back()
-        self._document.toggle(block)
-        self._opened = block
+        self._opened, self._view_before = block, self._document.view(block)
+        self._document.set_view(block, "unfolded")
 
     def _is_folded(self, block: int) -> bool:
         shown = self._document.entries[block].block

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 from rich.segment import Segment
 
@@ -13,15 +15,18 @@ class Scene(Struct, frozen=True):
     """`now` is seconds on the clock of `ui.state.apply`; `last`: no block follows.
 
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
-    newest output under a running call.
+    newest output under a running call. A block that is not `unfolded` may show an `excerpt`. `labelled` gives
+    a text with labels for the long pastes in it.
     """
 
     look: Look
     now: float
     last: bool = False
     unfolded: bool = False
+    excerpt: bool = False
     breath: bool = False
     live_output: bool = False
+    labelled: Callable[[str], str] = str
 
     @property
     def running_glyph(self) -> str:

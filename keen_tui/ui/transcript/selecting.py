@@ -9,9 +9,9 @@ from textual.geometry import Offset
 from textual.selection import Selection
 from textual.timer import Timer
 
-from keen_tui.ui.transcript.blocks import fold_key
 from keen_tui.ui.transcript.cursor import CursorView
 from keen_tui.ui.transcript.document import Place
+from keen_tui.ui.transcript.folding import fold_key
 from keen_tui.ui.transcript.messages import LinkOpened
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.selection import EVERYTHING, Span

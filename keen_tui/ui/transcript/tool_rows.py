@@ -7,13 +7,15 @@ from typing import Final
 
 from rich.segment import Segment
 
-from keen_tui.display import DiffDisplay, TextDisplay
+from keen_tui.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.plain import clean
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import cut, cut_path, duration
-from keen_tui.ui.state import ToolBlock, ToolStatus
+from keen_tui.ui.state import OWN_COMMAND, ToolBlock, ToolStatus
 from keen_tui.ui.tool_views import render_display
+from keen_tui.ui.tool_views.excerpts import diff_excerpt, draw_output, output_excerpt
 from keen_tui.ui.transcript.code import safe_code
+from keen_tui.ui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
 from keen_tui.ui.transcript.lazy_lines import joined, one_row
 from keen_tui.ui.transcript.lines import Line, cells_of
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
@@ -94,7 +96,32 @@ def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
         return joined(one_row(row), drawn.mapped(lambda line: line.behind(gutter)))
-    return [row]
+    return _with_excerpt(row, block, scene) if scene.excerpt else [row]
+
+
+def excerpt_rows(block: ToolBlock, rows: int) -> int:
+    """About how many of the `rows` of a display its excerpt has."""
+    display = block.result.display if block.result is not None else None
+    if isinstance(display, DiffDisplay):
+        return min(rows, MOST_DIFF_ROWS)
+    return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
+
+
+def _with_excerpt(row: Line, block: ToolBlock, scene: Scene) -> Sequence[Line]:
+    """The row of a call, and below it the part of what it shows that needs a look."""
+    look, display = scene.look, block.result.display if block.result is not None else None
+    gutter = look.gutter()
+    match display:
+        case DiffDisplay():
+            drawn = diff_excerpt(display, MOST_DIFF_ROWS, look.wide, look.styles, look.glyphs)
+        case CommandDisplay() if block.name == OWN_COMMAND:
+            whole = draw_output(display.output, look.wide, look.styles)
+            return joined(one_row(row), whole.mapped(lambda line: line.behind(gutter)))
+        case CommandDisplay():
+            drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
+        case _:
+            drawn = []
+    return [row, *(line.behind(gutter) for line in drawn)]
 
 
 def _row(block: ToolBlock, scene: Scene) -> Line:

@@ -17,6 +17,7 @@ from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.cursor import ROWS_ABOVE_REVEALED
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding_view import FindingView
+from keen_tui.ui.transcript.folding import Folding
 from keen_tui.ui.transcript.look import Look
 from keen_tui.ui.transcript.messages import FileWanted, LinkWanted, RowWanted
 
@@ -129,13 +130,15 @@ class Transcript(FindingView):
             document.lines(index)
         self.refresh_changed()
 
-    def toggle_details(self) -> None:
-        """Fold or unfold the block under the cursor; without the focus, all tool and reasoning blocks."""
-        if self.has_focus and self._cursor is not None:
-            self.action_fold()
-            return
-        self._document.toggle_all()
+    def next_folding(self) -> Folding:
+        """Show of all blocks what the next state says, and give that state."""
+        folding = self._document.next_folding()
         self._settle()
+        return folding
+
+    def label_pastes(self, labelled: Callable[[str], str]) -> None:
+        """`labelled` gives a text of the user's with labels for the long pastes in it."""
+        self._document.labelled = labelled
 
     def reveal(self, turn: int, call_id: str | None = None) -> bool:
         """Scroll to a tool call or, without `call_id`, to the beginning of a turn. False: it is not there."""

@@ -97,6 +97,10 @@ class Prompt(TextArea):
         """The text with the long pastes that labels in it stand for."""
         return self._pastes.unfold(self.text)
 
+    def labelled(self, text: str) -> str:
+        """A message that was sent, with the labels that stood in it for long pastes."""
+        return self._pastes.labelled(text)
+
     @property
     def is_command(self) -> bool:
         """Whether a command of the user's own is written."""

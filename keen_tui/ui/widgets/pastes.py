@@ -16,6 +16,11 @@ MOST_LINES: Final = 100
 _OF_IMAGES: Final = "[image"
 
 
+def is_long(text: str) -> bool:
+    """Whether a label stands for the text where it is shown."""
+    return len(text) > MOST_CHARACTERS or line_count(text) > MOST_LINES
+
+
 class Pastes:
     """The texts that were folded, by their labels."""
 
@@ -29,11 +34,18 @@ class Pastes:
             text = text.replace(paste, label)
         return self.fold(text)
 
+    def labelled(self, text: str) -> str:
+        """A text that was sent, with the labels of the pastes in it; empty lines at its ends may be gone."""
+        for label, paste in self._folded.items():
+            if words := paste.strip():
+                text = text.replace(words, label)
+        return text
+
     def fold(self, text: str) -> str:
         """The text itself or, if that is long, a label for it."""
-        lines = line_count(text)
-        if len(text) <= MOST_CHARACTERS and lines <= MOST_LINES:
+        if not is_long(text):
             return text
+        lines = line_count(text)
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         return self.label("pasted", size, text)
 

@@ -46,8 +46,8 @@ def test_a_past_that_came_piece_by_piece_is_as_high_as_one_that_came_at_once(
 ) -> None:
     at_once, in_pieces = document(), document()
     if unfolded:
-        at_once.toggle_all()
-        in_pieces.toggle_all()
+        at_once.next_folding()
+        in_pieces.next_folding()
     at_once.show(Trail(PAST), LIVE)
     past = prepared(in_pieces, PAST, *cuts)
     assert len(in_pieces) == 0, "nothing of it is shown yet"

@@ -65,7 +65,7 @@ def test_a_huge_block_has_few_rows_and_about_as_many_are_expected(
     block: UserBlock | NoticeBlock | ReasoningBlock | CompactionBlock,
 ) -> None:
     rows = len(draw_block(block, Scene(look=LOOK, now=0.0, unfolded=True)))
-    lines, characters = extent(block, unfolded=True)
+    lines, characters = extent(block, "unfolded")
     expected = lines + characters // LOOK.prose
     assert rows < 2_000
     assert expected / 2 < rows < 2 * expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keen_tui.display import CommandDisplay
+from keen_tui.display import CommandDisplay, FileDisplay
 from keen_tui.matching import Needle
 from keen_tui.ui.state import Block, ReasoningBlock, UserBlock
 from keen_tui.ui.trail import Trail
@@ -135,7 +135,8 @@ def test_where_every_guess_was_wrong_nothing_is_found() -> None:
 
 
 def test_a_hit_in_a_folded_block_unfolds_it_until_another_one_is_shown() -> None:
-    document = document_of(*users("amount"), tool_block("e", "edit_file", "a.py", display=DIFF))
+    file = FileDisplay(path="a.py", text="the amount")
+    document = document_of(*users("amount"), tool_block("e", "read_file", "a.py", display=file))
     finder = finder_of(document, "amount")
     diff = document.entries[1].block
     assert finder.current == Hit(1, 0)
@@ -149,7 +150,8 @@ def test_a_hit_in_a_folded_block_unfolds_it_until_another_one_is_shown() -> None
 
 
 def test_a_hit_in_the_row_of_a_folded_call_leaves_it_folded() -> None:
-    document = document_of(tool_block("e", "edit_file", "needle.py", display=DIFF))
+    file = FileDisplay(path="needle.py", text="hay")
+    document = document_of(tool_block("e", "read_file", "needle.py", display=file))
     assert finder_of(document, "needle").current == Hit(0, 0)
     assert not document.is_unfolded(document.entries[0].block)
 
@@ -161,3 +163,15 @@ def test_after_a_step_other_words_are_looked_for_from_there() -> None:
     finder.begin(Needle("ab"))
     finder.run(LONG)
     assert finder.current == Hit(1, 0)
+
+
+def test_a_block_that_showed_a_part_shows_that_part_again_when_another_hit_is_shown() -> None:
+    output = "\n".join(["the amount", *map(str, range(20))])
+    display = CommandDisplay(command="make", output=output, exit_code=2)
+    document = document_of(*users("amount"), tool_block("c", status="failed", display=display, exit_code=2))
+    before = [line.text for line in document.lines(1)]
+    finder = finder_of(document, "amount")
+    assert finder.current == Hit(1, 0)
+    assert len(document.lines(1)) > len(before)
+    assert finder.step(-1)
+    assert [line.text for line in document.lines(1)] == before

@@ -1,0 +1,168 @@
+"""What is shown of a block without unfolding it, and the states that one key goes through."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay
+from keen_tui.ui.state import OWN_COMMAND, Block, ReasoningBlock, ToolBlock, UserBlock
+from keen_tui.ui.trail import Trail
+from keen_tui.ui.transcript.blocks import draw_block, extent
+from keen_tui.ui.transcript.document import Document
+from keen_tui.ui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS, Folds, usual_view
+from keen_tui.ui.transcript.scene import Scene
+from keen_tui.ui.widgets.pastes import Pastes
+from tests.support.screen import DIFF, look, text_block, tool_block
+
+SCENE = Scene(look=look(), now=0.0)
+
+
+def document_of(*blocks: Block) -> Document:
+    document = Document(look(), lambda: 0.0)
+    document.show(Trail(blocks), ())
+    return document
+
+
+def shown(document: Document, index: int = 0) -> list[str]:
+    return [line.text.strip() for line in document.lines(index)]
+
+
+def added(lines: int) -> DiffDisplay:
+    rows = tuple(DiffLine(sign="+", number=number, text=f"line_{number}") for number in range(1, lines + 1))
+    return DiffDisplay(path="a.txt", hunks=(rows,), added=lines, removed=0, total_lines=lines)
+
+
+def failed(output: str, exit_code: int = 1) -> ToolBlock:
+    display = CommandDisplay(command="make", output=output, exit_code=exit_code)
+    return tool_block(status="failed", display=display, exit_code=exit_code)
+
+
+def test_a_failed_command_shows_its_last_rows_and_says_how_many_are_above() -> None:
+    rows = shown(document_of(failed("\n".join(f"row {number}" for number in range(100)))))
+    assert len(rows) == 1 + MOST_OUTPUT_ROWS
+    assert rows[1] == "… 93 lines above"
+    assert rows[2:] == [f"row {number}" for number in range(93, 100)]
+
+
+def test_a_failed_command_with_little_output_shows_all_of_it() -> None:
+    assert shown(document_of(failed("one\ntwo\n")))[1:] == ["one", "two"]
+
+
+def test_a_failed_command_that_printed_nothing_is_one_row() -> None:
+    assert len(shown(document_of(failed("\n \n")))) == 1
+
+
+def test_the_last_line_of_a_command_may_be_long() -> None:
+    rows = shown(document_of(failed("x" * 100_000)))
+    assert len(rows) <= 1 + MOST_OUTPUT_ROWS
+    assert rows[-1].startswith("x")
+
+
+def test_a_command_that_succeeded_stays_folded() -> None:
+    display = CommandDisplay(command="make", output="all done", exit_code=0)
+    assert len(shown(document_of(tool_block(display=display)))) == 1
+
+
+def test_an_edit_shows_its_diff() -> None:
+    assert any("return amount" in row for row in shown(document_of(tool_block(display=DIFF))))
+
+
+def test_a_big_edit_shows_the_first_rows_of_its_diff_and_counts_the_others() -> None:
+    rows = shown(document_of(tool_block(display=added(100))))
+    assert len(rows) == 1 + MOST_DIFF_ROWS
+    assert rows[1].endswith("+ line_1")
+    assert rows[-1] == "… 81 more lines"
+
+
+def test_lines_that_are_broken_into_many_rows_count_as_those() -> None:
+    long = DiffLine(sign="+", number=1, text="word " * 2_000)
+    display = DiffDisplay(path="a", hunks=((long,),), added=1, removed=0, total_lines=1)
+    assert len(shown(document_of(tool_block(display=display)))) == 1 + MOST_DIFF_ROWS
+
+
+def test_the_users_own_command_shows_all_that_it_printed() -> None:
+    display = CommandDisplay(command="ls", output="\n".join(map(str, range(50))), exit_code=0)
+    rows = shown(document_of(tool_block(name=OWN_COMMAND, display=display)))
+    assert rows[1:] == [str(number) for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        tool_block(name="read_file", display=FileDisplay(path="a", text="b")),
+        ReasoningBlock(turn=1, step=1, text="Hm.", seconds=1.0, open=False),
+        tool_block(status="denied"),
+        tool_block(status="running"),
+    ],
+)
+def test_all_else_stays_folded(block: Block) -> None:
+    assert usual_view(block) == "folded"
+
+
+def test_one_key_goes_through_three_states() -> None:
+    file = tool_block("r", "read_file", display=FileDisplay(path="a", text="what it holds"))
+    document = document_of(file, failed("\n".join(f"row {number}" for number in range(100))))
+    usual = [shown(document, 0), shown(document, 1)]
+    assert document.next_folding() == "unfolded"
+    assert len(shown(document, 0)) == 2 and len(shown(document, 1)) > 100
+    assert document.next_folding() == "folded"
+    assert [len(shown(document, 0)), len(shown(document, 1))] == [1, 1]
+    assert document.next_folding() == "usual"
+    assert [shown(document, 0), shown(document, 1)] == usual
+
+
+def test_a_single_block_goes_from_its_part_to_all_of_it_and_to_its_row() -> None:
+    document = document_of(failed("\n".join(map(str, range(100)))))
+    heights = [len(document.lines(0))]
+    for _ in range(3):
+        document.toggle(0)
+        heights.append(len(document.lines(0)))
+    assert heights == [9, 103, 1, 103]
+
+
+def test_the_gap_below_a_call_grows_when_it_turns_out_to_show_more() -> None:
+    running, after = tool_block("a", status="running"), tool_block("b")
+    document = Document(look(), lambda: 0.0)
+    document.show(Trail(), (running, after))
+    assert document.entries[1].gap == 0
+    document.show(Trail(), (replace(failed("no"), id="a"), after))
+    assert document.entries[1].gap == 1
+
+
+def test_what_is_estimated_is_near_to_what_is_drawn() -> None:
+    for block in (tool_block(display=added(100)), failed("row\n" * 100), tool_block(display=DIFF)):
+        rows, _ = extent(block, Folds().view(block))
+        assert abs(rows - len(document_of(block).lines(0))) <= 1
+
+
+PASTE = "\n".join(f"pasted {number}" for number in range(200)) + "\n"
+
+
+def test_a_long_paste_stays_its_label_until_it_is_unfolded() -> None:
+    pastes = Pastes()
+    label = pastes.fold(PASTE)
+    document = document_of(
+        UserBlock(turn=1, text=f"look at {pastes.unfold(label)}".strip()), text_block("ok")
+    )
+    document.labelled = pastes.labelled
+    assert shown(document)[0].startswith("› look at [pasted: 200 lines]")
+    assert len(shown(document)) == 1
+    document.toggle(0)
+    assert len(shown(document)) == 200
+    document.toggle(0)
+    assert len(shown(document)) == 1
+
+
+def test_of_a_long_message_whose_pastes_are_not_known_the_middle_is_left_out() -> None:
+    document = document_of(UserBlock(turn=1, text="look:\n" + PASTE))
+    rows = shown(document)
+    assert rows[0].startswith("› look:")
+    assert "[… 196 more lines]" in rows
+    assert rows[-1] == "pasted 199"
+
+
+def test_a_short_message_does_not_fold() -> None:
+    document = document_of(UserBlock(turn=1, text="hello"))
+    assert not document.folds(0)
+    assert draw_block(document.entries[0].block, SCENE)[0].text.strip() == "› hello"
