@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from keen_tui.disk.trees import walk
 from keen_tui.storage.paths import private_opener
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ def _all_held(root: Path) -> list[_Held]:
 
 def _held(folder: Path) -> _Held:
     used, size = 0.0, 0
-    for place, _, names in os.walk(folder):
+    for place, _, names in walk(folder):
         for name in names:
             try:
                 status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - called for thousands of files

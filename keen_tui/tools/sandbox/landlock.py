@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import stat
 import struct
 import tempfile
@@ -19,6 +18,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 
+from keen_tui.disk.trees import remove_tree
 from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.seccomp import filter_for
@@ -84,7 +84,7 @@ class Landlock:
                 confine=partial(confine, self._grants(scratch), self._filter),
             )
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
 
     def _grants(self, scratch: Path) -> list[Grant]:
         return [(scratch, _MAKES), *self._outside, *_in_workspace(self._policy)]

@@ -6,12 +6,12 @@ The profile is tested as text only. Later rules beat earlier ones.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from keen_tui.disk.trees import remove_tree
 from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 
@@ -64,7 +64,7 @@ class Seatbelt:
                 environ=confined_environment(environ) | {"HOME": str(scratch), "TMPDIR": str(scratch)},
             )
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
 
 
 def profile(policy: Policy, scratch: Path) -> str:

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from keen_tui.disk.trees import walk
 from keen_tui.errors import ToolFailure
 from keen_tui.programs import program_of_commands
 from keen_tui.tools.base import Access, CommandPart
@@ -163,7 +164,7 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
 def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> None:
     seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
     for top in paths:
-        for folder, folders, files in os.walk(top):
+        for folder, folders, files in walk(top):
             if folders.count(".git") and not rules:
                 folders.remove(".git")
             for name in files:
