@@ -6,6 +6,7 @@ A module of its own, as its patterns take longer to compile than all of `plain`,
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from keen_tui.plain import HIDDEN, clean
 
@@ -34,6 +35,8 @@ _INVISIBLE = re.compile(
     "|[\u200c\u200d\ufe0e\ufe0f]{3,}"
 )
 """What takes no room. Joiners and the two signs behind an emoji are that only where many come at once."""
+_JAMO = re.compile("[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\u1161-\u11ff\ud7b0-\ud7ff]")
+"""A syllable of Korean in its parts, or a part that stands alone: it then takes no room."""
 _MANY_BLANKS = re.compile(" {40,}")
 _MANY_LINES = re.compile("\n{6,}")
 _WORD = re.compile(r"[^\s'\"]+")
@@ -48,11 +51,26 @@ def revealed(text: str) -> str:
     text = _OURS.sub("<U+003C>", text)
     text = _UNSEEN.sub(_named, text).replace("\t", "<tab>")
     text = clean(text, newlines=True, escapes=True)
+    text = _JAMO.sub(lambda found: found[0] if len(found[0]) > 1 else _named(found), text)
+    text = _without_marks_on_ascii(text)
     text = _WORD.sub(lambda word: _LOOK_ALIKES.sub(_named, word[0]) if _mixed(word[0]) else word[0], text)
     text = _BLANKS.sub(_named, text)
     text = _MANY_LINES.sub(lambda found: f"\n<{len(found[0]) - 1} empty lines>\n", text)
     text = _MANY_BLANKS.sub(lambda found: f"<{len(found[0])} blanks>", text)
     return _TRAILING.sub(lambda found: f"<{len(found[0])} blank{'s' * (len(found[0]) > 1)}>", text)
+
+
+def _without_marks_on_ascii(text: str) -> str:
+    """The text with combining marks named that stand on an ASCII character: no language needs them in a
+    command, and many of them are drawn as nothing."""
+    if text.isascii():
+        return text
+    shown, base = [], " "
+    for character in text:
+        is_mark = not character.isascii() and unicodedata.category(character) in ("Mn", "Me")
+        base = base if is_mark else character
+        shown.append(_code(character) if is_mark and base.isascii() else character)
+    return "".join(shown)
 
 
 def without_hidden(text: str) -> tuple[str, int]:
@@ -77,4 +95,8 @@ def _mixed(word: str) -> bool:
 
 
 def _named(match: re.Match[str]) -> str:
-    return f"<U+{ord(match[0]):04X}>"
+    return _code(match[0])
+
+
+def _code(character: str) -> str:
+    return f"<U+{ord(character):04X}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,10 @@ def largest_file(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def deep_folders(top: Path, depth: int) -> None:
-    """Make `top` and in it so many folders, each in the one before."""
+@contextmanager
+def deep_folders(top: Path, depth: int) -> Iterator[None]:
+    """`top` and in it so many folders, each in the one before. They are removed in the end: the clean-up of
+    temporary folders does not get through them."""
     top.mkdir()
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(depth):
@@ -30,3 +33,7 @@ def deep_folders(top: Path, depth: int) -> None:
         os.close(folder)
         folder = inner
     os.close(folder)
+    try:
+        yield
+    finally:
+        subprocess.run(("rm", "-rf", str(top)), check=True)

@@ -13,12 +13,12 @@ from tests.support.disk import deep_folders
 
 def test_a_tree_of_any_depth_is_walked_and_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
-    deep_folders(top, 3_000)
-    walked = list(walk(top))
-    assert len(walked) > 1_500
-    assert walked[0] == (str(top), ["d"], [])
-    remove_tree(top)
-    assert not top.exists()
+    with deep_folders(top, 3_000):
+        walked = list(walk(top))
+        assert len(walked) > 1_500
+        assert walked[0] == (str(top), ["d"], [])
+        remove_tree(top)
+        assert not top.exists()
 
 
 def test_folders_that_are_taken_out_are_not_entered_and_links_not_followed(tmp_path: Path) -> None:
@@ -35,6 +35,6 @@ def test_folders_that_are_taken_out_are_not_entered_and_links_not_followed(tmp_p
 
 
 def test_a_command_that_reads_a_deep_tree_is_judged(tmp_path: Path) -> None:
-    deep_folders(tmp_path / "top", 1_500)
-    access = judged("grep -r needle .", Workspace(tmp_path), sandboxed=True)
+    with deep_folders(tmp_path / "top", 1_500):
+        access = judged("grep -r needle .", Workspace(tmp_path), sandboxed=True)
     assert access.reads_only
