@@ -17,7 +17,7 @@ KeenError
     ├── ConnectionFailed   no connection, DNS, TLS, reset before the reply (network)
     ├── StreamCut          the stream ended before its terminal event    (cut)
     ├── StreamStalled      no byte for the stall limit                   (stalled)
-    ├── ReplyUnreadable    the server answered something that is no reply (provider)
+    ├── ReplyUnreadable    the server answered something that isn't a reply: worth another attempt (provider)
     └── EmptyReply         the model said nothing where it had to        (empty)
 """
 
@@ -92,14 +92,28 @@ class ProviderError(KeenError):
     Args:
         message: one sentence for the user; never holds a key.
         retry_after: seconds the server asked to wait, or None.
+        retryable: whether another attempt may help, where that is not as for all of its class.
+        rate_limited: the server says that there were too many requests or tokens in a time.
+        advice: a second sentence, which says what to do.
     """
 
     reason: ClassVar[EndReason] = "provider"
-    retryable: ClassVar[bool] = False
+    retryable: bool = False
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        retryable: bool | None = None,
+        rate_limited: bool = False,
+        advice: str = "",
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.retryable = type(self).retryable if retryable is None else retryable
+        self.rate_limited = rate_limited
+        self.advice = advice
 
 
 class AuthFailed(ProviderError):
@@ -134,7 +148,7 @@ class StreamStalled(ProviderError):
 
 
 class ReplyUnreadable(ProviderError):
-    pass
+    retryable = True
 
 
 class EmptyReply(ProviderError):

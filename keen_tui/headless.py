@@ -12,6 +12,7 @@ from typing import Any, TextIO, assert_never
 from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.choices import Output
+from keen_tui.display import CommandDisplay
 from keen_tui.errors import KeenError, SessionInUse
 from keen_tui.events import (
     ApprovalAnswered,
@@ -31,6 +32,9 @@ from keen_tui.events import (
     as_told,
 )
 from keen_tui.plain import clean
+
+FAILURE_LINES = 5
+"""Lines that are shown of what a failed tool call said."""
 
 EXIT_DONE, EXIT_ERROR, EXIT_USAGE, EXIT_INCOMPLETE = 0, 1, 2, 3
 
@@ -155,6 +159,8 @@ class _Printer:
                 self._show_end(event)
             case _ if self._output == "text":
                 self.say(progress_line(event))
+                for line in failure_lines(event):
+                    self.say(f"    {line}")
 
     def _show_end(self, end: EndEvent) -> None:
         if self._output == "json":
@@ -199,13 +205,26 @@ def progress_line(event: Event) -> str | None:
             mark = "x" if result.is_error or result.exit_code else "+"
             return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
         case RetryScheduled():
-            again = f"trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})"
+            again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
             return f"! {event.detail} {again}"
         case ApprovalAnswered(by="headless"):
             return f"- denied: {event.message}"
         case Notice():
             return f"! {event.text}"
     return None
+
+
+def failure_lines(event: Event) -> list[str]:
+    """Why a tool call failed: the last lines of what it said. None for calls that were denied or stopped:
+    that is said elsewhere."""
+    if not isinstance(event, ToolFinished) or event.result.denied or event.result.interrupted:
+        return []
+    result = event.result
+    if result.exit_code and isinstance(result.display, CommandDisplay):
+        said = result.display.output
+    else:
+        said = result.text.removeprefix("Error: ") if result.is_error else ""
+    return [line.rstrip() for line in said.splitlines() if line.strip()][-FAILURE_LINES:]
 
 
 def what_opening_did(events: Iterable[Event]) -> list[str]:
@@ -233,7 +252,7 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
     is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
-        return f"Turn failed: {end.detail.rstrip('.')}. Nothing was run."
+        return f"Turn failed: {end.detail} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
     if kept_in:

@@ -19,7 +19,8 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 """How the names of files end that a message can send as images."""
 
 StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
-"""Why the model stopped, in words common to all APIs. `unknown`: the server never said."""
+"""Why the model stopped, in words common to all APIs. `unknown`: the server never said, or in a word that
+is not known."""
 
 
 class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
@@ -157,7 +158,9 @@ class TokenUsage(Struct, frozen=True, kw_only=True):
 class StepReply(Struct, frozen=True, kw_only=True):
     """A complete model reply: the last thing a provider yields for a step.
 
-    `native` are the messages to append to the trace, in the provider's own shape.
+    `native` are the messages to append to the trace, in the provider's own shape. `stop_word` is the
+    server's own word for the end where `stop_reason` says less, "" else. `is_cut`: the server itself says
+    that the reply is not whole, so none of its calls may run.
     """
 
     text: str
@@ -165,3 +168,5 @@ class StepReply(Struct, frozen=True, kw_only=True):
     stop_reason: StopReason
     native: tuple[NativeMessage, ...]
     usage: TokenUsage = field(default_factory=TokenUsage)
+    stop_word: str = ""
+    is_cut: bool = False

@@ -6,6 +6,8 @@ from __future__ import annotations
 from contextlib import aclosing
 
 from keen_tui.agent.parts import Agent
+from keen_tui.agent.stops import stop_notice
+from keen_tui.errors import ReplyUnreadable
 from keen_tui.events import Usage
 from keen_tui.memory.projection import UserText
 from keen_tui.messages import StepReply, TokenUsage
@@ -26,5 +28,7 @@ async def answer_aside(prompt: str, agent: Agent) -> str:
                 if part.usage != TokenUsage():
                     cost = cost_of(part.usage, agent.price)
                     agent.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
+                if part.is_cut:
+                    raise ReplyUnreadable(stop_notice(part))
                 return part.text
     raise AssertionError("a provider ended a step without a reply and without an error")

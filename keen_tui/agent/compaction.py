@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
+from keen_tui.agent.stops import stop_notice
 from keen_tui.errors import STOPPED, ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
 from keen_tui.events import (
     Compacted,
@@ -126,6 +127,8 @@ _UNFINISHED: Mapping[StopReason, str] = {
 def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
     if problem := _UNFINISHED.get(reply.stop_reason):
         raise ReplyUnreadable(problem)
+    if reply.is_cut:
+        raise ReplyUnreadable(f"No whole summary came. {stop_notice(reply)}")
     if reply.tool_calls:
         raise ReplyUnreadable("The model called a tool instead of writing a summary.")
     text = visible(policy, reply.text).strip()
@@ -169,7 +172,7 @@ async def _reply(
                     detail=str(error),
                 )
             )
-        await asyncio.sleep(delay)
+        await agent.retry_wait.wait(delay)
 
 
 async def _streamed(request: StepRequest, policy: MemoryPolicy, agent: Agent) -> StepReply:

@@ -17,8 +17,9 @@ from keen_tui.agent.images import ReadImages, images_of, publish_images
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
 from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
+from keen_tui.agent.stops import is_context_full, is_refused, runnable, stop_notice
 from keen_tui.agent.working import WorkingTurn
-from keen_tui.errors import STOPPED, ContextExceeded, ProviderError
+from keen_tui.errors import STOPPED, ContextExceeded, EndReason, ProviderError
 from keen_tui.events import (
     Notice,
     ReasoningDelta,
@@ -59,8 +60,9 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
     while turn.step < agent.max_steps:
         turn.step += 1
         reply = await _call_model_until_complete(turn, agent)
-        if reply.tool_calls and reply.stop_reason not in _REFUSED:
-            await _run_batch(turn, agent, reply)
+        if reply.tool_calls and not is_refused(reply):
+            _tell_of_odd_end(turn, agent, reply)
+            await _run_batch(turn, agent, runnable(reply))
             await _steer(turn, agent)
         else:
             return _last_step(turn, agent, reply)
@@ -68,10 +70,11 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
 
 
 def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
-    notice = _NOTICES.get(reply.stop_reason, "")
-    if not reply.text.strip() and reply.stop_reason not in _REFUSED:
+    notice = stop_notice(reply)
+    if not reply.text.strip() and not is_refused(reply):
         if turn.has_work:
-            return Broken(reason="empty", detail=notice or "The model sent an empty reply.")
+            reason: EndReason = "context" if is_context_full(reply) else "empty"
+            return Broken(reason=reason, detail=notice or "The model sent an empty reply.")
         notice = notice or "The model sent an empty reply."
     turn.add_step(reply)
     if notice:
@@ -81,14 +84,12 @@ def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
 
 _NO_IMAGES = "{} takes no images: it was told only their paths."
 
-_REFUSED = ("refusal", "content_filter")
-"""Ends that are named and final: what the reply had begun to call is not run."""
 
-_NOTICES = {
-    "length": 'The reply stops here because the model reached its output limit. Say "continue" to go on.',
-    "refusal": "The model refused to answer.",
-    "content_filter": "The provider's content filter ended the reply.",
-}
+def _tell_of_odd_end(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
+    """A word for an end is told once a turn: a server with words of its own uses them for every step."""
+    if reply.stop_word and reply.stop_word not in turn.told_stop_words:
+        turn.told_stop_words.add(reply.stop_word)
+        agent.publish(Notice(turn=turn.turn, text=stop_notice(reply)))
 
 
 async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepReply:
@@ -122,7 +123,7 @@ async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepRep
                     detail=str(error),
                 )
             )
-        await asyncio.sleep(delay)
+        await agent.retry_wait.wait(delay)
         agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
 
 

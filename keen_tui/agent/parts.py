@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.questions import Questions
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.retries import RetryPolicy, RetryWait
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Projector
@@ -46,6 +46,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     clock: Callable[[], float]
     max_steps: int
     retries: RetryPolicy
+    retry_wait: RetryWait = field(default_factory=RetryWait)
     keeper: PendingKeeper | None = None
     projector: Projector = field(default_factory=Projector)
     instructions: Instructions = NO_INSTRUCTIONS

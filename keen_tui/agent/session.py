@@ -72,10 +72,13 @@ class Session(SessionWork):
 
     def retry(self) -> None:
         """Go on with the turn that ended incomplete or failed. Adds no user message (turn.md rule 2).
+        While an automatic retry is waited for, it is made now.
 
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
         """
+        if self._agent.retry_wait.end():
+            return
         self._require_idle("retry")
         if not self._unanswered:
             raise SessionRefused("There is nothing to retry: the last turn is done.")

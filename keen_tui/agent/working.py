@@ -34,6 +34,7 @@ class WorkingTurn(Struct, kw_only=True):
     calls: int = 0
     recorder: Recorder
     repeats: RepeatWatch = field(default_factory=RepeatWatch)
+    told_stop_words: set[str] = field(default_factory=set)
 
     @property
     def has_work(self) -> bool:

@@ -33,6 +33,9 @@ from keen_tui.plain_mode.displays import diff_counts, display_lines
 from keen_tui.wording import TOOL_NAMES, why_ended
 
 _LAST_LINES: Final = 10
+_LONG_WAIT: Final = 3.0
+"""Seconds of a wait from which on it is said how to end it."""
+_HURRY: Final = " /retry tries now, Ctrl+C stops."
 """Lines at the end of its output that are told of a command that failed."""
 _RULED: Final = re.compile(r"([=_*#~+-])\1{3,}")
 """Lines drawn with signs, which would be read one by one."""
@@ -102,7 +105,8 @@ def _end_of(output: str) -> Iterator[str]:
 
 def tries_again(event: RetryScheduled) -> str:
     attempt = f"attempt {event.attempt} of {event.max_attempts}"
-    return f"{event.detail} Trying again in {duration(event.delay)}, {attempt}."
+    again = f"Trying again in {duration(event.delay)}, {attempt}."
+    return f"{event.detail} {again}{_HURRY if event.delay >= _LONG_WAIT else ''}"
 
 
 def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:

@@ -24,7 +24,7 @@ class TurnCommands:
         self._desk = desk
 
     async def retry(self, words: str) -> None:
-        """Go on with the turn that ended incomplete or failed."""
+        """Go on with the turn that ended incomplete or failed, or try now what would be tried again later."""
         self._desk.session.retry()
 
     async def discard(self, words: str) -> None:

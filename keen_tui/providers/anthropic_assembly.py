@@ -12,26 +12,17 @@ from typing import Any
 from msgspec import Struct, field
 
 from keen_tui.errors import ProviderError, StreamCut
-from keen_tui.messages import NativeMessage, StepReply, StopReason, TokenUsage, ToolCall
+from keen_tui.messages import NativeMessage, StepReply, TokenUsage, ToolCall
 from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
 from keen_tui.providers.base import StepReasoning, StepText
-from keen_tui.providers.event_reader import parse_event
+from keen_tui.providers.event_reader import payload_of
 from keen_tui.providers.json_fields import count_of, object_of, text_of
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.stop_words import NamedEnd, end_word, named_end
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
 
 _PAUSE = "pause_turn"
-_REFUSAL = "refusal"
-_STOP_REASONS: Mapping[str, StopReason] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",  # what was written until then is whole and usable
-    _REFUSAL: "refusal",
-}
-
 _THINKING = ("thinking", "redacted_thinking")
 
 _USAGE_FIELDS = (
@@ -103,6 +94,11 @@ class AnthropicAssembly:
         """A `message_delta` with a stop reason was in."""
         return bool(self._stop)
 
+    @property
+    def ended(self) -> bool:
+        """The end is always named."""
+        return self.complete
+
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
         """Take an event and give what it adds for the eye.
 
@@ -112,7 +108,7 @@ class AnthropicAssembly:
         if self.closed or event.data.strip() in ("", "[DONE]"):
             return ()
         try:
-            payload = object_of(parse_event(event, self._server))
+            payload = object_of(payload_of(event, self._server))
             return self.feed({"type": event.name, **payload})
         except ProviderError:
             if not self.complete:
@@ -147,14 +143,16 @@ class AnthropicAssembly:
 
         Raises:
             StreamCut: nothing said that the reply is complete.
+            ServerBusy, ReplyUnreadable: the server said that it failed, as `named_end` has it.
         """
         if not self.complete:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
+        end = NamedEnd("unknown") if self._stop == _PAUSE else named_end(self._stop, self._server)
         self._text.append(self._text_mender.finish())
         content: list[NativeMessage] = []
         calls: list[ToolCall] = []
         for block in self._blocks:
-            call, sent = self._finished(block)
+            call, sent = self._finished(block, end)
             calls += [call] if call else []
             content += [sent] if sent else []
         while content and content[-1]["type"] in _THINKING:  # the API takes none that leads to nothing
@@ -163,9 +161,11 @@ class AnthropicAssembly:
         return kind(
             text="".join(self._text),
             tool_calls=tuple(calls),
-            stop_reason=self._stop_reason(bool(calls)),
+            stop_reason="tool_calls" if calls and end.reason in ("stop", "unknown") else end.reason,
             native=({"role": "assistant", "content": content},) if content else (),
             usage=self._usage(),
+            stop_word=end.word,
+            is_cut=end.is_cut,
         )
 
     def _begin(self, message: Mapping[str, Any]) -> None:
@@ -209,15 +209,16 @@ class AnthropicAssembly:
         return [StepText(text)] if text else []
 
     def _take_end(self, event: Mapping[str, Any]) -> None:
-        self._stop = self._stop or text_of(object_of(event.get("delta")).get("stop_reason"))
+        self._stop = self._stop or end_word(object_of(event.get("delta")).get("stop_reason"))
         self._count(event.get("usage"))
 
-    def _finished(self, block: _Block) -> tuple[ToolCall | None, NativeMessage | None]:
+    def _finished(self, block: _Block, end: NamedEnd) -> tuple[ToolCall | None, NativeMessage | None]:
         """The call in a block, if it is one, and the block as it is sent back, if it is.
 
         Thinking goes back unmodified with its signature. Without one it is left out, alone: the rest of a
         message that was cut never gets here, and what is whole stays, so that every result has its call.
-        Of a refused reply no call is left: the server may have stopped it anywhere, and the turn is done.
+        Of a refused or filtered reply no call is left: the server may have stopped it anywhere, and the
+        turn is done.
         """
         match block.kind:
             case "text" if block.text.strip():
@@ -226,34 +227,26 @@ class AnthropicAssembly:
                 return None, {"type": "thinking", "thinking": block.text, "signature": block.signature}
             case "redacted_thinking":
                 return None, dict(block.start)
-            case "tool_use" if self._stop != _REFUSAL:
-                return self._call(block)
+            case "tool_use" if end.reason not in ("refusal", "content_filter"):
+                return self._call(block, end)
             case "server_tool_use":
-                return None, self._servers_call(block)
+                return None, self._servers_call(block, end)
             case kind if kind.endswith("_tool_result"):
                 return None, dict(block.start)
         return None, None
 
-    def _servers_call(self, block: _Block) -> NativeMessage | None:
+    def _servers_call(self, block: _Block, end: NamedEnd) -> NativeMessage | None:
         """A call that the server ran itself; None when it is not whole."""
-        arguments, problem = parse_arguments(block.raw, cut_off=self._cut_off)
+        arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
         return None if problem else {**block.start, "input": arguments}
 
-    @property
-    def _cut_off(self) -> bool:
-        return _STOP_REASONS.get(self._stop) == "length"
-
-    def _call(self, block: _Block) -> tuple[ToolCall, NativeMessage]:
-        arguments, problem = parse_arguments(block.raw, cut_off=self._cut_off)
+    def _call(self, block: _Block, end: NamedEnd) -> tuple[ToolCall, NativeMessage]:
+        arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
         call_id = self._ids.claim(mended(text_of(block.start.get("id"))))
         name = mended(text_of(block.start.get("name")))
         call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
         sent = {"id": call_id, "name": sendable_name(name), "input": arguments}
         return call, mended_json({**block.start, **sent})
-
-    def _stop_reason(self, has_calls: bool) -> StopReason:
-        reason = _STOP_REASONS.get(self._stop, "unknown")
-        return "tool_calls" if has_calls and reason in ("stop", "unknown") else reason
 
     def _add(self, block: _Block, event: Mapping[str, Any]) -> None:
         """A start always begins a block of its own, whatever block had that index before."""

@@ -85,7 +85,8 @@ class AnthropicMessages(HttpProvider):
         replies: list[StepReply] = []
         while not replies or isinstance(replies[-1], PausedReply):
             if len(replies) > PAUSES:
-                raise ReplyUnreadable(f"{self.server} paused its reply {len(replies)} times.")
+                problem = f"{self.server} paused its reply {len(replies)} times."
+                raise ReplyUnreadable(problem, retryable=False)
             async with aclosing(super().stream_step(request)) as parts:
                 async for part in parts:
                     if isinstance(part, StepReply):

@@ -8,30 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keen_tui.errors import ProviderError, ServerBusy, StreamCut
+from keen_tui.errors import ProviderError, StreamCut
 from keen_tui.messages import StepReply, StopReason, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.chat_calls import CallAssembly
-from keen_tui.providers.event_reader import parse_event
+from keen_tui.providers.event_reader import payload_of
 from keen_tui.providers.json_fields import count_of, text_of
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.stop_words import UNNAMED, NamedEnd, end_word, named_end
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
-
-_STOP_REASONS: Mapping[str, StopReason] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "eos": "stop",
-    "tool_calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "content_filter",
-    "refusal": "refusal",
-}
-_FAILED_REASONS = {"error", "abort", "insufficient_system_resource"}
-"""Finish reasons by which servers (OpenRouter, vLLM, DeepSeek) say that they gave up."""
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 VENDOR_FIELDS = frozenset((*_REASONING_FIELDS, "reasoning_details", "extra_content"))
@@ -56,14 +42,20 @@ class ChatAssembly:
         self._usage = TokenUsage()
         self._finish = ""
         self._refused = False
+        self._has_begun = False
         self._has_usage = False
         self.closed = False
         """`[DONE]` was in: nothing belongs to the reply any more."""
 
     @property
     def complete(self) -> bool:
-        """A finish reason, the closing usage chunk or `[DONE]` was in."""
-        return bool(self._finish) or self._has_usage or self.closed
+        """A finish reason or `[DONE]` was in, or a usage chunk with nothing of the reply behind it."""
+        return self.ended or self._has_usage
+
+    @property
+    def ended(self) -> bool:
+        """A finish reason or `[DONE]` was in: behind a usage chunk alone the reply may still go on."""
+        return bool(self._finish) or self.closed
 
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
         """Take an event and give what it adds for the eye.
@@ -76,8 +68,7 @@ class ChatAssembly:
             self.closed = True
         elif data and not self.closed:
             try:
-                chunk = parse_event(event, self._server)
-                return self.feed({"error": chunk} if event.name == "error" else chunk)
+                return self.feed(payload_of(event, self._server))
             except ProviderError:
                 if not self.complete:
                     raise
@@ -95,35 +86,37 @@ class ChatAssembly:
             raise stream_error(chunk, self._server)
         choices = chunk.get("choices")
         choices = choices if isinstance(choices, list) else []
+        first = next((each for each in choices if isinstance(each, Mapping) and not each.get("index")), {})
+        seen = self._take_choice(first)
         if usage := _read_usage(chunk.get("usage")):
             self._usage = usage
             self._has_usage = self._has_usage or not choices
-        first = next((each for each in choices if isinstance(each, Mapping) and not each.get("index")), {})
-        return self._take_choice(first)
+        return seen
 
     def finish(self) -> StepReply:
         """The complete reply.
 
         Raises:
             StreamCut: nothing said that the reply is complete.
-            ServerBusy: the server said that it gave up.
+            ServerBusy, ReplyUnreadable: the server said that it failed, as `named_end` has it.
         """
         if not self.complete:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
-        if self._finish in _FAILED_REASONS:
-            raise ServerBusy(f"{self._server} broke the reply off ({self._finish}).")
+        end = named_end(self._finish, self._server) if self._finish else UNNAMED
         self._text.append(self._text_mender.finish())
         text = "".join(self._text)
-        calls = self._calls.finish(cut_off=_STOP_REASONS.get(self._finish) == "length")
+        calls = self._calls.finish(cut_off=end.leaves_calls_open)
         native: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
         if calls:
             native["tool_calls"] = [message for _, message in calls]
         return StepReply(
             text=text,
             tool_calls=tuple(call for call, _ in calls),
-            stop_reason=self._stop_reason(),
+            stop_reason=self._stop_reason(end),
             native=(native | self._vendor.collected(),),
             usage=self._usage,
+            stop_word=end.word,
+            is_cut=end.is_cut,
         )
 
     def _take_choice(self, choice: Mapping[str, Any]) -> list[StepText | StepReasoning]:
@@ -132,11 +125,16 @@ class ChatAssembly:
         self._vendor.feed(delta)
         seen: list[StepText | StepReasoning] = []
         if not self._finish:  # what follows a finish reason is a second reply, not more of this one
+            self._note_usage_before(delta)
             seen = self._take_delta(delta)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason and not self._finish:
-            self._finish = reason.lower()
+            self._finish = end_word(choice.get("finish_reason"))
         return seen
+
+    def _note_usage_before(self, delta: Mapping[str, Any]) -> None:
+        """A usage chunk with more of the reply behind it counted on the way: it closes nothing. Some servers
+        name the role again at the very end, so the role alone counts only where it begins the reply."""
+        if any(value for name, value in delta.items() if name != "role" or not self._has_begun):
+            self._has_begun, self._has_usage = True, False
 
     def _take_delta(self, delta: Mapping[str, Any]) -> list[StepText | StepReasoning]:
         text, thought = _content(delta.get("content"))
@@ -153,11 +151,10 @@ class ChatAssembly:
             seen.append(StepText(piece))
         return seen
 
-    def _stop_reason(self) -> StopReason:
+    def _stop_reason(self, end: NamedEnd) -> StopReason:
         if self._refused:
             return "refusal"
-        reason = _STOP_REASONS.get(self._finish, "unknown")
-        return "tool_calls" if self._calls and reason in ("stop", "unknown") else reason
+        return "tool_calls" if self._calls and end.reason in ("stop", "unknown") else end.reason
 
 
 class _VendorFields:
@@ -165,7 +162,7 @@ class _VendorFields:
 
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}
-        self._details: list[dict[str, Any]] = []
+        self._details: list[_Detail] = []
         self._extra: Any = None
 
     def feed(self, delta: Mapping[str, Any]) -> None:
@@ -181,22 +178,37 @@ class _VendorFields:
     def collected(self) -> dict[str, Any]:
         fields: dict[str, Any] = {name: mended("".join(pieces)) for name, pieces in self._texts.items()}
         if self._details:
-            fields["reasoning_details"] = mended_json(self._details)
+            fields["reasoning_details"] = mended_json([detail.whole() for detail in self._details])
         if self._extra:
             fields["extra_content"] = mended_json(self._extra)
         return fields
 
-    def _add_detail(self, detail: Mapping[str, Any]) -> None:
+    def _add_detail(self, fragment: Mapping[str, Any]) -> None:
         """OpenRouter streams one detail as fragments of the same type and index."""
         known = self._details[-1] if self._details else None
-        if known is None or not _continues(known, detail):
-            self._details.append(dict(detail))
-            return
-        for name, value in detail.items():
+        if known is None or not _continues(known.fields, fragment):
+            known = _Detail()
+            self._details.append(known)
+        known.add(fragment)
+
+
+class _Detail:
+    """One reasoning detail as it grows: its texts as pieces, everything else as it came last."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+
+    def add(self, fragment: Mapping[str, Any]) -> None:
+        for name, value in fragment.items():
             if name in ("text", "summary") and isinstance(value, str):
-                known[name] = text_of(known.get(name)) + value
-            elif value or name not in known:
-                known[name] = value
+                self._texts.setdefault(name, []).append(value)
+                self.fields.setdefault(name, "")
+            elif value or name not in self.fields:
+                self.fields[name] = value
+
+    def whole(self) -> dict[str, Any]:
+        return self.fields | {name: "".join(pieces) for name, pieces in self._texts.items()}
 
 
 def _continues(known: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:

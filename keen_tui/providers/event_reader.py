@@ -14,6 +14,10 @@ DOCUMENT_LIMIT = 65_536
 """Bytes read of a body that is no stream, to find the error it may hold."""
 
 
+QUOTE_LIMIT = 200
+"""Characters of an unreadable event that are shown."""
+
+
 class EventReader:
     """Gives the events of a body as they arrive. `server` is what messages call it."""
 
@@ -60,7 +64,7 @@ class EventReader:
     def _last(self) -> Sequence[ServerSentEvent]:
         last = self._decoder.finish()
         if not last and self._head.strip() and not self._is_stream_by_type:
-            raise ReplyUnreadable(f"{self._server} sent something that is no stream of events.")
+            raise ReplyUnreadable(f"{self._server} sent something that isn't a stream of events.")
         return last
 
     def _looks_like_document(self) -> bool:
@@ -77,21 +81,38 @@ class EventReader:
         except ValueError:
             if self._head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
                 return ReplyUnreadable(
-                    f"{self._server} sent a page in place of a reply; is the base URL right?"
+                    f"{self._server} sent a page instead of a reply.", advice="Check the base URL."
                 )
             return ReplyUnreadable(f"{self._server} sent JSON that can't be read.")
         if isinstance(document, dict) and not (document.get("error") or document.get("object") == "error"):
-            return ReplyUnreadable(f"{self._server} sent one JSON document in place of a stream.")
+            return ReplyUnreadable(f"{self._server} sent one JSON document instead of a stream.")
         return stream_error(document, self._server)
 
 
-def parse_event(event: ServerSentEvent, server: str) -> object:
+def payload_of(event: ServerSentEvent, server: str) -> object:
     """The JSON value of an event.
 
     Raises:
-        ReplyUnreadable: it is no JSON.
+        ProviderError: the event reports an error by its name, or as a list with an error in it.
+        ReplyUnreadable: it isn't JSON.
     """
     try:
-        return json.loads(event.data)
+        value = json.loads(event.data)
     except (ValueError, RecursionError):
-        raise ReplyUnreadable(f"{server} sent an event that is no JSON.") from None
+        if event.name == "error":
+            raise stream_error(event.data, server) from None
+        raise ReplyUnreadable(f"{server} sent an event that isn't JSON: {_quoted(event.data)}.") from None
+    if event.name == "error" or _is_error_list(value):
+        raise stream_error(value, server)
+    return value
+
+
+def _is_error_list(value: object) -> bool:
+    """Google wraps its errors in a list."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and bool(first.get("error"))
+
+
+def _quoted(text: str) -> str:
+    words = " ".join(text[: QUOTE_LIMIT * 2].split())
+    return f'"{words}"' if len(words) <= QUOTE_LIMIT else f'"{words[:QUOTE_LIMIT]}…"'

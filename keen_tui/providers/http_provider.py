@@ -65,6 +65,11 @@ class Assembly(Protocol):
         """The reply is whole, as turn.md says ("Complete means")."""
 
     @property
+    def ended(self) -> bool:
+        """The server said that the reply ends here: only counts may follow. A complete reply that has not
+        ended may still go on."""
+
+    @property
     def closed(self) -> bool:
         """The last event was in: nothing that follows belongs to the reply."""
 
@@ -328,17 +333,18 @@ class HttpProvider(ABC):
 
     async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
         """The next events. Once the reply is complete, no failure matters any more."""
-        if not assembly.complete:
-            return await reader.read(self.connection.stall_seconds)
+        patience = AFTER_CLOSE if assembly.closed else AFTER_FINISH
         try:
-            return await reader.read(AFTER_CLOSE if assembly.closed else AFTER_FINISH)
+            return await reader.read(patience if assembly.ended else self.connection.stall_seconds)
         except Exception:
+            if not assembly.complete:
+                raise
             return None
 
     def _checked_key(self) -> str:
         """The key. Raises AuthFailed when it can't stand in a header."""
         if not (self._key.isascii() and self._key.isprintable()):
-            raise AuthFailed("The key can't be sent: it holds characters that no key has.")
+            raise AuthFailed("The key can't be sent: it contains characters that no key has.")
         return self._key
 
     @property

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keen_tui.errors import StreamCut
+from keen_tui.errors import ServerBusy, StreamCut
 from keen_tui.messages import StepReply, StopReason, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
-from keen_tui.providers.event_reader import parse_event
+from keen_tui.providers.event_reader import payload_of
 from keen_tui.providers.json_fields import count_of, object_of, objects_of, text_of
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.responses_items import OutputItem, OutputItems, PartKey, part_text
 from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.stop_words import NamedEnd, end_word, incomplete_end
 from keen_tui.providers.wire_text import PieceMender
 
 _DELTAS: Mapping[str, str] = {
@@ -34,13 +35,14 @@ _WHOLE_PARTS = {"response.content_part.done", "response.reasoning_summary_part.d
 _REASONING = {"reasoning_text", "summary_text"}
 _VISIBLE = {"output_text", "refusal"}
 
-_ENDS = {"response.completed", "response.incomplete", "response.failed"}
-_INCOMPLETE: Mapping[str, StopReason] = {
-    "max_output_tokens": "length",
-    "max_tokens": "length",
-    "length": "length",
-    "content_filter": "content_filter",
+_ENDS: Mapping[str, str] = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
 }
+"""The events that end a response, and the status that each stands for."""
+_OPEN = {"in_progress", "queued"}
+"""Statuses of a response that has not ended, whatever event they came in."""
 
 
 class ResponsesAssembly:
@@ -58,15 +60,19 @@ class ResponsesAssembly:
         self._text_flow = _Flow()
         self._reasoning_flow = _Flow()
         self._response_id = ""
-        self._stop: StopReason | None = None
-        self._cut_off = False
+        self._end: NamedEnd | None = None
         self._refused = False
         self._usage = TokenUsage()
 
     @property
     def complete(self) -> bool:
-        """`response.completed` or `response.incomplete` was in; `response.failed` is raised at once."""
-        return self._stop is not None
+        """The response ended completed or incomplete; one that failed is raised at once."""
+        return self._end is not None
+
+    @property
+    def ended(self) -> bool:
+        """The end is always named."""
+        return self.complete
 
     @property
     def closed(self) -> bool:
@@ -81,7 +87,7 @@ class ResponsesAssembly:
         """
         if self.complete or event.data.strip() in ("", "[DONE]"):
             return ()
-        payload = object_of(parse_event(event, self._server))
+        payload = object_of(payload_of(event, self._server))
         return self.feed({"type": event.name, **payload})
 
     def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
@@ -118,17 +124,19 @@ class ResponsesAssembly:
         Raises:
             StreamCut: nothing said that the reply is complete.
         """
-        if self._stop is None:
+        if self._end is None:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
         self._text.append(self._text_flow.finish())
-        kept = self._items.kept(cut_off=self._cut_off)
+        kept = self._items.kept(cut_off=self._end.leaves_calls_open)
         calls = tuple(call for _, call in kept if call)
         return StepReply(
             text="".join(self._text),
             tool_calls=calls,
-            stop_reason=self._stop_reason(self._stop, bool(calls)),
+            stop_reason=self._stop_reason(self._end.reason, bool(calls)),
             native=tuple(message for message, _ in kept),
             usage=self._usage,
+            stop_word=self._end.word,
+            is_cut=self._end.is_cut,
         )
 
     def _begin(self, response: Mapping[str, Any]) -> None:
@@ -180,17 +188,32 @@ class ResponsesAssembly:
         return [StepText(text)] if text else []
 
     def _take_end(self, kind: str, response: Mapping[str, Any]) -> list[StepText | StepReasoning]:
-        if kind == "response.failed":
+        status = end_word(response.get("status")).lower() or _ENDS[kind]
+        if "failed" in (status, _ENDS[kind]):
             raise stream_error({"error": response.get("error")}, self._server)
+        if text_of(response.get("status")).lower() in _OPEN:
+            return []
+        end = self._read_end(_ENDS[kind] if status == "completed" else status, response)
         seen: list[StepText | StepReasoning] = []
         if not self._items.any_done:  # some servers send whole items only here
             for place, item in enumerate(objects_of(response.get("output"))):
                 seen += self._take_whole_item({"output_index": place, "item": item})
         self._usage = _read_usage(response.get("usage"))
-        self._cut_off = kind == "response.incomplete"
-        reason = text_of(object_of(response.get("incomplete_details")).get("reason"))
-        self._stop = _INCOMPLETE.get(reason, "unknown") if self._cut_off else "stop"
+        self._end = end
         return seen
+
+    def _read_end(self, status: str, response: Mapping[str, Any]) -> NamedEnd:
+        """What a status means that ends a response. One that nobody knows is not taken for a good end.
+
+        Raises:
+            ServerBusy, ReplyUnreadable: it is a failure, by its own word or by the reason that it gives.
+        """
+        if status == "completed":
+            return NamedEnd("stop")
+        if status in ("cancelled", "canceled"):
+            raise ServerBusy(f"{self._server} broke off the reply ({status}).")
+        reason = end_word(object_of(response.get("incomplete_details")).get("reason"))
+        return incomplete_end(reason or status, self._server)
 
     def _stop_reason(self, stop: StopReason, has_calls: bool) -> StopReason:
         if self._refused:

@@ -23,7 +23,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Retry the turn",
         slash=("retry",),
         hint="retry",
-        help="goes on after an incomplete turn; no call runs twice",
+        help="resumes an incomplete turn, or ends the wait before a retry",
     ),
     Action(
         id="discard",

@@ -72,7 +72,8 @@ class SessionPort(Protocol):
         where no turn runs send it."""
 
     def retry(self) -> None:
-        """Go on with the turn that ended incomplete or failed. Raises SessionRefused."""
+        """Go on with the turn that ended incomplete or failed; make an automatic retry now that is waited
+        for. Raises SessionRefused."""
 
     def discard(self) -> None:
         """Give pending work up, or take the message of a failed turn back. Raises SessionRefused."""

@@ -173,7 +173,7 @@ async def test_all_pages_are_read_but_not_for_ever() -> None:
 
 async def test_a_refused_key_is_told_by_where_it_came_from() -> None:
     error = await refusal(Page({"error": {"message": f"Incorrect API key {KEY.value}"}}, 401))
-    assert isinstance(error, AuthFailed) and "the key came from TEST_KEY" in str(error)
+    assert isinstance(error, AuthFailed) and "The key came from TEST_KEY." in str(error)
 
 
 async def test_a_redirect_is_told_and_not_followed() -> None:

@@ -22,6 +22,7 @@ from keen_tui.demo.script import (
     Say,
     Think,
 )
+from keen_tui.demo.wire_json import sse
 from keen_tui.errors import (
     AuthFailed,
     ConnectionFailed,
@@ -117,6 +118,14 @@ async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.M
     assert reply.text == "all"
 
 
+async def test_a_pause_behind_a_usage_chunk_ends_no_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keen_tui.providers.http_provider.AFTER_FINISH", 0.01)
+    begun = sse(delta(content="half ")) + sse({"choices": [], "usage": {"prompt_tokens": 1}})
+    ended = sse(delta("stop", content="all"))
+    reply = await reply_of([RawStream(begun + ended, piece=len(begun), pace=0.3)])
+    assert reply.text == "half all"
+
+
 async def test_what_fails_after_the_finish_reason_spoils_nothing() -> None:
     finished = b"data: " + json.dumps(delta("stop", content="all")).encode() + b"\n\n"
     for rubbish in (b"data: {half\n\n", b'data: {"error": {"message": "no usage today"}}\n\n'):
@@ -146,8 +155,8 @@ async def test_an_error_event_is_an_error_whatever_its_shape() -> None:
     [
         (HttpAnswer(200, "<!doctype html><h1>Log in</h1>"), "a page"),
         (HttpAnswer(200, {"id": "1", "choices": []}), "one JSON document"),
-        (HttpAnswer(200, "all is well"), "no stream"),
-        (RawStream(b"data: {broken\n\n"), "no JSON"),
+        (HttpAnswer(200, "all is well"), "isn't a stream"),
+        (RawStream(b"data: {broken\n\n"), 'isn\'t JSON: "{broken"'),
     ],
 )
 async def test_an_answer_that_is_no_stream_is_unreadable_in_one_sentence(answer: Answer, words: str) -> None:

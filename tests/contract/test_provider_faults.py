@@ -49,7 +49,7 @@ from tests.support.agent import AtWork, Bench
 from tests.support.client import parts_of
 from tests.support.faults import DONE, HALF, WORK, refused, runs
 
-TWO_ATTEMPTS = RetryPolicy(attempts=2, first_delay=0.001)
+TWO_ATTEMPTS = RetryPolicy(attempts=2, first_delay=0.001, rate_limit_wait=0.002)
 TEXT = Reply([Think("Hm."), Say("This sentence is cut in the mid")])
 CALLING = Reply([Say("Now I call."), HALF])
 
@@ -89,8 +89,8 @@ FAULTS = {
     "p05 403": Fault(refused(403, "not for you"), "auth", False, "TEST_KEY"),
     "p06 404": Fault(refused(404, "no model", code="model_not_found"), "provider", False, "no model (404)"),
     "p06 400": Fault(refused(400, "bad temperature"), "provider", False, "bad temperature (400)"),
-    "p08 closed unanswered": Fault(NoAnswer("close"), "network", True, "Can't reach"),
-    "p08 reset unanswered": Fault(NoAnswer("reset"), "network", True, "Can't reach"),
+    "p08 closed unanswered": Fault(NoAnswer("close"), "network", True, "without an HTTP answer"),
+    "p08 reset unanswered": Fault(NoAnswer("reset"), "network", True, "reset the connection"),
     "p09 reset in text": cut(TEXT, "reset", after_deltas=3),
     "p09 closed in text": cut(TEXT, "close", after_deltas=3),
     "p10 reset in arguments": cut(CALLING, "reset", in_arguments=True),
@@ -116,13 +116,16 @@ FAULTS = {
         "the model crashed",
         shows="Half a thought",
     ),
-    "p27 page": Fault(HttpAnswer(200, PAGE, {"content-type": "text/html"}), "provider", False),
+    "p27 page": Fault(HttpAnswer(200, PAGE, {"content-type": "text/html"}), "provider", True, "a page"),
     "p27 page said to be a stream": Fault(
-        HttpAnswer(200, PAGE, {"content-type": "text/event-stream"}), "provider", False
+        HttpAnswer(200, PAGE, {"content-type": "text/event-stream"}), "provider", True
     ),
-    "p27 document": Fault(HttpAnswer(200, {"hello": "world"}), "provider", False, "JSON document"),
+    "p27 document": Fault(HttpAnswer(200, {"hello": "world"}), "provider", True, "JSON document"),
     "p27 broken gzip": Fault(
-        HttpAnswer(200, "no gzip", {"content-encoding": "gzip"}), "provider", False, "decompressed"
+        HttpAnswer(200, "no gzip", {"content-encoding": "gzip"}), "provider", True, "decompressed"
+    ),
+    "a garbled event": Fault(
+        RawStream(b"data: upstream ran out of memory\n\n"), "provider", True, "upstream ran out of memory"
     ),
     "p27 redirect": Fault(
         HttpAnswer(302, "", {"location": "http://127.0.0.1:9/v1"}), "provider", False, "redirects to"

@@ -14,10 +14,13 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.agent.retries import RetryPolicy
-from keen_tui.demo.script import Answer, Break, NoAnswer
+from keen_tui.demo.script import Answer, Break, Fail, NoAnswer, Reply
+from keen_tui.errors import ServerBusy, SessionRefused
 from keen_tui.events import (
     ApprovalRequested,
+    Compacted,
     RetryScheduled,
+    StepRestarted,
     TextDelta,
     TurnDone,
     TurnError,
@@ -26,7 +29,9 @@ from keen_tui.events import (
 from tests.support.agent import AtWork, Bench
 from tests.support.faults import DONE, WORK, refused, runs
 
-EVEN = RetryPolicy(attempts=4, first_delay=0.001, jitter=lambda: 0.5)
+EVEN = RetryPolicy(attempts=4, first_delay=0.001, rate_limit_wait=0.13, jitter=lambda: 0.5)
+FIRST_RATE_LIMIT = 0.13 / 13 * 0.875
+"""What EVEN waits first for a rate limit: the waits are as 1 to 3 to 9, and jitter takes up to a quarter."""
 
 
 async def delay_told(bench: Bench) -> float | None:
@@ -72,10 +77,10 @@ async def test_p01_slow_down_twice_and_then_fine(tmp_path: Path, at_work: AtWork
     [
         ({"retry-after-ms": "1500"}, 1.5),
         ({"Retry-After": "120"}, 120),
-        ({"Retry-After": "-5"}, 0.001),
-        ({"Retry-After": "soon"}, 0.001),
-        ({"Retry-After": "nan"}, 0.001),
-        ({"Retry-After": formatdate(0, usegmt=True)}, 0.001),
+        ({"Retry-After": "-5"}, FIRST_RATE_LIMIT),
+        ({"Retry-After": "soon"}, FIRST_RATE_LIMIT),
+        ({"Retry-After": "nan"}, FIRST_RATE_LIMIT),
+        ({"Retry-After": formatdate(0, usegmt=True)}, FIRST_RATE_LIMIT),
         ({"Retry-After": "1000000000"}, None),
     ],
 )
@@ -85,7 +90,8 @@ async def test_p02_a_wait_is_understood_in_every_form(
     async with at_work(
         [refused(429, "slow down", headers), NoAnswer("stall")], tmp_path, retries=EVEN
     ) as bench:
-        assert await delay_told(bench) == delay
+        told = await delay_told(bench)
+        assert told == (None if delay is None else pytest.approx(delay))
         assert "1000000000 s" in bench.log.ends[0].detail or delay  # type: ignore[union-attr]
 
 
@@ -94,6 +100,53 @@ async def test_p02_a_wait_may_be_a_date(tmp_path: Path, at_work: AtWork) -> None
     async with at_work([busy], tmp_path, retries=EVEN) as bench:
         delay = await delay_told(bench)
         assert delay is not None and 0 < delay <= 60
+
+
+async def test_a_rate_limit_is_waited_for_until_the_user_wants_it_tried_now(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    async with at_work([refused(429, "slow down"), DONE], tmp_path, retries=RetryPolicy()) as bench:
+        bench.session.submit("go")
+        wait = await bench.log.wait_for(RetryScheduled)
+        assert wait.delay > 4
+        with pytest.raises(SessionRefused):
+            bench.session.discard()
+        bench.session.retry()
+        assert isinstance(await bench.log.wait_for_end(), TurnDone)
+        assert len(bench.log.of(StepRestarted)) == 1
+        with pytest.raises(SessionRefused):
+            bench.session.retry()
+
+
+async def test_the_wait_of_a_summary_can_be_ended_too(tmp_path: Path, at_work: AtWork) -> None:
+    script: list[Answer] = [DONE, refused(429, "slow down"), DONE]
+    async with at_work(script, tmp_path, retries=RetryPolicy()) as bench:
+        await bench.ask("go")
+        bench.session.compact()
+        await bench.log.wait_for(RetryScheduled)
+        bench.session.retry()
+        assert isinstance(await bench.log.wait_for_compaction(), Compacted)
+
+
+async def test_a_rate_limit_inside_a_stream_and_one_of_google_with_its_own_wait(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    limit = Reply([Fail("too many tokens", type="rate_limit_error", code="rate_limit_exceeded")])
+    delays = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.02s"}]
+    google = refused(429, "quota", details=delays, code="RESOURCE_EXHAUSTED")
+    async with at_work([limit, google, DONE], tmp_path, retries=EVEN) as bench:
+        assert isinstance(await bench.ask("go"), TurnDone)
+        waits = [event.delay for event in bench.log.of(RetryScheduled)]
+        assert waits == [pytest.approx(FIRST_RATE_LIMIT), 0.02]
+
+
+@pytest.mark.parametrize("attempts", [2, 4, 10])
+def test_all_waits_for_a_rate_limit_are_two_minutes_at_most(attempts: int) -> None:
+    policy = RetryPolicy(attempts=attempts, jitter=lambda: 1.0)
+    limit = ServerBusy("slow down", rate_limited=True)
+    waits = [policy.delay(attempt, limit) or 0.0 for attempt in range(1, attempts)]
+    assert 60 <= sum(waits) <= 120.001 and waits == sorted(waits)
+    assert policy.delay(attempts, limit) is None
 
 
 @pytest.mark.parametrize("first", [[], [WORK]], ids=["first step", "after a step"])
@@ -174,7 +227,8 @@ async def test_p08_a_refused_connection(tmp_path: Path, at_work: AtWork, unused_
 
 async def test_p08_a_server_without_tls(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work([DONE], tmp_path) as bench, speaking(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
-        await assert_unreachable(bench, f"https://{address}/v1", address, "TLS failed")
+        await assert_unreachable(bench, f"https://{address}/v1", address, "doesn't speak TLS")
+        assert not bench.log.of(RetryScheduled)
 
 
 async def test_p08_a_proxy_that_wants_a_password(

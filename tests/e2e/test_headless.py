@@ -116,6 +116,38 @@ async def test_json_is_one_object_with_memory_and_usage(program: Program) -> Non
     assert (program.workspace / "a.py").read_text() == "x"
 
 
+async def test_a_failed_tool_says_why_on_standard_error(program: Program) -> None:
+    noisy = "for n in 1 2 3 4 5 6 7 8; do echo line $n; done; echo; exit 3"
+    script = [
+        Reply([Call("read_file", {"path": "missing.py"}), Call("bash", {"command": noisy})]),
+        Reply([Say("Done.")]),
+    ]
+    run = await program.ask(script, "-p", "hi", "--mode", "auto", "--no-sandbox")
+    assert (run.code, run.out) == (0, "Done.\n")
+    read, why, bash, *output = run.err.splitlines()
+    assert read.startswith("x read_file missing.py") and bash.startswith("x bash")
+    assert why.startswith("    ") and "missing.py" in why
+    assert output == [f"    line {number}" for number in (4, 5, 6, 7, 8)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (HttpAnswer(429, {"error": "pay", "code": "insufficient_quota"}), "pay (429). Nothing was run."),
+        (HttpAnswer(404, ""), "404 Not Found. Check the base URL: it may need a /v1 at its end. Nothing"),
+        (HttpAnswer(413, ""), "with /compact. Nothing was run."),
+        (HttpAnswer(401, {"detail": [{"msg": "no such key"}]}), "no such key. "),
+    ],
+)
+async def test_a_failed_turn_is_told_in_whole_sentences(
+    program: Program, answer: HttpAnswer, says: str
+) -> None:
+    run = await program.ask([answer], "-p", "hi")
+    assert (run.code, run.out) == (1, "")
+    assert says in run.err
+    assert ".." not in run.err and "?." not in run.err
+
+
 async def test_stream_json_is_one_event_a_line(program: Program) -> None:
     script = [
         Reply([Say("I run it."), Call("bash", {"command": "echo hello; exit 3"})]),

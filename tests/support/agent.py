@@ -34,7 +34,7 @@ LIMIT = 30.0
 """Seconds that a test waits for a state before it fails. Generous: machines are shared."""
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)
-QUICK_RETRIES = RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.001)
+QUICK_RETRIES = RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.001, rate_limit_wait=0.004)
 
 
 class EventLog:

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.errors import AuthFailed, ServerBusy, StreamCut
+from keen_tui.errors import (
+    AuthFailed,
+    ProviderError,
+    ReplyUnreadable,
+    RequestRefused,
+    ServerBusy,
+    StreamCut,
+)
 from keen_tui.messages import StepReply, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
 from keen_tui.providers.chat_assembly import ChatAssembly
@@ -311,6 +318,72 @@ def test_without_a_finish_reason_the_closing_usage_or_done_completes() -> None:
 def test_running_usage_beside_choices_completes_nothing() -> None:
     with pytest.raises(StreamCut):
         assemble(delta(content="a") | {"usage": {"prompt_tokens": 1}})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        delta(content="b"),
+        delta(reasoning_content="b"),
+        delta(refusal="no"),
+        fragment("{}", index=0, id="1", name="a"),
+    ],
+)
+def test_a_usage_chunk_completes_nothing_where_more_of_the_reply_follows(more: dict[str, Any]) -> None:
+    with pytest.raises(StreamCut):
+        assemble(delta(content="a"), USAGE, more)
+    assert assemble(delta(content="a"), USAGE, more, USAGE).usage.output_tokens == 5
+
+
+def test_a_usage_chunk_before_the_reply_completes_nothing() -> None:
+    with pytest.raises(StreamCut):
+        assemble(USAGE, delta(role="assistant", content=""))
+
+
+def test_chunks_that_add_nothing_behind_the_usage_leave_the_reply_complete() -> None:
+    empty: list[dict[str, Any]] = [delta(), delta(role="assistant", content=""), {"choices": []}]
+    for chunk in empty:
+        assert assemble(delta(role="assistant", content="a"), USAGE, chunk).text == "a"
+
+
+def test_a_reply_with_a_usage_chunk_is_complete_but_not_ended() -> None:
+    assembly = ChatAssembly("s")
+    assembly.feed(delta(content="a"))
+    assembly.feed(USAGE)
+    assert assembly.complete and not assembly.ended
+    assembly.feed(delta("stop"))
+    assert assembly.ended
+
+
+def event_error(data: str, name: str = "") -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        ChatAssembly("server").take(ServerSentEvent(data, name))
+    return caught.value
+
+
+@pytest.mark.parametrize("wrapped", ['{"error": %s}', '[{"error": %s}]', "%s"])
+def test_an_error_event_keeps_its_words_its_class_and_whether_it_is_final(wrapped: str) -> None:
+    refused = '{"message": "Failed to call a function.", "type": "invalid_request_error", "code": "failed"}'
+    error = event_error(wrapped % refused, "error")
+    assert type(error) is RequestRefused and str(error) == "server: Failed to call a function."
+    busy = event_error(wrapped % '{"message": "over capacity", "status_code": 503}', "error")
+    assert type(busy) is ServerBusy and "over capacity (503)" in str(busy)
+
+
+def test_an_error_in_a_list_is_an_error_without_the_name_of_its_event_too() -> None:
+    error = event_error('[{"error": {"code": 401, "message": "who are you"}}]')
+    assert type(error) is AuthFailed and "who are you" in str(error)
+
+
+def test_an_error_event_that_is_only_text_says_so() -> None:
+    assert str(event_error("worn out", "error")) == "server: worn out."
+
+
+def test_an_unreadable_event_is_quoted_and_may_be_tried_again() -> None:
+    error = event_error("upstream:\n out of  memory")
+    assert type(error) is ReplyUnreadable and error.retryable
+    assert str(error).endswith('"upstream: out of memory".')
+    assert len(str(event_error("x" * 10_000))) < 300
 
 
 def test_error_objects_and_finish_reasons_of_failure_are_raised() -> None:

@@ -84,6 +84,106 @@ def test_the_sentence_is_found_wherever_servers_put_it(body: object) -> None:
     assert provider_sentence(body) == "the sentence"
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            {"detail": [{"loc": ["body"], "msg": "Field required"}, {"msg": "Too long"}]},
+            "Field required; Too long",
+        ),
+        ({"message": {"detail": "deep"}}, "deep"),
+        ({"error": {"error": {"message": "twice wrapped"}}}, "twice wrapped"),
+        ({"error": True, "message": "flagged"}, "flagged"),
+        ({"error": "Unauthorized", "message": "The key is gone"}, "The key is gone"),
+        ({"error": {"code": 400, "extra": {"a": 1}}}, ""),
+        ({"error": 5}, ""),
+        ([[]], ""),
+    ],
+)
+def test_no_form_of_an_error_is_shown_as_python_writes_it(body: object, sentence: str) -> None:
+    assert provider_sentence(body) == sentence
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ("the model is overloaded.", "Provider returned error: the model is overloaded (Google)"),
+        ('{"error": {"message": "too hot"}}', "Provider returned error: too hot (Google)"),
+        ({"error": {"message": "too hot"}}, "Provider returned error: too hot (Google)"),
+        ("<html>oh", "Provider returned error."),
+        (None, "Provider returned error."),
+    ],
+)
+def test_what_the_server_behind_a_router_said_is_shown(raw: object, sentence: str) -> None:
+    metadata = {"raw": raw, "provider_name": "Google"}
+    error = {"message": "Provider returned error.", "code": 429, "metadata": metadata}
+    assert provider_sentence({"error": error}) == sentence
+
+
+def google(message: str, reason: str = "") -> list[dict[str, Any]]:
+    """An error as Google sends it on its OpenAI-compatible address."""
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason}]
+    return [{"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": details}}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        google("API key not valid. Please pass a valid API key.", "API_KEY_INVALID"),
+        google("Bad request.", "API_KEY_INVALID"),
+        {"error": "Incorrect API key provided: xa***. Obtain one elsewhere."},
+        {"error": {"message": "API key expired. Please renew the API key."}},
+    ],
+)
+def test_a_key_that_is_refused_with_400_is_a_matter_of_the_key(body: object) -> None:
+    assert type(status_error(400, {}, body, "server")) is AuthFailed
+    assert type(stream_error(body, "server")) is AuthFailed
+
+
+def test_other_errors_with_400_stay_what_they_are() -> None:
+    body = google('Invalid JSON payload. Unknown name "key"', "BAD_REQUEST")
+    assert type(status_error(400, {}, body, "server")) is RequestRefused
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<html>",
+        "404 page not found",
+        {"detail": "Not Found"},
+        {"error": {"message": "Not Found"}},
+        "Cannot POST /x",
+    ],
+)
+def test_an_address_that_is_not_there_hints_at_the_base_url(body: object) -> None:
+    error = status_error(404, {}, body, "server")
+    assert type(error) is RequestRefused and "base URL" in error.advice
+
+
+def test_a_model_that_is_not_there_does_not() -> None:
+    error = status_error(404, {}, {"error": {"message": "model 'x' not found, try pulling it"}}, "server")
+    assert not error.advice and str(error) == "server: model 'x' not found, try pulling it (404)."
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "sentence"),
+    [
+        (429, {"error": "slow down."}, "server: slow down (429)."),
+        (502, "<html>", "server: 502 Bad Gateway."),
+        (500, {"error": "Error 500: oh"}, "server: Error 500: oh."),
+        (400, {"error": "why?"}, "server: why? (400)."),
+        (401, {"error": "who are you"}, "server: who are you."),
+    ],
+)
+def test_an_error_is_one_sentence_with_its_number_once(status: int, body: object, sentence: str) -> None:
+    assert str(status_error(status, {}, body, "server")) == sentence
+
+
+def test_too_long_a_request_says_what_to_do() -> None:
+    assert "/compact" in status_error(413, {}, "", "server").advice
+
+
 def test_a_page_is_not_shown() -> None:
     assert provider_sentence("<html>oh") == ""
     assert "502 Bad Gateway" in str(status_error(502, {}, "<html>", "server"))

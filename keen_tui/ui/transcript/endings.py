@@ -22,6 +22,8 @@ COMPACT: Final = ("/compact", "make room")
 """What to write when the context window is full, and what it does."""
 _RETRIES: Final = "goes on from the last result; no call runs twice"
 _GAP: Final = "   "
+_RETRY_DETAIL: Final = 100
+"""Columns of the server's words about a failure that is tried again."""
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
 _DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
@@ -41,17 +43,19 @@ def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
 
 
 def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
-    """The row of an automatic retry, with the seconds that are left."""
+    """The row of an automatic retry, with the seconds that are left, and why the call failed: in the
+    server's own words where those say more than the reason."""
     retry: RetryScheduled = block.retry
     left = max(block.due - scene.now, 0.0)
-    reason = {"network": "connection lost", "cut": "connection lost", "stalled": "no answer"}.get(
-        retry.reason, "the model server is busy"
-    )
+    usual = {"network": "connection lost", "cut": "connection lost", "stalled": "no answer"}
+    said = cut(clean(retry.detail).rstrip("."), _RETRY_DETAIL, scene.look.glyphs.more)
+    reason = usual.get(retry.reason) or said or "the model server is busy"
     return scene.facts(
         scene.running_glyph,
         "accent",
         (f"{reason}, trying again{f' in {duration(left, running=True)}' if left >= 1 else ''}", "accent"),
         (f"{retry.attempt} of {retry.max_attempts}", "dim"),
+        (f"{shown('retry')} now" if left >= 1 else "", "dim"),
         (f"{shown('stop')} stops", "dim"),
     )
 

@@ -275,8 +275,23 @@ def test_an_automatic_retry_counts_down() -> None:
         turn=1, step=1, attempt=2, max_attempts=5, delay=6, reason="network", detail="reset"
     )
     assert rows(RetryBlock(retry=retry, due=16.0)) == [
-        "  ● connection lost, trying again in 4 s   2 of 5   esc stops"
+        "  ● connection lost, trying again in 4 s   2 of 5   ctrl+r now   esc stops"
     ]
+
+
+def test_a_rate_limit_that_is_waited_for_is_told_in_the_servers_words() -> None:
+    retry = RetryScheduled(
+        turn=1,
+        step=1,
+        attempt=2,
+        max_attempts=4,
+        delay=60,
+        reason="provider",
+        detail="host: slow\x1b[2J down (429).",
+    )
+    said = " ".join("".join(rows(RetryBlock(retry=retry, due=70.0))).split())
+    assert said.startswith("● host: slow down (429), trying again in 58 s")
+    assert said.endswith("2 of 4 ctrl+r now esc stops")
 
 
 def test_every_reason_has_words() -> None:
