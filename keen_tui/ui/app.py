@@ -28,6 +28,7 @@ from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.themes import KeenTheme, Styles, load_theme, load_themes
+from keen_tui.ui.typeahead import Typeahead, Typed
 from keen_tui.ui.usual_theme import DEFAULT_THEME, theme_for
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ class KeenApp(App[str | None]):
         """Theme files of the user that can't be used, and why."""
         self._last_key = time.monotonic()
         self._tells_focus = False
+        self._is_interrupted = False
         self._prepare = prepare
+        self._typeahead = Typeahead(self, self._act_on)
         self._workspace: WorkspaceScreen | None = None
         self._control_filter = ControlFilter()
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
@@ -119,6 +122,11 @@ class KeenApp(App[str | None]):
         """The one screen that is always there, once it is."""
         assert self._workspace is not None
         return self._workspace
+
+    @property
+    def has_typeahead(self) -> bool:
+        """Whether something was typed that has not taken effect yet."""
+        return not self._typeahead.is_empty
 
     @property
     def theme_names(self) -> list[str]:
@@ -207,19 +215,26 @@ class KeenApp(App[str | None]):
             self._tells_focus = True
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._last_key = time.monotonic()
-            if self.screen is self._entrance:
-                self._at_the_entrance(event)
-                return
-            self.workspace.forget_notice()
-            if isinstance(event, events.Key) and self.screen is self.workspace:
-                self.workspace.turn_to_prompt(event)
-        await super().on_event(event)
-
-    def _at_the_entrance(self, event: events.Key | events.Paste) -> None:
-        if isinstance(event, events.Key) and event.key == "ctrl+c":
-            self.exit()
+            if not self._typeahead.is_open:
+                self._echo(event)
+            await self._typeahead.take(event)
         else:
-            self._entrance.take(event)
+            await super().on_event(event)
+
+    def _echo(self, typed: Typed) -> None:
+        """Show at the entrance what will take effect in the workspace. ctrl+c leaves at once where nothing
+        else waits for the workspace, or when it is pressed again."""
+        is_interrupt = isinstance(typed, events.Key) and typed.key == "ctrl+c"
+        if is_interrupt and (self._typeahead.is_empty or self._is_interrupted):
+            self.exit()
+        self._is_interrupted = is_interrupt
+        self._entrance.echo(typed)
+
+    async def _act_on(self, typed: Typed) -> None:
+        self.workspace.forget_notice()
+        if isinstance(typed, events.Key) and self.screen is self.workspace:
+            self.workspace.turn_to_prompt(typed)
+        await super().on_event(typed)
 
     def _move_in(self) -> None:
         """The entrance is painted: make the workspace."""
@@ -336,7 +351,7 @@ class KeenApp(App[str | None]):
     async def _when_painted(
         self, workplace: Workplace, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
     ) -> None:
-        """The workspace is painted: events are drawn, and what was typed so far is done."""
+        """The workspace is painted: events are drawn, and keys act on it."""
         from keen_tui.ui.bridge import follow
 
         workspace = self.workspace
@@ -344,14 +359,19 @@ class KeenApp(App[str | None]):
         self.run_worker(bridge, name="bridge", exit_on_error=False)
         if problems:
             workspace.say(" ".join(problems))
-        workspace.begin()
         workspace.remember()
         if workplace.opening:
             workspace.go_on_with(workplace.opening)
         if workplace.companion:
             companion = self._run_companion(workplace.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)
-        await self._hand_over()
+        self.run_worker(self._come_alive(workplace), name="come alive")
+
+    async def _come_alive(self, workplace: Workplace) -> None:
+        """What was typed so far takes effect, before anything is asked; then the rest is loaded."""
+        await self._typeahead.open()
+        if self.screen is self.workspace:
+            self.workspace.begin()
         self.live = True
         loop = asyncio.get_running_loop()
         workplace.session.warm_up(lambda: self._warmed_up(loop))
@@ -362,13 +382,6 @@ class KeenApp(App[str | None]):
         _load_markdown()
         with suppress(RuntimeError):  # the loop is closed: the user has left
             loop.call_soon_threadsafe(garbage.tame)
-
-    async def _hand_over(self) -> None:
-        """What was typed at the entrance, in its order."""
-        if self._entrance.written:
-            self.workspace.prompt.write(self._entrance.written)
-        for event in self._entrance.kept:
-            await super().on_event(event)
 
     async def _run_companion(self, companion: Callable[[Guided], Awaitable[None]]) -> None:
         await companion(self)

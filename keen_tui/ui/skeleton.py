@@ -1,8 +1,8 @@
 """A picture of the screen that stands while the real one is being imported. Standard library only.
 
-It has no prompt sign: that is how one sees whether the composer is live. Keys that are typed meanwhile
-stay in the terminal's buffer, unseen and unchanged, and arrive in the composer. A paste is marked as one
-from the beginning: its lines are no messages.
+It has no prompt sign: that is how one sees whether the composer is live. Keys that are typed meanwhile are
+read, unseen and unchanged, and take effect later, in their order. A paste is marked as one from the
+beginning, so its lines are not sent as messages.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import os
 import signal
 import struct
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
+
+from keen_tui.ui.early_keys import EarlyKeys, Piece
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
 _LEAVE: Final = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -22,10 +24,20 @@ _PANE_ROWS: Final = 3
 _FLAT_BELOW_ROWS: Final = 20
 _HEADER_FROM_ROWS: Final = 16
 _SMALLEST: Final = (40, 10)
-_LFLAG, _IFLAG = 3, 0
+_LFLAG, _IFLAG, _CC = 3, 0, 6
 
 typed_before = 0
 """Bytes typed before the terminal was told to leave a return as it is: in these it is a line feed."""
+
+modes_before: list[Any] | None = None
+"""The modes of the terminal as the shell left them: what it gets back at the end and while suspended."""
+
+_early: EarlyKeys | None = None
+
+
+def early_pieces() -> Sequence[Piece]:
+    """What was typed so far, once. From now on somebody else reads the terminal."""
+    return _early.take_over() if _early else ()
 
 
 class _Inks(NamedTuple):
@@ -61,20 +73,23 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     The other screen is left here only when an error comes through: the app leaves it itself. Signals that
     end the program are such errors, until the app takes care of them.
     """
-    global typed_before
-    before = termios.tcgetattr(stdin)
+    global typed_before, modes_before, _early
+    before = modes_before = termios.tcgetattr(stdin)
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _end)
         _silence(stdin)
         typed_before = _waiting(stdin)
         _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
+        _early = EarlyKeys(stdin)
         yield
     except BaseException:
         with suppress(OSError):
             _write(stdout, _LEAVE)
         raise
     finally:
+        early_pieces()
+        modes_before, _early = None, None
         with suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(stdin, termios.TCSANOW, before)
 
@@ -84,10 +99,14 @@ def _end(number: int, _: object) -> NoReturn:
 
 
 def _silence(stdin: int) -> None:
-    """No echo, no line editing, a return stays a return; ctrl+c still interrupts."""
+    """No echo, no line editing, a return stays a return. ctrl+c still interrupts; the other keys that send
+    signals are keys, which take effect once the program can suspend itself."""
     modes = termios.tcgetattr(stdin)
     modes[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     modes[_IFLAG] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
+    for name in ("VSUSP", "VDSUSP", "VQUIT"):
+        if hasattr(termios, name):
+            modes[_CC][getattr(termios, name)] = os.fpathconf(stdin, "PC_VDISABLE").to_bytes()
     termios.tcsetattr(stdin, termios.TCSANOW, modes)
 
 

@@ -8,7 +8,7 @@ import re
 import selectors
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -139,9 +139,9 @@ class KeenDriver(LinuxDriver):
         courtesy.begin()
         parser = PasteParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
+        last = self._process_early(parser, decode)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
-            last, cooked = time.monotonic(), skeleton.typed_before
             while not self.exit_event.is_set():
                 ready = selector.select(_SILENCE if parser.wants_silence else _PATIENCE)
                 read = os.read(self.fileno, _CHUNK) if ready else None
@@ -149,18 +149,33 @@ class KeenDriver(LinuxDriver):
                     self._loop.call_soon_threadsafe(self._app.exit)
                     break
                 if read:
-                    is_typed = cooked > 0
-                    read, cooked = _uncooked(read, cooked)
                     courtesy.key_came()
                     last = time.monotonic()
-                    messages = [*parser.feed(decode(read), is_typed=is_typed)]
+                    self._process(parser.feed(decode(read)))
                 else:
                     courtesy.rest()
-                    messages = [*parser.silence(time.monotonic() - last)]
-                for message in (*messages, *parser.tick()):
-                    self.process_message(message)
+                    self._process(parser.silence(time.monotonic() - last))
+                self._process(parser.tick())
         for _ in parser.feed(""):
             pass
+
+    def _process_early(self, parser: PasteParser, decode: Callable[[bytes], str]) -> float:
+        """Keys typed before this driver was there, each as if it were typed now; when the last one came."""
+        last, cooked, may_be_escape = time.monotonic(), skeleton.typed_before, False
+        for at, read in skeleton.early_pieces():
+            self._process(parser.silence(at - last))
+            if may_be_escape and at - last >= _PATIENCE:
+                time.sleep(_PATIENCE)  # so that the parser sees that nothing came behind it
+                self._process(parser.tick())
+            is_typed = cooked > 0
+            read, cooked = _uncooked(read, cooked)
+            self._process(parser.feed(decode(read), is_typed=is_typed))
+            last, may_be_escape = at, read.endswith(b"\x1b")
+        return last
+
+    def _process(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
 
 
 def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:

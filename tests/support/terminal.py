@@ -99,6 +99,15 @@ class TerminalProgram:
         """Press keys."""
         os.write(self._master, keys.encode())
 
+    def wait_until_read(self) -> None:
+        """Wait until the program has read all that was typed; before its first picture it reads nothing."""
+
+        def unread() -> int:
+            count: int = struct.unpack("i", fcntl.ioctl(self._slave, termios.FIONREAD, b"\0" * 4))[0]
+            return count
+
+        self.wait_until(lambda: not unread(), 120, "the program reading what was typed")
+
     def paste(self, text: str) -> None:
         """Send a bracketed paste of any size, as fast as the program takes it."""
         left = memoryview(f"\x1b[200~{text}\x1b[201~".encode())

@@ -38,10 +38,13 @@ class Driver:
         return self.screen.prompt.text
 
     async def press(self, *keys: str) -> None:
+        """Press keys, and wait until they have taken effect, where there is a workspace for that."""
         await self.pilot.press(*keys)
+        if self.app.live:
+            await self.until(lambda: not self.app.has_typeahead)
 
     async def type(self, text: str) -> None:
-        await self.pilot.press(*("space" if key == " " else key for key in text))
+        await self.press(*("space" if key == " " else key for key in text))
 
     async def play(self, *events: Event) -> None:
         """Publish events and wait until they are drawn."""

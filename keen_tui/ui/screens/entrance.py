@@ -23,10 +23,10 @@ class _Brand(Rows):
 
 
 class Entrance(Screen[None]):
-    """Stands for the moment in which the workspace is made.
+    """The screen for the moment in which the workspace is made.
 
-    Letters are written into its composer at once. From the first other key on, for example Enter, all input
-    is kept in order, for the workspace to act on.
+    Its composer shows letters at once, until another key is typed, for example Enter. It acts on nothing: all
+    keys take effect in the workspace.
     """
 
     AUTO_FOCUS = "#prompt"
@@ -34,7 +34,7 @@ class Entrance(Screen[None]):
     def __init__(self, styles: Styles, glyphs: Glyphs, sidebar_wanted: int = 0) -> None:
         super().__init__()
         self._sidebar_wanted = sidebar_wanted
-        self.kept: list[events.Key | events.Paste] = []
+        self._echoes = True
         self._brand = _Brand(styles, glyphs, id="brand")
         self._composer = Composer(styles, glyphs)
         self._shape: Layout | None = None
@@ -44,22 +44,17 @@ class Entrance(Screen[None]):
         yield self._brand
         yield self._composer
 
-    @property
-    def written(self) -> str:
-        """The letters so far."""
-        return self._composer.prompt.text
-
-    def take(self, event: events.Key | events.Paste) -> None:
-        """Write it, or keep it. It is done when this returns."""
+    def echo(self, typed: events.Key | events.Paste) -> None:
+        """Show what was typed, as far as a composer alone can know what that does."""
         prompt = self._composer.prompt
-        if self.kept or isinstance(event, events.Paste):
-            self.kept.append(event)
-        elif event.is_printable and event.character:
-            prompt.insert(event.character)
-        elif event.key == "backspace":
+        if not self._echoes or isinstance(typed, events.Paste):
+            self._echoes = False
+        elif typed.is_printable and typed.character:
+            prompt.insert(typed.character)
+        elif typed.key == "backspace":
             prompt.action_delete_left()
         else:
-            self.kept.append(event)
+            self._echoes = False
 
     def on_resize(self, event: events.Resize) -> None:
         self._place(event.size)

@@ -1,0 +1,117 @@
+"""Type-ahead: every key takes effect once, in the order in which it was typed, however fast it comes.
+
+A key acts in several message queues: the app runs the actions that work anywhere, the focused widget takes
+the rest and posts messages about it, a page that an action opens gets the focus a moment later. A key that is
+delivered before all of that is done overtakes the one before it, or reaches a widget that was already left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from textual import events
+from textual.app import App
+from textual.message_pump import MessagePump
+from textual.widgets import TextArea
+
+Typed = events.Key | events.Paste
+
+_PASSES: Final = 2
+"""A widget that handles a key may post a message about it, which takes the same way once more."""
+_PATIENCE: Final = 5.0
+"""Seconds that a key waits for the one before it at most, so that no widget can lock the keyboard."""
+
+
+class Typeahead:
+    """Delivers keys and pastes one by one, each when the one before it has been handled.
+
+    Args:
+        deliver: acts on a key. It is called in the app's own message loop.
+    """
+
+    def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
+        self._app = app
+        self._deliver = deliver
+        self._waiting: deque[Typed] = deque()
+        self._feeding: asyncio.Task[None] | None = None
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether keys are delivered. Before that they wait."""
+        return self._is_open
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything that was typed has taken effect."""
+        return not self._waiting and self._feeding is None
+
+    async def open(self) -> None:
+        """Deliver from now on. Returns when what was typed so far has taken effect, so the app's own message
+        loop must not wait for this."""
+        self._is_open = True
+        await self._feed(self._concerned())
+
+    async def take(self, typed: Typed) -> None:
+        """Deliver it now if nothing is before it, else in its turn. To be called in the app's own message
+        loop."""
+        if not self._is_open or self._feeding:
+            self._waiting.append(typed)
+            return
+        concerned = self._concerned()
+        await self._deliver(typed)
+        self._feed(concerned)
+
+    def _feed(self, concerned: list[MessagePump]) -> asyncio.Task[None]:
+        self._feeding = asyncio.create_task(self._deliver_waiting(concerned), name="typeahead")
+        return self._feeding
+
+    async def _deliver_waiting(self, concerned: list[MessagePump]) -> None:
+        """Deliver until nothing waits, behind a key that concerns these."""
+        try:
+            await self._settle(concerned)
+            while self._waiting:
+                concerned = self._concerned()
+                self._deliver_next()
+                await self._settle(concerned)
+        finally:
+            self._feeding = None
+
+    def _deliver_next(self) -> None:
+        """Deliver a key, or all letters in a row for one editor: its queue keeps them in order."""
+        goes_on = True
+        while goes_on:
+            typed = self._waiting.popleft()
+            self._app.call_later(self._deliver, typed)
+            goes_on = _is_letter(typed) and bool(self._waiting) and _is_letter(self._waiting[0])
+            goes_on = goes_on and isinstance(self._app.focused, TextArea)
+
+    def _concerned(self) -> list[MessagePump]:
+        """Where a key acts that is delivered now, in the order of its way."""
+        place = self._app.focused or self._app.screen
+        return [*place.ancestors_with_self]
+
+    async def _settle(self, concerned: list[MessagePump]) -> None:
+        """Wait until a key has had its whole effect, also in a page or pane that got the focus by it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                settled: list[MessagePump] = []
+                while settled != concerned:
+                    for pump in concerned * _PASSES:
+                        await _drained(pump)
+                    settled, concerned = concerned, self._concerned()
+
+
+def _is_letter(typed: Typed) -> bool:
+    return isinstance(typed, events.Key) and typed.is_printable
+
+
+async def _drained(pump: MessagePump) -> None:
+    """Wait until a message pump has handled all that is in its queue now."""
+    done = asyncio.Event()
+    if pump.call_later(done.set):
+        await done.wait()
