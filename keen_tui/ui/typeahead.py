@@ -36,7 +36,7 @@ class Typeahead:
     def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
         self._app = app
         self._deliver = deliver
-        self._waiting: deque[Typed] = deque()
+        self._waiting: deque[Typed | asyncio.Event] = deque()
         self._feeding: asyncio.Task[None] | None = None
         self._is_open = False
 
@@ -54,7 +54,10 @@ class Typeahead:
         """Deliver from now on. Returns when what was typed so far has taken effect, so the app's own message
         loop must not wait for this."""
         self._is_open = True
-        await self._feed(self._concerned())
+        all_so_far = asyncio.Event()
+        self._waiting.append(all_so_far)
+        self._feed([])
+        await all_so_far.wait()
 
     async def take(self, typed: Typed) -> None:
         """Deliver it now if nothing is before it, else in its turn. To be called in the app's own message
@@ -66,9 +69,8 @@ class Typeahead:
         await self._deliver(typed)
         self._feed(concerned)
 
-    def _feed(self, concerned: list[MessagePump]) -> asyncio.Task[None]:
+    def _feed(self, concerned: list[MessagePump]) -> None:
         self._feeding = asyncio.create_task(self._deliver_waiting(concerned), name="typeahead")
-        return self._feeding
 
     async def _deliver_waiting(self, concerned: list[MessagePump]) -> None:
         """Deliver until nothing waits, behind a key that concerns these."""
@@ -83,12 +85,14 @@ class Typeahead:
 
     def _deliver_next(self) -> None:
         """Deliver a key, or all letters in a row for one editor: its queue keeps them in order."""
-        goes_on = True
-        while goes_on:
-            typed = self._waiting.popleft()
-            self._app.call_later(self._deliver, typed)
-            goes_on = _is_letter(typed) and bool(self._waiting) and _is_letter(self._waiting[0])
-            goes_on = goes_on and isinstance(self._app.focused, TextArea)
+        typed = self._waiting.popleft()
+        if isinstance(typed, asyncio.Event):
+            typed.set()
+            return
+        self._app.call_later(self._deliver, typed)
+        if isinstance(self._app.focused, TextArea) and _is_letter(typed):
+            while self._waiting and _is_letter(self._waiting[0]):
+                self._app.call_later(self._deliver, self._waiting.popleft())
 
     def _concerned(self) -> list[MessagePump]:
         """Where a key acts that is delivered now, in the order of its way."""
@@ -106,7 +110,7 @@ class Typeahead:
                     settled, concerned = concerned, self._concerned()
 
 
-def _is_letter(typed: Typed) -> bool:
+def _is_letter(typed: Typed | asyncio.Event) -> bool:
     return isinstance(typed, events.Key) and typed.is_printable
 
 

@@ -157,6 +157,26 @@ async def test_opening_that_takes_its_time_is_said_and_what_was_there_stays(tmp_
         assert not driver.shows("the first words")
 
 
+@pytest.mark.parametrize("refusal", ["", "It can't be read."])
+async def test_a_message_sent_while_a_session_is_opened_is_for_that_session(
+    tmp_path: Path, refusal: str
+) -> None:
+    history = FakeHistory()
+    history.changed.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("enter")
+        await driver.until_shown("opening the session")
+        await command(driver, "go on")
+        assert ("submit", "go on") not in driver.session.calls
+        history.refusal = refusal
+        history.changed.set()
+        if refusal:
+            await driver.until(lambda: driver.written == "go on")
+        else:
+            await driver.until(lambda: ("submit", "go on") in driver.session.calls)
+
+
 async def test_a_session_that_cannot_be_opened_leaves_everything_as_it_was(tmp_path: Path) -> None:
     history = FakeHistory()
     history.changed.clear()

@@ -1,4 +1,4 @@
-"""What is there before the workspace is: letters show at once, everything else waits its turn."""
+"""Before the workspace is there, letters show at once, and all keys wait for it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 from textual import events
@@ -80,6 +81,29 @@ async def test_enter_sends_as_soon_as_there_is_a_session_and_what_follows_is_the
         await driver.until(lambda: driver.written == "and more")
 
 
+async def test_what_is_typed_all_the_way_through_is_one_message(tmp_path: Path) -> None:
+    """A letter each millisecond, so that some come right before and behind the hand-over."""
+    slow = Slow(tmp_path)
+    typed: list[str] = []
+    async with at_the_entrance(slow) as driver:
+        slow.go_on.set()
+        while not driver.app.live:
+            typed.append(ascii_lowercase[len(typed) % 26])
+            driver.app.post_message(events.Key(typed[-1], typed[-1]))
+            await driver.pilot.pause(0.001)
+        driver.app.post_message(events.Key("enter", None))
+        await driver.until(lambda: ("submit", "".join(typed)) in slow.session.calls)
+
+
+async def test_a_page_gets_the_letters_behind_the_key_that_opens_it(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        for key in ("f1", *"retry", "f1", *"hi"):
+            driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await live(driver, slow)
+        await driver.until(lambda: driver.written == "hi")
+
+
 async def test_other_keys_and_pastes_act_in_the_order_they_came(tmp_path: Path) -> None:
     slow = Slow(tmp_path)
     async with at_the_entrance(slow) as driver:
@@ -102,6 +126,15 @@ async def test_the_composer_stays_where_it_is(tmp_path: Path, columns: int) -> N
         entrance = driver.app.screen.query_one("#composer").region
         await live(driver, slow)
         await driver.until(lambda: driver.screen.composer.region == entrance)
+
+
+async def test_ctrl_c_behind_a_message_leaves_only_when_it_is_pressed_again(tmp_path: Path) -> None:
+    slow = Slow(tmp_path)
+    async with at_the_entrance(slow) as driver:
+        await driver.press("h", "enter", "ctrl+c")
+        assert not driver.app._exit
+        await driver.press("ctrl+c")
+        await driver.until(lambda: driver.app._exit)
 
 
 async def test_ctrl_c_leaves_while_nothing_else_is_there(tmp_path: Path) -> None:

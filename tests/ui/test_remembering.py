@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,31 @@ async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> No
         assert driver.shows("What you had not sent is back.")
         await driver.press("up")
         assert driver.written == "lost long ago", "an older one is the newest of the history"
+
+
+async def test_a_draft_never_gets_into_what_is_being_written_already(tmp_path: Path) -> None:
+    class SlowPrompts(Prompts):
+        may_answer = asyncio.Event()
+
+        async def earlier(self) -> Earlier:
+            await self.may_answer.wait()
+            return await super().earlier()
+
+    prompts = SlowPrompts(Earlier(here=("old",), drafts=("lost just now",)))
+    async with workspace(tmp_path, prompts=prompts) as driver:
+        await driver.type("hi")
+        prompts.may_answer.set()
+        await driver.until_shown("What you had not sent last time is kept")
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "hi") in driver.session.calls)
+        driver.app.keep_draft()
+        assert prompts.drafts[-1] == "lost just now", "it outlives this start, too"
+        await driver.press("up", "up")
+        assert driver.written == "lost just now"
+        await driver.press("enter")
+        await driver.until(lambda: ("submit", "lost just now") in driver.session.calls)
+        driver.app.keep_draft()
+        assert prompts.drafts[-1] == ""
 
 
 async def test_a_draft_that_an_earlier_message_replaces_can_be_had_again(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from keen_tui.ui.sessions.lines import shown_title
 from keen_tui.ui.sessions.values import Chosen
 from keen_tui.ui.sessions.words import export_words, fork_words
 from keen_tui.ui.state import UiState
+from keen_tui.ui.widgets.composer import Prompt
 from keen_tui.ui.widgets.confirm import in_use_question, replace_question
 
 OPENING_SECONDS = 0.2
@@ -44,6 +45,16 @@ class HistoryActions(FindActions):
     _replacing = False
     _opening: Timer | None = None
     _place_to_show: _Replacement | None = None
+    _held: tuple[str, ...] = ()
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether another session is about to take the place of this one."""
+        return self._replacing
+
+    def hold(self, text: str) -> None:
+        """Keep a message until the session that it is meant for is open, and send it then."""
+        self._held = (*self._held, text)
 
     def show(self, state: UiState) -> None:
         before = self.state
@@ -161,12 +172,26 @@ class HistoryActions(FindActions):
         self._place_to_show = wanted if wanted.turn else None
         try:
             await wanted.deed()
+            self._replacing = False
+            self._send_held()
         except KeenError as error:
             self._place_to_show = None
             self._tell_no_more()
+            self._put_held_back()
             self._not_replaced(wanted, error)
         finally:
             self._replacing = False
+
+    def _send_held(self) -> None:
+        held, self._held = self._held, ()
+        for text in held:
+            self.prompt.post_message(Prompt.Sent(text))
+
+    def _put_held_back(self) -> None:
+        """They were meant for a session that could not be opened."""
+        held, self._held = self._held, ()
+        if held:
+            self.prompt.write_before("\n".join(held))
 
     def _not_replaced(self, wanted: _Replacement, why: KeenError) -> None:
         if isinstance(why, SessionInUse) and wanted.opens:

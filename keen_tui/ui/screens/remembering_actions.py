@@ -26,6 +26,8 @@ class RememberingActions(Stage):
     _draft_before: str | None = None
     _elsewhere: Sequence[str] = ()
     _saving: Timer | None = None
+    _left_behind = ""
+    """The draft of the last time, where it could not come back as something else was being written."""
 
     def remember(self) -> None:
         """Get what was written before; a draft that was left behind comes back into the composer."""
@@ -34,6 +36,8 @@ class RememberingActions(Stage):
 
     def note_sent(self, text: str) -> None:
         """A message was sent."""
+        if self._left_behind in text:
+            self._left_behind = ""
         if self.prompts:
             self.prompts.sent(text)
 
@@ -47,7 +51,7 @@ class RememberingActions(Stage):
         self._saving = None
         if self.prompts:
             text = self.prompt.written if self._draft_before is None else self._draft_before
-            self.prompts.keep_draft(text)
+            self.prompts.keep_draft(_joined(self._left_behind, text))
 
     @property
     def is_searching(self) -> bool:
@@ -93,8 +97,18 @@ class RememberingActions(Stage):
         assert self.prompts
         earlier = await self.prompts.earlier()
         *lost, newest = ("", *earlier.drafts)
+        is_writing = bool(self.prompt.written.strip())
+        if is_writing:
+            lost.append(newest)
+            self._left_behind = newest
         self.prompt.remember((*earlier.here, *filter(None, lost)))
         self._elsewhere = earlier.elsewhere
-        if newest:
-            self.prompt.restore("\n".join(filter(str.strip, (newest, self.prompt.written))))
+        if newest and is_writing:
+            self.say("What you had not sent last time is kept: press up in an empty composer.")
+        elif newest:
+            self.prompt.restore(newest)
             self.say("What you had not sent is back.")
+
+
+def _joined(*texts: str) -> str:
+    return "\n".join(filter(str.strip, texts))

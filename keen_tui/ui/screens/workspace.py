@@ -255,12 +255,15 @@ class WorkspaceScreen(
 
     @on(Prompt.Sent)
     def _send(self, message: Prompt.Sent) -> None:
-        self.note_sent(message.text)
-        if message.text.startswith(SHELL_SIGN):
-            self.run_own_command(message.text)
+        is_own = message.text.startswith(SHELL_SIGN)
+        called = None if is_own else self.commands.called(message.text)
+        if self.is_replacing and (called is None or isinstance(called.what, CustomCommand)):
+            self.hold(message.text)
             return
-        called = self.commands.called(message.text)
-        if called is None:
+        self.note_sent(message.text)
+        if is_own:
+            self.run_own_command(message.text)
+        elif called is None:
             self._submit(message.text, message.text)
         else:
             self._call(called, message.text)
