@@ -82,11 +82,11 @@ class ModelServer:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    async def wait_for_requests(self, count: int, *, seconds: float = 10.0) -> None:
+    async def wait_for_requests(self, count: int, *, seconds: float = 180.0) -> None:
         """Until `count` requests have come in. Raises TimeoutError after `seconds`."""
         await self._wait(lambda: len(self.requests) >= count, seconds)
 
-    async def wait_until_idle(self, *, seconds: float = 10.0) -> None:
+    async def wait_until_idle(self, *, seconds: float = 180.0) -> None:
         """Until nothing is being answered, for example since the client went away. Raises TimeoutError."""
         await self._wait(lambda: self.open_streams == 0, seconds)
 

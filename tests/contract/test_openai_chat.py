@@ -24,6 +24,7 @@ from keen_tui.demo.script import (
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
 from keen_tui.providers.base import StepText
+from tests.support.agent import LIMIT
 from tests.support.chat import delta, fragment, stream
 from tests.support.client import (
     KEY,
@@ -204,7 +205,7 @@ async def at_first_text(server: ModelServer, leave: Callable[[asyncio.Task[None]
                     reading.set()
 
     task = asyncio.create_task(read())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LIMIT):
         await reading.wait()
     assert server.open_streams == 1
     leave(task)

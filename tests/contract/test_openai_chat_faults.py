@@ -37,6 +37,7 @@ from keen_tui.errors import (
 from keen_tui.providers.base import StepPart
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
+from tests.support.agent import LIMIT
 from tests.support.chat import delta
 from tests.support.client import (
     KEY,
@@ -113,7 +114,7 @@ async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.M
     monkeypatch.setattr("keen_tui.providers.http_provider.AFTER_FINISH", 0.1)
     finished = b"data: " + json.dumps(delta("stop", content="all")).encode() + b"\n\n"
     answer = RawStream(finished, broken=Break("stall", after_bytes=len(finished)))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(LIMIT):
         reply = await reply_of([answer], stall_seconds=600.0)
     assert reply.text == "all"
 

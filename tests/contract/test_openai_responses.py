@@ -34,6 +34,7 @@ from keen_tui.models import Identity
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai_responses import OpenAIResponses
 from tests.support import client
+from tests.support.agent import LIMIT
 from tests.support.client import KEY, reasoning_of, request, step_request, text_of
 from tests.support.responses import call, completed, done, event, message, reasoning, stream, text
 from tests.support.wire import assert_valid
@@ -338,7 +339,7 @@ async def test_a_call_that_the_output_limit_cut_is_not_run() -> None:
 async def test_the_terminal_event_completes_a_reply_though_the_body_stays_open() -> None:
     answer = stream(text("all"), done(message("all")), completed())
     open_end = type(answer)(answer.body, broken=Break("stall", after_bytes=len(answer.body)))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(LIMIT):
         assert (await reply_of([open_end], stall_seconds=600.0)).text == "all"
 
 

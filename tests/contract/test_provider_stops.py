@@ -28,7 +28,7 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from tests.support.agent import AtWork, Bench
+from tests.support.agent import LIMIT, AtWork, Bench
 from tests.support.faults import COUNT, DONE, HALF, encoded, refused, runs
 
 PATIENT = RetryPolicy(attempts=4, first_delay=600.0)
@@ -165,7 +165,7 @@ async def test_p30_esc_while_connecting(tmp_path: Path, at_work: AtWork) -> None
         port = silent.sockets[0].getsockname()[1]
         bench.switch(base_url=f"https://127.0.0.1:{port}/v1")
         bench.session.submit("go")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(LIMIT):
             await came.wait()
         bench.session.stop()
         end = await bench.log.wait_for_end()

@@ -22,7 +22,7 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.storage.sessions import SessionStore
-from tests.support.agent import AtWork, Bench
+from tests.support.agent import LIMIT, AtWork, Bench
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 WAIT = Call("bash", {"command": "until [ -e gate ]; do sleep 0.02; done; echo waited"})
@@ -202,4 +202,4 @@ async def test_a_saved_session_knows_it(tmp_path: Path, at_work: AtWork) -> None
         await bench.ask("sure?")
         assert bench.messages()[: len(before)] == before
         assert await desk.search("mind the tests")
-        await asyncio.wait_for(desk.close(), 30)
+        await asyncio.wait_for(desk.close(), LIMIT)

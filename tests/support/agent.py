@@ -30,7 +30,7 @@ from tests.support.wire import assert_valid
 Found = TypeVar("Found", bound=Event)
 Script = Sequence[Answer] | Callable[[RecordedRequest], Answer]
 
-LIMIT = 30.0
+LIMIT = 180.0
 """Seconds that a test waits for a state before it fails. Generous: machines are shared."""
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)

@@ -133,7 +133,7 @@ class TerminalProgram:
         self.output += piece
         return piece
 
-    def wait_for(self, words: str, *, since: int = 0, seconds: float = 120.0) -> float:
+    def wait_for(self, words: str, *, since: int = 0, seconds: float = 180.0) -> float:
         """Wait until `words` are drawn behind byte `since` of the output; seconds on the perf counter.
 
         Raises:
@@ -170,7 +170,7 @@ class TerminalProgram:
         self._screen.resize(rows, columns)
         os.kill(self.pid, signal.SIGWINCH)
 
-    def wait_for_exit(self, seconds: float = 60.0) -> int:
+    def wait_for_exit(self, seconds: float = 180.0) -> int:
         """Wait until the program has ended; its exit code."""
         self.wait_until(lambda: self._process.poll() is not None, seconds, "the end of the program")
         self.settle(0.1)
@@ -196,7 +196,7 @@ class TerminalProgram:
         del self.output[: self._drawn]
         self._drawn = 0
 
-    def wait_for_screen(self, *words: str, seconds: float = 60.0) -> None:
+    def wait_for_screen(self, *words: str, seconds: float = 180.0) -> None:
         """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
         self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
 

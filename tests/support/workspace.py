@@ -17,7 +17,7 @@ from keen_tui.ui.screens.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
 
-PATIENCE = 20.0
+PATIENCE = 180.0
 
 
 @dataclass

@@ -19,7 +19,7 @@ from keen_tui.ui.screens.help import HelpScreen
 from tests.support.fake_session import FakeSession
 from tests.support.workspace import Driver
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Slow:

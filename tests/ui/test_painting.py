@@ -16,6 +16,7 @@ from textual.strip import Strip
 from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
 from keen_tui.ui.reducer import apply
 from keen_tui.ui.transcript.painting import STRIPS_KEPT
+from tests.support.agent import LIMIT
 from tests.support.painted import Painted, painted_workspace
 
 Deed = Callable[[Painted], Awaitable[None]]
@@ -91,7 +92,7 @@ async def test_every_cell_is_painted_however_the_size_changes(tmp_path: Path) ->
             if number % 3 == 0:
                 workspace.screen.show(apply(workspace.screen.state, delta("more words\n\n"), 0.0))
             await asyncio.sleep(chance.choice([0, 0, 0.005, 0.02]))
-        await asyncio.wait_for(workspace.painted(), 60)
+        await asyncio.wait_for(workspace.painted(), LIMIT)
 
 
 DEEDS = (

@@ -337,7 +337,7 @@ async def test_what_makes_a_session_of_its_own_ends_with_the_command(jail: Jail)
 
 
 async def test_a_timeout_lets_a_command_clean_up_inside_too(jail: Jail) -> None:
-    result = await jail("trap 'sleep 0.1; echo bye; exit' TERM; sleep 600 & wait", timeout=1)
+    result = await jail("trap 'sleep 0.1; echo bye; exit' TERM; sleep 600 & wait", timeout=4)
     assert result.exit_code == 124
     assert "bye" in result.text
 

@@ -17,6 +17,7 @@ from keen_tui.ui.bridge import CHARACTERS_AT_ONCE, follow
 from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import TextBlock, UiState
 from tests.support import story
+from tests.support.agent import LIMIT
 from tests.support.any_event import any_event
 
 
@@ -26,7 +27,7 @@ async def followed(bus: EventBus, show: Callable[[UiState], None], publish: Call
     await asyncio.sleep(0)
     publish()
     bus.close()
-    await asyncio.wait_for(reader, 20)
+    await asyncio.wait_for(reader, LIMIT)
 
 
 async def test_all_that_was_published_before_the_close_is_shown() -> None:
@@ -76,7 +77,7 @@ async def test_a_state_that_cannot_be_drawn_is_logged_and_the_next_one_is_drawn(
     await asyncio.sleep(0)
     with caplog.at_level(logging.ERROR):
         bus.publish(QueueChanged(texts=("a",)))
-        await asyncio.wait_for(reader, 20)
+        await asyncio.wait_for(reader, LIMIT)
     assert shown[-1].mode == "plan"
     assert shown[-1].queue == ("a",)
     assert "could not be drawn" in caplog.text
@@ -112,9 +113,9 @@ async def test_others_get_their_turn_while_a_long_past_is_folded(restoring: bool
             turns.append(len(shown))
             await asyncio.sleep(0)
 
-    await asyncio.wait_for(other(), 20)
+    await asyncio.wait_for(other(), LIMIT)
     bus.close()
-    await asyncio.wait_for(reader, 20)
+    await asyncio.wait_for(reader, LIMIT)
     assert len(turns) >= 4
     assert len(shown[-1].turns) == 4
     on_the_way = {len(state.turns) for state in shown if state.restoring}

@@ -22,6 +22,7 @@ from keen_tui.ui.highlight import AT_ONCE, ScreenColours, highlight
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
+from tests.support.agent import LIMIT
 from tests.support.screen import THEMES, look, tool_block
 
 
@@ -82,7 +83,7 @@ async def test_code_is_plain_until_what_colours_it_is_loaded(
     assert colours[0] == [("def f(): pass", "text")]
     assert highlight("import os", path=path) == [[("import os", "text")]]
     gate.set()
-    await asyncio.wait_for(told.wait(), 30)
+    await asyncio.wait_for(told.wait(), LIMIT)
     assert colours[0] == coloured_at_once("def f(): pass", path=path)[0] != [("def f(): pass", "text")]
     assert highlight("import os", path=path) == coloured_at_once("import os", path=path)
 
@@ -90,13 +91,13 @@ async def test_code_is_plain_until_what_colours_it_is_loaded(
 async def test_a_line_far_below_is_plain_until_the_code_above_is_read(told: asyncio.Event) -> None:
     colours = ScreenColours(CODE, path="far.py")
     while colours[0][0][1] != "keyword":
-        await asyncio.wait_for(told.wait(), 30)
+        await asyncio.wait_for(told.wait(), LIMIT)
         told.clear()
     wanted = coloured_at_once(CODE, path="far.py")
     seen = colours[LINES - 1]
     if seen != wanted[-1]:
         assert seen == [(CODE.rsplit("\n", 1)[-1], "text")]
-        await asyncio.wait_for(told.wait(), 30)
+        await asyncio.wait_for(told.wait(), LIMIT)
     assert [colours[number] for number in range(LINES)] == wanted
 
 
@@ -111,7 +112,7 @@ async def test_what_is_shown_gets_its_colours_when_they_are_there(
     document.recolour()
     assert document.lines(0)[1].segments == early
     gate.set()
-    await asyncio.wait_for(told.wait(), 30)
+    await asyncio.wait_for(told.wait(), LIMIT)
     document.recolour()
     late = document.lines(0)[1].segments
     assert late != early
