@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import islice
+from itertools import accumulate, islice
 
 from keen_tui.display import DiffDisplay, DiffLine
 from keen_tui.lines import cut, line_count, line_ends, lines_with_ends
+from keen_tui.unclosed import Unclosed
 
 CONTEXT = 3
 """Unchanged lines around a change."""
@@ -23,6 +24,9 @@ _MOST_COMPARED = 4_000
 
 _PIECE = 1 << 16
 """Characters that are compared in one go."""
+
+Opened = tuple[tuple[str, str], ...]
+"""What the old and the new text of each hunk begin inside of."""
 
 Opcode = tuple[str, int, int, int, int]
 """As difflib has them: what to do, and the lines from and to in the old and in the new text."""
@@ -53,7 +57,27 @@ def diff_display(path: str, before: str, after: str, *, most_rows: int = MOST_RO
         removed=removed,
         total_lines=skipped + len(new) + line_count(after[len(after) - tail :]),
         left_out=added + removed + unchanged - (most_rows - room),
+        opened=_opened(path, (before, old, head), (after, new, head), groups[: len(hunks)]),
     )
+
+
+_Side = tuple[str, Sequence[str], int]
+"""A text, its lines that were compared, and the offset of the first of them."""
+
+
+def _opened(path: str, old: _Side, new: _Side, groups: Sequence[Sequence[Opcode]]) -> Opened:
+    """What each group begins inside of; nothing where that is said of none."""
+    before = _opened_at(path, old, [group[0][1] for group in groups])
+    after = _opened_at(path, new, [group[0][3] for group in groups])
+    opened = tuple(zip(before, after, strict=True))
+    return opened if any(map(any, opened)) else ()
+
+
+def _opened_at(path: str, side: _Side, lines: Sequence[int]) -> list[str]:
+    text, compared, offset = side
+    unclosed = Unclosed(text, path)
+    ends = list(accumulate(map(len, compared), initial=offset))
+    return [unclosed.at(ends[line]) for line in lines]
 
 
 def _unshown_ends(before: str, after: str) -> tuple[int, int]:

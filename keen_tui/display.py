@@ -37,7 +37,9 @@ class DiffLine(Struct, frozen=True, kw_only=True):
 class DiffDisplay(_Shown, frozen=True, kw_only=True):
     """The change of one file: hunks of rows in file order, with `added` and `removed` counted in lines.
 
-    `left_out` is the number of rows that were cut from the end because the diff is too long to show.
+    `left_out` is the number of rows that were cut from the end because the diff is too long to show. `opened`
+    says for each hunk what its old and its new text begin inside of (`/*`), "" for nothing; it is empty where
+    no hunk does.
     """
 
     path: str
@@ -46,6 +48,11 @@ class DiffDisplay(_Shown, frozen=True, kw_only=True):
     removed: int
     total_lines: int
     left_out: int = 0
+    opened: tuple[tuple[str, str], ...] = ()
+
+    def opened_before(self, hunk: int) -> tuple[str, str]:
+        """What the old and the new text of the hunk of that number begin inside of."""
+        return self.opened[hunk] if hunk < len(self.opened) else ("", "")
 
 
 class PartDisplay(Struct, frozen=True, kw_only=True):

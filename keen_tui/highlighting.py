@@ -70,7 +70,8 @@ class LazyColours:
         """Give code its colours that had none."""
         code = "\n".join(self.lines)
         lexer = _lexer(_key(language, path)) if (language or path) and len(code) <= LONGEST else None
-        self._tokens = iter(lexer.get_tokens(code)) if lexer else None
+        # Many rules end with the end of a line: without one the last line has other colours, or none.
+        self._tokens = iter(lexer.get_tokens(code + "\n")) if lexer else None
 
     @property
     def is_coloured(self) -> bool:
@@ -112,15 +113,22 @@ class LazyColours:
 
 
 class LazyHunkColours:
-    """The rows of a diff, made safe and coloured: the old and the new text are each read as a whole."""
+    """The rows of a diff, made safe and coloured: the old and the new text are each read as a whole, behind
+    the signs of what they begin inside of."""
 
     def __init__(
-        self, hunk: Sequence[DiffLine], path: str, colours: Callable[..., LazyColours] = LazyColours
+        self,
+        hunk: Sequence[DiffLine],
+        path: str,
+        colours: Callable[..., LazyColours] = LazyColours,
+        *,
+        opened: tuple[str, str] = ("", ""),
     ) -> None:
-        self._old = colours(_joined(hunk, without="+"), path=path)
-        self._new = colours(_joined(hunk, without="-"), path=path)
+        leads = [safe_code(f"{sign}\n") if sign else "" for sign in opened]
+        self._old = colours(leads[0] + _joined(hunk, without="+"), path=path)
+        self._new = colours(leads[1] + _joined(hunk, without="-"), path=path)
         self._places: list[tuple[LazyColours, int]] = []
-        old = new = 0
+        old, new = (lead.count("\n") for lead in leads)
         for row in hunk:
             self._places.append((self._old, old) if row.sign == "-" else (self._new, new))
             old += row.sign != "+"
@@ -142,9 +150,9 @@ def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:
     return [colours[number] for number in range(len(colours.lines))]
 
 
-def highlight_hunk(hunk: Sequence[DiffLine], path: str) -> list[Coloured]:
-    """The rows of a diff, coloured."""
-    colours = LazyHunkColours(hunk, path)
+def highlight_hunk(hunk: Sequence[DiffLine], path: str, opened: tuple[str, str] = ("", "")) -> list[Coloured]:
+    """The rows of a diff, coloured. `opened` is what the old and the new text begin inside of."""
+    colours = LazyHunkColours(hunk, path, opened=opened)
     return [colours[row] for row in range(len(hunk))]
 
 

@@ -79,7 +79,9 @@ def _diff_rows(diff: DiffDisplay) -> Iterator[str]:
     for position, hunk in enumerate(diff.hunks):
         if position:
             yield _numbered("…", "")
-        for row, coloured in zip(hunk, highlight_hunk(hunk, diff.path), strict=True):
+        for row, coloured in zip(
+            hunk, highlight_hunk(hunk, diff.path, diff.opened_before(position)), strict=True
+        ):
             yield _numbered(str(row.number), f"<b>{row.sign}</b>{coloured_html(coloured)}", _SIGNS[row.sign])
     if diff.left_out:
         yield _numbered("…", counted(diff.left_out, "line"))

@@ -44,9 +44,10 @@ class ScreenColours(LazyColours):
         return self._ends[number] - (self._ends[self.lines_read - 1] if self.lines_read else 0)
 
 
-def hunk_colours(hunk: Sequence[DiffLine], path: str) -> LazyHunkColours:
-    """The rows of a diff, with colours where they are seen."""
-    return LazyHunkColours(hunk, path, ScreenColours)
+def hunk_colours(hunk: Sequence[DiffLine], path: str, opened: tuple[str, str]) -> LazyHunkColours:
+    """The rows of a diff, with colours where they are seen. `opened` is what the old and the new text begin
+    inside of."""
+    return LazyHunkColours(hunk, path, ScreenColours, opened=opened)
 
 
 def highlight(code: str, language: str = "", path: str = "") -> list[Coloured]:

@@ -24,7 +24,8 @@ _MARKS: Final = {"+": "add-mark", "-": "del-mark"}
 _ROLES: Final = {"+": "add", "-": "del", " ": "text"}
 
 
-DrawHunk = Callable[[Sequence[DiffLine]], LazyLines]
+DrawHunk = Callable[[Sequence[DiffLine], tuple[str, str]], LazyLines]
+"""Draws the rows of a hunk; the second value is what its old and its new text begin inside of."""
 
 
 class HunkRow(NamedTuple):
@@ -37,8 +38,8 @@ class HunkRow(NamedTuple):
     changed: Callable[[], Sequence[Span]]
 
 
-def hunk_rows(hunk: Sequence[DiffLine], path: str) -> list[HunkRow]:
-    colours = hunk_colours(hunk, path)
+def hunk_rows(hunk: Sequence[DiffLine], path: str, opened: tuple[str, str]) -> list[HunkRow]:
+    colours = hunk_colours(hunk, path, opened)
     texts = [colours.text(place) for place in range(len(hunk))]
     words = ChangedWords([row.sign for row in hunk], texts)
     return [
@@ -56,8 +57,8 @@ def hunk_rows(hunk: Sequence[DiffLine], path: str) -> list[HunkRow]:
 def draw_diff(display: DiffDisplay, width: int, styles: Styles, glyphs: Glyphs, ground: str) -> LazyLines:
     """The removed and the added rows one below the other."""
 
-    def draw(hunk: Sequence[DiffLine]) -> LazyLines:
-        rows = hunk_rows(hunk, display.path)
+    def draw(hunk: Sequence[DiffLine], opened: tuple[str, str]) -> LazyLines:
+        rows = hunk_rows(hunk, display.path, opened)
         texts = [row.text for row in rows]
         return lazy_code(
             texts,
@@ -77,11 +78,11 @@ def draw_hunks(
     """All hunks as `draw` draws one, with a row between them that counts what is left out."""
     parts: list[LazyLines] = []
     before: DiffLine | None = None
-    for hunk in display.hunks:
+    for number, hunk in enumerate(display.hunks):
         if before is not None and hunk:
             between = max(hunk[0].number - before.number - 1, 0)
             parts.append(one_row(_left_out(between, width, styles, glyphs, ground)))
-        parts.append(draw(hunk))
+        parts.append(draw(hunk, display.opened_before(number)))
         before = hunk[-1] if hunk else before
     if display.left_out:
         parts.append(one_row(_left_out(display.left_out, width, styles, glyphs, ground)))

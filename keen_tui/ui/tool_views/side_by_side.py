@@ -26,9 +26,9 @@ def draw_side_by_side(
     columns = (width - 1) // 2, width - 1 - (width - 1) // 2
     grown = 0
 
-    def draw(hunk: Sequence[DiffLine]) -> LazyLines:
+    def draw(hunk: Sequence[DiffLine], opened: tuple[str, str]) -> LazyLines:
         nonlocal grown
-        pairs = list(_pairs(hunk_rows(hunk, display.path), grown))
+        pairs = list(_pairs(hunk_rows(hunk, display.path, opened), grown))
         grown += _growth(hunk)
         heights = [max(map(_height, pair, columns)) for pair in pairs]
         return LazyLines(heights, lambda number: list(_level(pairs[number], columns, styles, ground)))

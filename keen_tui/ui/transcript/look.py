@@ -16,6 +16,8 @@ TEXT_EDGE: Final = 4
 RIGHT_MARGIN: Final = 4
 PROSE_CELLS: Final = 96
 """Prose is never wider than this."""
+ROW_CELLS: Final = 110
+"""The same for a row of facts whose last ones stand at its right end."""
 
 
 class Look(Struct, frozen=True):
@@ -29,6 +31,12 @@ class Look(Struct, frozen=True):
     def wide(self) -> int:
         """Cells between the text edge and the right text edge: for code, diffs and tables."""
         return max(self.width - TEXT_EDGE - RIGHT_MARGIN, 8)
+
+    @property
+    def row(self) -> int:
+        """Cells from the left edge to the end of a row that is spread over the column, right margin included:
+        in a wide terminal its two ends still belong together."""
+        return min(self.width, ROW_CELLS)
 
     @property
     def prose(self) -> int:

@@ -107,7 +107,10 @@ def _block(
         case "paragraph_open":
             return wrap(inline_runs(block[1].children or (), look.styles, role=role), cells)
         case "heading_open":
-            return wrap(inline_runs(block[1].children or (), look.styles, role=role, bold=True), cells)
+            sign = Segment(f"{'#' * int(first.tag[1:])} ", look.styles("dim"))
+            return wrap(
+                [sign, *inline_runs(block[1].children or (), look.styles, role=role, bold=True)], cells
+            )
         case "fence" | "code_block":
             language = first.info.split()[0] if first.info.split() else ""
             code = first.content.removesuffix("\n")

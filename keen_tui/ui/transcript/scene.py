@@ -49,7 +49,7 @@ class Scene(Struct, frozen=True):
     def fold_mark(self, row: Line) -> Line:
         """`row` with the fold mark at its right end."""
         mark = self.look.glyphs.unfolded if self.unfolded else self.look.glyphs.folded
-        room = self.look.width - 3 - cells_of(row.segments)
+        room = self.look.row - 3 - cells_of(row.segments)
         pieces = (Segment(" " * max(room, 0)), Segment(mark, self.look.styles("dim")))
         added = sum(len(piece.text) for piece in pieces)
         return row._replace(segments=(*row.segments, *pieces), trim=row.trim + added)

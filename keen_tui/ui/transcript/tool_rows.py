@@ -135,11 +135,11 @@ def _row(block: ToolBlock, scene: Scene) -> Line:
         Segment(name.ljust(TARGET_COLUMN - TEXT_EDGE), styles("soft")),
     ]
     right = _right(block, scene)
-    room = look.width - 3 - TARGET_COLUMN - cells_of(right) - 3
+    room = look.row - 3 - TARGET_COLUMN - cells_of(right) - 3
     target = clean(block.target)
     cut_target = cut_path if block.name in _PATH_TOOLS else cut
     left.append(Segment(cut_target(target, max(room, 8), glyphs.more), styles("text")))
-    blanks = max(look.width - 3 - cells_of(left) - cells_of(right), 1)
+    blanks = max(look.row - 3 - cells_of(left) - cells_of(right), 1)
     row = Line((*left, Segment(" " * blanks), *right), skip=TEXT_EDGE)
     return scene.fold_mark(row) if block.status != "asks" else row
 
@@ -148,7 +148,7 @@ def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
     """Result and time, ending one blank before the fold mark."""
     styles = scene.look.styles
     time = call_time(block, scene.now)
-    room = max(scene.look.width // 3, 12)
+    room = max(scene.look.row // 3, 12)
     words = [
         Segment(cut(text, room, scene.look.glyphs.more), styles(role))
         for text, role in result_words(block, scene.look.glyphs)
