@@ -312,3 +312,12 @@ def test_a_notice_is_plain_words() -> None:
     assert rows(NoticeBlock(turn=1, text="the reply was cut at the output limit")) == [
         "    the reply was cut at the output limit"
     ]
+
+
+def test_in_a_wide_terminal_the_ends_of_a_row_stay_together() -> None:
+    scene = replace(SCENE, look=look(width=200))
+    (row,) = rows(tool_block(target="x" * 300, summary="71 passed"), scene)
+    assert len(row) == 108
+    assert row[107] == "▸"
+    reasoning = ReasoningBlock(turn=1, step=1, text="Hm.", seconds=1.0, open=False)
+    assert rows(reasoning, scene)[0][107] == "▸"

@@ -104,3 +104,10 @@ def test_nothing_from_outside_reaches_the_terminal_raw() -> None:
     shown = "".join(line.text for line in render_markdown(text, LOOK))
     assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char == "\u202e" for char in shown)
     assert "<U+202E>d" in shown
+
+
+def test_levels_of_headings_can_be_told_apart_without_colours() -> None:
+    lines = render_markdown("# One\n\n### Three *it*\n\nFour\n----", LOOK)
+    assert [line.text.strip() for line in lines if line.text.strip()] == ["# One", "### Three it", "## Four"]
+    title = segment(lines, "One").style
+    assert title is not None and title.bold
