@@ -23,7 +23,7 @@ from textual.screen import Screen
 
 from keen_tui.choices import Notify
 from keen_tui.ui import garbage
-from keen_tui.ui.filters import ControlFilter
+from keen_tui.ui.filters import AsciiFilter, ControlFilter
 from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.sidebar_file import kept_columns
@@ -106,7 +106,7 @@ class KeenApp(App[str | None]):
         self._prepare = prepare
         self._typeahead = Typeahead(self, self._act_on)
         self._workspace: WorkspaceScreen | None = None
-        self._control_filter = ControlFilter()
+        self._control_filter, self._ascii_filter = ControlFilter(), AsciiFilter()
         self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
         self._themes = {theme.name: theme}
         self._entrance = Entrance(
@@ -173,7 +173,8 @@ class KeenApp(App[str | None]):
         return KeenDriver
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [self._control_filter, *super().get_line_filters()]
+        ours = [self._control_filter, self._ascii_filter] if self._glyphs.ascii else [self._control_filter]
+        return [*ours, *super().get_line_filters()]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return self._variables

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from keen_tui.ui.locales import locale_of
+
 
 class Glyphs(Struct, frozen=True, kw_only=True):
     """One sign for each meaning. All are one cell wide, but for `queued` in ASCII, which has two."""
@@ -112,10 +114,12 @@ ASCII = Glyphs(
 def choose_glyphs(setting: str | None, environ: Mapping[str, str], encoding: str) -> Glyphs:
     """The set that `setting` names ("unicode", "ascii"), else the one that the terminal can draw.
 
-    `encoding` is that of the terminal's stream; anything but UTF-8 gets ASCII, and so do `TERM=linux`
-    and `TERM=dumb`, whose fonts lack most of the signs.
+    `encoding` is that of the terminal's stream; anything but UTF-8 gets ASCII, and so do the C and the POSIX
+    locale, in which Python writes UTF-8 all the same, and `TERM=linux` and `TERM=dumb`, whose fonts lack most
+    of the signs.
     """
     if setting in ("unicode", "ascii"):
         return ASCII if setting == "ascii" else UNICODE
     utf8 = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    utf8 = utf8 and locale_of(environ) not in ("C", "POSIX")
     return UNICODE if utf8 and environ.get("TERM") not in ("linux", "dumb") else ASCII

@@ -18,6 +18,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from keen_tui.ui.early_keys import EarlyKeys, Piece
 
+from keen_tui.ui.locales import locale_of
+
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
 _LEAVE: Final = "\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
 _PANE_ROWS: Final = 3
@@ -139,8 +141,7 @@ def _inks(theme: str, environ: Mapping[str, str]) -> _Inks:
 
 
 def _draws_blocks(environ: Mapping[str, str]) -> bool:
-    locale = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
-    return "utf" in locale.lower() and environ.get("TERM") not in ("linux", "dumb")
+    return "utf" in locale_of(environ).lower() and environ.get("TERM") not in ("linux", "dumb")
 
 
 def _write(stdout: int, text: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +13,7 @@ from msgspec.structs import fields
 from rich.cells import cell_len
 
 from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
+from keen_tui.ui.locales import locale_of
 from keen_tui.ui.measures import counted, cut, cut_path, dollars, duration, meter, size, tokens
 
 
@@ -91,4 +96,44 @@ def test_glyphs_follow_the_setting_first_then_the_terminal() -> None:
     assert choose_glyphs(None, {"TERM": "linux"}, "utf-8") is ASCII
     assert choose_glyphs(None, {}, "ISO-8859-1") is ASCII
     assert choose_glyphs("ascii", {}, "utf-8") is ASCII
+    assert choose_glyphs("unicode", {"LC_ALL": "C"}, "utf-8") is UNICODE
     assert choose_glyphs("unicode", {"TERM": "dumb"}, "ascii") is UNICODE
+
+
+@pytest.mark.parametrize(
+    ("environ", "given", "glyphs"),
+    [
+        ({"LC_ALL": "C"}, b"", ASCII),
+        ({"LC_ALL": "POSIX", "LANG": "de_DE.UTF-8"}, b"", ASCII),
+        ({"LANG": "C"}, b"", ASCII),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, b"LANG=C\0", ASCII),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, b"LANG=C\0LC_CTYPE=C.UTF-8\0", UNICODE),
+        ({"LC_ALL": "C.UTF-8"}, b"", UNICODE),
+        ({"LANG": "en_GB.UTF-8"}, b"", UNICODE),
+        ({"LC_CTYPE": "UTF-8"}, b"LC_CTYPE=UTF-8\0", UNICODE),
+        ({}, b"", UNICODE),
+    ],
+)
+def test_the_c_locale_gets_plain_signs_though_python_writes_utf_8_there(
+    environ: dict[str, str], given: bytes, glyphs: Glyphs
+) -> None:
+    locale = locale_of(environ, given)
+    assert choose_glyphs(None, {"LANG": locale} if locale else {}, "utf-8") is glyphs
+
+
+@pytest.mark.parametrize("variable", ["LC_ALL", "LANG"])
+def test_a_program_that_was_started_in_the_c_locale_knows_it(variable: str) -> None:
+    code = (
+        "import os, sys; from keen_tui.ui.glyphs import choose_glyphs;"
+        "print(choose_glyphs(None, os.environ, sys.stdout.encoding).ascii)"
+    )
+    names = ("LC_ALL", "LC_CTYPE", "LANG")
+    environ = {name: value for name, value in os.environ.items() if name not in names}
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environ, variable: "C"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "True\n"

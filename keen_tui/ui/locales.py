@@ -1,0 +1,28 @@
+"""The locale that the user's environment names. Light: the first paint reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+"""What Python itself puts into LC_CTYPE where it was started in the C locale (PEP 538)."""
+
+
+def locale_of(environ: Mapping[str, str], given: bytes | None = None) -> str:
+    """The locale of characters, "" where none is named. `given` is the environment that the program was
+    started with, as Linux keeps it: without it that is read where it matters."""
+    ctype = environ.get("LC_CTYPE", "")
+    if ctype in _COERCED and not _was_given(given):
+        ctype = ""
+    return environ.get("LC_ALL") or ctype or environ.get("LANG") or ""
+
+
+def _was_given(given: bytes | None) -> bool:
+    """Whether LC_CTYPE was there when the program began; where that can't be seen, it counts as given."""
+    if given is None:
+        try:
+            with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib takes long to import
+                given = file.read()
+        except OSError:
+            return True
+    return any(entry.startswith(b"LC_CTYPE=") for entry in given.split(b"\0"))
