@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple, NoReturn
 
 from keen_tui.ui.early_keys import EarlyKeys, Piece
-
 from keen_tui.ui.locales import locale_of
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
