@@ -134,5 +134,6 @@ def build_saved_session(
         keeper,
         keeps_pending=settings.pending_durable,
         titles=settings.titles if attended else "off",
+        indexes=attended,
     )
     return session, desk

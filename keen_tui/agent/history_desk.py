@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,9 @@ from keen_tui.storage.sessions import SessionStore
 _SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}
 _TITLE_LENGTH = 120
 
+INDEX_SECONDS = 5.0
+"""How long after the start the index of sessions is brought up to date."""
+
 
 class HistoryDesk:
     """Writes the session at work to its file and puts others in its place.
@@ -42,6 +47,7 @@ class HistoryDesk:
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
         titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
+        indexes: whether to build, behind the start, what makes lists and searches of many sessions fast.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class HistoryDesk:
         keeps_pending: bool = False,
         titles: Titles = "off",
         opener: Opener = open_file,
+        indexes: bool = False,
     ) -> None:
         self._session = session
         self._store = store
@@ -63,6 +70,9 @@ class HistoryDesk:
         self._titles: Titles = titles
         self._titler: Titler | None = None
         self._cleaning: asyncio.Task[Any] | None = None
+        self._indexes = indexes
+        self._indexing: asyncio.Task[Any] | None = None
+        self._stop_indexing = threading.Event()
 
     @property
     def session_id(self) -> str:
@@ -75,14 +85,22 @@ class HistoryDesk:
             self._titler = Titler(self._session, self._titles, self.rename)
         await self.new()
         self._cleaning = asyncio.create_task(asyncio.to_thread(self._store.forget_old))
+        if self._indexes:
+            self._indexing = asyncio.create_task(self._keep_index())
 
-    async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
-        """The sessions of this workspace, or of all, newest first."""
-        return await asyncio.to_thread(self._store.list, None if everywhere else self._session.workspace)
+    async def sessions(
+        self, *, everywhere: bool = False, most: int | None = None
+    ) -> tuple[SavedSession, ...]:
+        """The sessions of this workspace, or of all, newest first; at most so many."""
+        workspace = None if everywhere else self._session.workspace
+        return await asyncio.to_thread(self._store.list, workspace, most=most)
 
-    async def search(self, words: str) -> tuple[SearchHit, ...]:
-        """Where the words stand in any session, newest session first."""
-        return await asyncio.to_thread(self._store.search, words)
+    async def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
+        """Where the words stand in any session, newest session first: what is found so far, time and again,
+        and at last all of it. Whoever has enough of it goes away."""
+        search = await asyncio.to_thread(self._store.search, words)
+        while (hits := await asyncio.to_thread(next, search, None)) is not None:
+            yield hits
 
     async def new(self) -> None:
         """Begin an empty session."""
@@ -188,12 +206,20 @@ class HistoryDesk:
     async def close(self) -> str:
         """After the session was closed: wait until everything is on the disk. Gives a sentence about what
         could not be saved, "" when all is."""
+        self._stop_indexing.set()
+        if self._indexing:
+            self._indexing.cancel()
         if self._titler:
             await self._titler.close()
         problem = await _put_away(self._scribe) if self._scribe else ""
         if self._cleaning:
             await self._cleaning
         return problem
+
+    async def _keep_index(self) -> None:
+        """Bring the index up to date once the start is over."""
+        await asyncio.sleep(INDEX_SECONDS)
+        await asyncio.to_thread(self._store.update_index, self._stop_indexing)
 
     def _turn_changes(self) -> TurnChanges:
         if self._keeper.checkpoints is None:

@@ -32,9 +32,29 @@ class SessionEntry(NamedTuple):
         return Path(self.folder, f"{self.id}.jsonl")
 
     @property
-    def state(self) -> tuple[int, int, int, int]:
-        """Is another one as soon as the session or its title was changed."""
-        return self.size, self.changed, self.inode, self.titled
+    def lock_file(self) -> str:
+        """The lock file beside it."""
+        return f"{self.folder}/{self.id}.lock"
+
+    @property
+    def key(self) -> str:
+        """What the session is called among those of all folders."""
+        return key_of(self.folder, self.id)
+
+    @property
+    def state(self) -> str:
+        """Is another one as soon as the file was changed."""
+        return f"{self.size} {self.changed} {self.inode}"
+
+    @property
+    def full_state(self) -> str:
+        """Is another one as soon as the file or the user's title was changed."""
+        return f"{self.state} {self.titled}"
+
+
+def key_of(folder: str, session_id: str) -> str:
+    """What a session of that folder is called among those of all folders."""
+    return f"{folder.rpartition('/')[2]}/{session_id}"
 
 
 def entries_in(folder: str) -> Iterator[SessionEntry]:

@@ -13,7 +13,7 @@ _HELD = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK)
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def is_locked(lock_file: Path) -> bool:
+def is_locked(lock_file: str | Path) -> bool:
     """Whether some program, this one included, holds the lock. False where that can't be found out."""
     try:
         descriptor = os.open(lock_file, _FLAGS)
@@ -28,7 +28,7 @@ def is_locked(lock_file: Path) -> bool:
     return False
 
 
-def _is_soft_locked(lock_file: Path) -> bool:
+def _is_soft_locked(lock_file: str | Path) -> bool:
     """The same on a disk without flock."""
     lock = FileLock(lock_file, timeout=0, mode=0o600, thread_local=False)
     try:

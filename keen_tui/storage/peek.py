@@ -43,7 +43,7 @@ def glance(path: Path, *, in_use: bool = False) -> SavedSession:
     try:
         with _opened(path) as file:
             status = os.fstat(file.fileno())
-            size, changed = status.st_size, status.st_mtime
+            size, changed = status.st_size, status.st_mtime_ns / 1e9
             header, title = _beginning(path, file)
             turns = _newest_turn(file, size)
         is_empty = header.schema <= SCHEMA and (size <= _HEAD or not title) and not has_record(path)

@@ -1,4 +1,4 @@
-"""Finding words in session files: the bytes are searched first, and only lines that hold them are read."""
+"""Finding words in session files: what can't hold them is passed over, and only lines that may are read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import json
 import mmap
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
+
+from msgspec import Struct
 
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.matching import Needle
 from keen_tui.storage.paths import private_opener
+from keen_tui.storage.session_index import IndexedText
+from keen_tui.storage.session_text import folded, lines_with, texts_of
 
 _AROUND = 60
 """Characters shown before and after the words."""
@@ -20,42 +25,90 @@ _AROUND = 60
 _BEYOND_BLANKS = 0x3001
 """No character from here on is a blank."""
 
-_SEARCHED = {
-    "turn_started": ("text",),
-    "steered": ("text",),
-    "turn_done": ("text",),
-    "turn_incomplete": ("text",),
-    "tool_finished": ("target", "text"),
-    "shell_finished": ("command", "text"),
-    "compacted": ("summary",),
-}
-"""What is searched: the words of the user and of the model, what tools acted on and gave back, and what the
-user ran."""
+_STRETCH = 4_000_000
+"""Bytes of a file that are looked through at once."""
+
+_PLAIN = re.compile(rb"[A-Za-z0-9_]+")
+"""What stands in a session file as it was said, whatever JSON makes of the rest."""
 
 
-def find_in(session: SavedSession, path: Path, words: str, most: int) -> Iterator[SearchHit]:
-    """The first places of the session in which the words stand, by the rules of `Needle`. Never raises."""
-    needle = Needle(words)
-    written = (b"".join(_as_written(letter, exact=needle.exact) for letter in word) for word in needle.words)
-    pattern = re.compile(_blanks().join(written))
-    try:
-        with open(path, "rb", opener=private_opener) as file, _mapped(file.fileno()) as content:
-            place = 0
-            while most and (found := pattern.search(content, place)):
-                start = content.rfind(b"\n", 0, found.start()) + 1
-                end = content.find(b"\n", found.end())
-                end = len(content) if end < 0 else end
-                hit = _hit(session, content[start:end], needle)
-                if hit:
-                    yield hit
-                    most -= 1
-                place = end
-    except (OSError, ValueError):
-        return
+class Place(Struct, frozen=True):
+    """A line of a session file that holds the words, and the text around them, as in `SearchHit`."""
+
+    turn: int
+    before: str
+    words: str
+    after: str
+
+    def of(self, session: SavedSession) -> SearchHit:
+        """The place as it is shown."""
+        return SearchHit(
+            session=session, turn=self.turn, before=self.before, words=self.words, after=self.after
+        )
 
 
-def _as_written(letter: str, *, exact: bool) -> bytes:
-    """A pattern for the letter, in either case unless it is `exact`, as it stands in a session file."""
+class Search:
+    """Looks for words by the rules of `Needle`. Its methods never raise."""
+
+    def __init__(self, words: str) -> None:
+        self._needle = Needle(words)
+        self.folded = folded(words).encode("utf-8", "surrogatepass")
+        """The words as they stand in an indexed text."""
+        self._written = _as_written(self._needle)
+        plain = max(_PLAIN.findall(words.encode("utf-8", "surrogatepass")), key=len, default=b"")
+        self._plain = plain if self._needle.exact else plain.lower()
+
+    def in_file(self, path: Path) -> Iterator[Place]:
+        """The places in a session file."""
+        with suppress(OSError, ValueError), open(path, "rb", opener=private_opener) as file:
+            if self._may_be_in(file):
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    yield from self._in_content(content)
+
+    def in_index(self, path: Path, text: IndexedText) -> Iterator[Place]:
+        """The same for a session whose text is indexed. What the index says is looked up in the file."""
+        lines = lines_with(text, self.folded)
+        first = next(lines, None)
+        if first is None:
+            return
+        if self._needle.exact:  # the index does not tell capitals from small letters
+            yield from self.in_file(path)
+            return
+        with suppress(OSError, ValueError), open(path, "rb", opener=private_opener) as file:
+            for start in (first, *lines):
+                file.seek(start)
+                if place := _place(file.readline(), self._needle):
+                    yield place
+
+    def _may_be_in(self, file: BinaryIO) -> bool:
+        """Whether the file is worth a close look: it is ten times faster to see that most are not."""
+        rest = b""
+        while stretch := file.read(_STRETCH):
+            content = rest + (stretch if self._needle.exact else stretch.lower())
+            if self._plain in content:
+                return True
+            rest = content[-len(self._plain) :]
+        return False
+
+    def _in_content(self, content: mmap.mmap) -> Iterator[Place]:
+        begin = 0
+        while found := self._written.search(content, begin):
+            start = content.rfind(b"\n", 0, found.start()) + 1
+            end = content.find(b"\n", found.end())
+            end = len(content) if end < 0 else end
+            if place := _place(content[start:end], self._needle):
+                yield place
+            begin = end
+
+
+def _as_written(needle: Needle) -> re.Pattern[bytes]:
+    """A pattern for the words as they stand in a session file."""
+    words = (b"".join(_letter(letter, exact=needle.exact) for letter in word) for word in needle.words)
+    return re.compile(_blanks().join(words))
+
+
+def _letter(letter: str, *, exact: bool) -> bytes:
+    """A pattern for the letter, in either case unless it is `exact`."""
     return _any_of((letter,) if exact else dict.fromkeys((letter, letter.lower(), letter.upper())))
 
 
@@ -72,27 +125,21 @@ def _any_of(characters: Iterable[str]) -> bytes:
     return b"(?:%s)" % b"|".join(map(re.escape, written))
 
 
-def _mapped(descriptor: int) -> mmap.mmap:
-    return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-
-
-def _hit(session: SavedSession, line: bytes, needle: Needle) -> SearchHit | None:
-    try:
-        record: dict[str, Any] = json.loads(line)
-        texts = [record.get(name) for name in _SEARCHED.get(record["type"], ())]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    for text in texts:
-        found = needle.pattern.search(text) if isinstance(text, str) else None
-        if found and isinstance(text, str):
-            return SearchHit(
-                session=session,
-                turn=record.get("turn", 0),
+def _place(line: bytes, needle: Needle) -> Place | None:
+    for text in texts_of(line):
+        if found := needle.pattern.search(text):
+            return Place(
+                turn=_turn_of(line),
                 before=_one_line(text[max(found.start() - _AROUND, 0) : found.start()]),
                 words=_one_line(found[0]),
                 after=_one_line(text[found.end() : found.end() + _AROUND]),
             )
     return None
+
+
+def _turn_of(line: bytes) -> int:
+    turn = json.loads(line).get("turn", 0)
+    return turn if isinstance(turn, int) else 0
 
 
 def _one_line(text: str) -> str:

@@ -1,13 +1,13 @@
-"""All saved sessions: a folder a workspace, a file a session. There is no index: the files are the truth."""
+"""All saved sessions: a folder a workspace, a file a session. The files are the truth."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -18,21 +18,18 @@ from keen_tui.errors import SessionInUse, StorageFailed
 from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.forgetting import forget_old, is_due
-from keen_tui.storage.listing import SessionEntry, entries_in, folders_in
+from keen_tui.storage.listing import SessionEntry, entries_in, folders_in, key_of
 from keen_tui.storage.locked import is_locked
+from keen_tui.storage.lookup import FEW, SessionLookup
 from keen_tui.storage.paths import (
     is_session_id,
     new_session_id,
     private_opener,
     workspace_folder,
 )
-from keen_tui.storage.peek import glance, own_title, title_file
+from keen_tui.storage.peek import own_title, title_file
 from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
-from keen_tui.storage.searching import find_in
-
-MOST_HITS = 200
-_HITS_A_SESSION = 5
 
 _STALE_SECONDS = 86_400.0
 """After which a half copy is surely nobody's work any more."""
@@ -45,10 +42,15 @@ SessionLock = FileLock
 
 
 class SessionStore:
-    """The sessions below `root`. All methods block: call them in a thread. Raises StorageFailed."""
+    """The sessions below `root`. All methods block: call them in a thread. Raises StorageFailed.
 
-    def __init__(self, root: Path) -> None:
+    Args:
+        few: up to so many sessions are listed and searched without an index.
+    """
+
+    def __init__(self, root: Path, *, few: int = FEW) -> None:
         self.root = root
+        self._lookup = SessionLookup(root / "index", few=few)
 
     def new_path(self, workspace: Path) -> Path:
         """Where a new session of the workspace will lie. Nothing is made yet."""
@@ -58,21 +60,21 @@ class SessionStore:
 
     def list(self, workspace: Path | None = None, *, most: int | None = None) -> tuple[SavedSession, ...]:
         """The sessions of a workspace, or of all, the newest used first; `most` is how many of them."""
-        return tuple(islice(self._rows(workspace), most))
+        return self._lookup.rows(self._entries(workspace), most)
 
     def newest(self, workspace: Path) -> SavedSession | None:
         """The session of the workspace that was used last and can be opened."""
-        return next((row for row in self._rows(workspace) if not row.problem), None)
+        rows = (row for entry in self._entries(workspace) for row in self._lookup.rows([entry]))
+        return next((row for row in rows if not row.problem), None)
 
-    def search(self, words: str) -> tuple[SearchHit, ...]:
-        """Where the words stand, newest session first."""
-        hits: list[SearchHit] = []
-        if not words.strip():
-            return ()
-        for entry in self._entries(None):
-            room = min(MOST_HITS - len(hits), _HITS_A_SESSION)
-            hits += find_in(_row(entry), entry.path, words, room)
-        return tuple(hits)
+    def search(self, words: str) -> Iterator[tuple[SearchHit, ...]]:
+        """Where the words stand, newest session first: what is found so far, time and again, and at last all
+        of it, at most `MOST_HITS`."""
+        return self._lookup.search(self._entries(None), words)
+
+    def update_index(self, stop: threading.Event) -> None:
+        """Bring what helps lists and searches up to date, in small steps until `stop` is set."""
+        self._lookup.update(self._entries(None), stop)
 
     def path_of(self, session_id: str) -> Path:
         """The file of a session, which may be named by the beginning of its id.
@@ -216,6 +218,7 @@ class SessionStore:
                 if file not in (path, _lock_file(path)):
                     file.unlink()
             path.unlink()
+            self._lookup.forget(key_of(str(path.parent), path.stem))
             _lock_file(path).unlink()
         except OSError as error:
             raise StorageFailed(f"{path} can't be deleted: {error.strerror}.") from error
@@ -244,10 +247,6 @@ class SessionStore:
     def _sessions(self) -> Path:
         return self.root / "sessions"
 
-    def _rows(self, workspace: Path | None) -> Iterator[SavedSession]:
-        """Sessions at a glance, the newest used first, without files that hold nothing."""
-        return (row for row in map(_row, self._entries(workspace)) if not row.is_empty)
-
     def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
         """The session files of a workspace, or of all, the newest used first."""
         folders = (
@@ -270,12 +269,6 @@ def pending_file(path: Path) -> Path:
 
 def _lock_file(path: Path) -> Path:
     return path.with_suffix(".lock")
-
-
-def _row(entry: SessionEntry) -> SavedSession:
-    """The session at a glance."""
-    path = entry.path
-    return glance(path, in_use=entry.may_be_locked and is_locked(_lock_file(path)))
 
 
 def _sweep(folder: Path) -> None:

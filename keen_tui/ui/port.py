@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -163,11 +163,14 @@ class HistoryPort(Protocol):
     def session_id(self) -> str:
         """The session on the screen."""
 
-    async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
-        """The sessions of this workspace, or of all, newest first."""
+    async def sessions(
+        self, *, everywhere: bool = False, most: int | None = None
+    ) -> tuple[SavedSession, ...]:
+        """The sessions of this workspace, or of all, newest first; at most so many."""
 
-    async def search(self, words: str) -> tuple[SearchHit, ...]:
-        """Where the words stand in any session, newest session first, at most 200 places."""
+    def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
+        """Where the words stand in any session, newest session first, at most 200 places: those found so far,
+        time and again, and at last all of them."""
 
     async def new(self) -> None:
         """Begin an empty session."""

@@ -28,6 +28,7 @@ PARTS: Mapping[str, str] = {
     "journal": "journal",
     "resize": "resize",
     "sandbox": "sandbox",
+    "sessions": "sessions",
     "soak": "soak",
 }
 """The modules of the parts, each with a function `rows`."""

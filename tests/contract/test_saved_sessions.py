@@ -26,6 +26,7 @@ from tests.crash.lives import session_of
 from tests.crash.model import Model
 from tests.support.agent import EventLog
 from tests.support.breaking_file import Disk, refused
+from tests.support.saving import all_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +193,8 @@ async def test_lists_search_and_titles_go_with_what_happened(place: Place) -> No
         rows = await at.desk.sessions()
         assert {row.id: row.title for row in rows} == {first: "The needle", at.desk.session_id: "Mine"}
         assert {row.id: row.in_use for row in rows} == {first: False, at.desk.session_id: True}
-        assert [hit.session.id for hit in await at.desk.search("needle")][:1] == [first]
-        assert await at.desk.search("NEEDLE") == (), "capitals are meant"
+        assert [hit.session.id for hit in await all_found(at.desk, "needle")][:1] == [first]
+        assert await all_found(at.desk, "NEEDLE") == (), "capitals are meant"
         with pytest.raises(SessionRefused, match="A title needs a word"):
             await at.desk.rename(first, " \n")
         with pytest.raises(SessionRefused, match="This session is open"):
@@ -317,7 +318,7 @@ async def test_without_a_home_a_session_works_in_memory_and_says_so_once(place: 
         await at.retry()
         await at.compact()
         assert await at.desk.sessions() == ()
-        assert await at.desk.search("one") == ()
+        assert await all_found(at.desk, "one") == ()
         for deed in (at.desk.fork(), at.desk.export("markdown")):
             with pytest.raises(SessionRefused, match="There is nothing to"):
                 await deed

@@ -23,6 +23,7 @@ from keen_tui.events import (
 )
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import LIMIT, AtWork, Bench
+from tests.support.saving import all_found
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 WAIT = Call("bash", {"command": "until [ -e gate ]; do sleep 0.02; done; echo waited"})
@@ -201,5 +202,5 @@ async def test_a_saved_session_knows_it(tmp_path: Path, at_work: AtWork) -> None
         assert [event.text for event in bench.log.of(Steered)] == ["mind the tests"] * 2
         await bench.ask("sure?")
         assert bench.messages()[: len(before)] == before
-        assert await desk.search("mind the tests")
+        assert await all_found(desk, "mind the tests")
         await asyncio.wait_for(desk.close(), LIMIT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -42,8 +43,9 @@ def sessions() -> tuple[SavedSession, ...]:
 
 class FakeHistory:
     """Every call becomes a row in `calls`. `refusal` is raised by whatever changes something; a session
-    in `elsewhere` is open in another program. Lists, searches and changes wait for their event. `turns`
-    are the changes that it has of turns, by what is asked for."""
+    in `elsewhere` is open in another program. Lists, searches and changes wait for their event; the
+    newest sessions of a list that it `lists_slowly`, and the first place of a search that it `finds_slowly`,
+    don't. `turns` are the changes that it has of turns, by what is asked for."""
 
     def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
         self.session_id = "s5"
@@ -52,21 +54,29 @@ class FakeHistory:
         self.hits: dict[str, tuple[SearchHit, ...]] = {}
         self.elsewhere: set[str] = set()
         self.refusal = ""
+        self.finds_slowly = self.lists_slowly = False
         self.turns: dict[int, Changes] = {}
         self.calls: list[tuple[object, ...]] = []
         self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
 
-    async def sessions(self, *, everywhere: bool = False) -> tuple[SavedSession, ...]:
-        await self.listed.wait()
+    async def sessions(
+        self, *, everywhere: bool = False, most: int | None = None
+    ) -> tuple[SavedSession, ...]:
+        if most is None or not self.lists_slowly:
+            await self.listed.wait()
         self._refuse()
         shown = (each for each in self.kept if everywhere or each.workspace == self.here)
-        return tuple(sorted(shown, key=lambda each: -each.last_used))
+        return tuple(sorted(shown, key=lambda each: -each.last_used))[:most]
 
-    async def search(self, words: str) -> tuple[SearchHit, ...]:
+    async def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
         self.calls.append(("search", words))
+        found = self.hits.get(words, ())
+        while self.finds_slowly and not self.searched.is_set():
+            yield found[:1]
+            await asyncio.sleep(0)
         await self.searched.wait()
         self._refuse()
-        return self.hits.get(words, ())
+        yield found
 
     async def begin(self) -> None:
         """The first session is there already."""

@@ -15,6 +15,7 @@ from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
+from keen_tui.history import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
 from keen_tui.storage.paths import workspace_folder
@@ -98,6 +99,11 @@ def results_in(pending: PendingState, provider: Provider) -> list[str]:
     for trace in pending.traces:
         provider.rewrite_results(trace.messages, collected)
     return texts
+
+
+async def all_found(history: HistoryDesk, words: str) -> tuple[SearchHit, ...]:
+    """What a search has found in the end."""
+    return [hits async for hits in history.search(words)][-1]
 
 
 @asynccontextmanager

@@ -242,6 +242,35 @@ async def test_only_the_newest_words_are_searched_for(tmp_path: Path) -> None:
         assert history.calls == [("search", "d"), ("search", "discount")]
 
 
+async def test_the_first_places_are_shown_while_the_search_goes_on(tmp_path: Path) -> None:
+    history = FakeHistory()
+    history.hits, history.finds_slowly = {"discount": places()}, True
+    history.searched.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await opened_list(driver)
+        await driver.press("ctrl+f")
+        await driver.type("discount")
+        await driver.until_shown("1 place")
+        history.searched.set()
+        await driver.until_shown("3 places")
+
+
+async def test_the_newest_sessions_of_thousands_are_shown_before_all_are_read(tmp_path: Path) -> None:
+    many = (saved(f"n{number}", f"Task {number}", hours=number) for number in range(1, 2_001))
+    history = FakeHistory(*many)
+    history.lists_slowly = True
+    history.listed.clear()
+    async with workspace(tmp_path, history=history) as driver:
+        await driver.press("f3")
+        await driver.until_shown("Task 1 ")
+        await driver.press("down", "down")
+        await driver.type("Task 1999")
+        await driver.until_shown("reading the sessions")
+        history.listed.set()
+        await driver.until_shown("1 of 2,000 sessions")
+        await driver.until_shown("Task 1999")
+
+
 async def test_words_that_stand_nowhere_and_a_search_that_fails_are_sentences(tmp_path: Path) -> None:
     history = FakeHistory()
     async with workspace(tmp_path, history=history) as driver:

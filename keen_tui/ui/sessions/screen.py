@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -29,6 +30,8 @@ from keen_tui.ui.widgets.field import Field
 
 _LOW = 16
 """Rows below which nothing is left blank."""
+_AT_ONCE = 60
+"""Sessions that are shown before all of them are read."""
 _TITLE_CELLS = 38
 """Cells of a title in the question whether to delete it."""
 _KEYS = {
@@ -72,6 +75,7 @@ class SessionsScreen(Screen[Chosen | None]):
         self._history = history
         self._shelf = Shelf(query=query)
         self._searched = ""
+        self._words = ""
         self._doomed: SavedSession | None = None
         self._renamed: SavedSession | None = None
         self._sentence = ""
@@ -176,13 +180,22 @@ class SessionsScreen(Screen[Chosen | None]):
         self.run_worker(self._read(), name="sessions", group="sessions", exclusive=True)
 
     async def _read(self) -> None:
-        first = self._shelf.sessions is None
+        """The newest sessions at first, which are there at once, then all."""
+        everywhere = self._shelf.everywhere
         try:
-            sessions = await self._history.sessions(everywhere=self._shelf.everywhere)
+            sessions = await self._history.sessions(everywhere=everywhere, most=_AT_ONCE)
+            if has_more := len(sessions) == _AT_ONCE:
+                self._put_read(sessions, has_more=has_more)
+                sessions = await self._history.sessions(everywhere=everywhere)
         except KeenError as error:
             sessions = self._shelf.sessions or ()
             self._say(str(error))
-        self._shelf = replace(self._shelf, sessions=sessions)
+        self._put_read(sessions)
+
+    def _put_read(self, sessions: tuple[SavedSession, ...], *, has_more: bool = False) -> None:
+        """Show the sessions that were read. At first the newest other one is chosen."""
+        first = self._shelf.sessions is None
+        self._shelf = replace(self._shelf, sessions=sessions, has_more=has_more)
         others = (each for each in sessions if not self._is_open(each))
         self._show(choose=next(others, None) if first and not self._shelf.query else None)
 
@@ -195,16 +208,35 @@ class SessionsScreen(Screen[Chosen | None]):
     async def _find(self) -> None:
         try:
             while (query := self._shelf.query.strip()) != self._searched:
-                hits = await self._history.search(query) if query else ()
-                self._searched = query
-                if query == self._shelf.query.strip():
-                    self._shelf = replace(self._shelf, hits=hits)
+                if await self._found(query):
+                    self._searched = query
         except KeenError as error:
             self._searched = self._shelf.query.strip()
             self._shelf = replace(self._shelf, hits=())
             self._say(str(error))
         self._shelf = replace(self._shelf, searching=False)
-        self._show(to_top=True)
+        self._show()
+
+    async def _found(self, query: str) -> bool:
+        """Show what is found, as it is found. False when something else is wanted meanwhile."""
+        if not query:
+            self._put_hits((), query)
+            return True
+        async with aclosing(self._history.search(query)) as search:
+            hits: tuple[SearchHit, ...] = ()
+            async for hits in search:
+                if query != self._shelf.query.strip():
+                    return False
+                if hits:
+                    self._put_hits(hits, query)
+        self._put_hits(hits, query)
+        return True
+
+    def _put_hits(self, hits: tuple[SearchHit, ...], query: str) -> None:
+        is_new, self._words = query != self._words, query
+        if is_new or hits != self._shelf.hits:
+            self._shelf = replace(self._shelf, hits=hits)
+            self._show(to_top=is_new)
 
     # What keys do
 
@@ -309,7 +341,7 @@ class SessionsScreen(Screen[Chosen | None]):
             case SavedSession(problem="") as session:
                 self.dismiss(Chosen(session, fork=fork))
             case SearchHit(session=session) as hit if not session.problem:
-                self.dismiss(Chosen(session, hit.turn, fork, self._searched))
+                self.dismiss(Chosen(session, hit.turn, fork, self._words))
 
     def _keep(self) -> None:
         """Nothing is deleted, and what was said has been read."""

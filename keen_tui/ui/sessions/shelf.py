@@ -12,12 +12,14 @@ from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_t
 
 
 class Shelf(Struct, frozen=True, kw_only=True):
-    """`sessions` are those of this folder or, `everywhere`, of all; None until they were read.
+    """`sessions` are those of this folder or, `everywhere`, of all; None until they were read. `has_more`:
+    these are the newest, and the others are being read.
 
     `query` narrows them by title or, `in_words`, is searched for in all of them: `hits` are the places.
     """
 
     sessions: tuple[SavedSession, ...] | None = None
+    has_more: bool = False
     hits: tuple[SearchHit, ...] = ()
     query: str = ""
     everywhere: bool = False
@@ -41,7 +43,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
             if not self.query.strip():
                 return "Type words that stand in any session."
             return "searching" if self.searching else "These words stand in no session."
-        if self.sessions is None:
+        if self.sessions is None or self.has_more:
             return "reading the sessions"
         if self.sessions:
             return f"No session has that title. {shown('page_words')} looks for the words in all sessions."
@@ -51,7 +53,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
         """Whose sessions these are, and how many of them; `shown` is the number of lines."""
         if self.in_words:
             return "words in all sessions", counted(len(self.hits), "place") if self.hits else ""
-        count = "" if self.sessions is None else count_words(shown, len(self.sessions))
+        count = "" if self.sessions is None or self.has_more else count_words(shown, len(self.sessions))
         return "all folders" if self.everywhere else "this folder", count
 
     def retitled(self, session_id: str, title: str) -> Shelf:

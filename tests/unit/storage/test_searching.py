@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from keen_tui.events import Event, TextDelta
 from keen_tui.history import SearchHit
-from keen_tui.storage.sessions import MOST_HITS, SessionStore
+from keen_tui.storage.lookup import MOST_HITS
+from keen_tui.storage.sessions import SessionStore
 from tests.support.session_files import call, compacted, done, started, turn, write_session
 
 
@@ -19,12 +20,18 @@ def store(tmp_path: Path) -> SessionStore:
     return SessionStore(tmp_path)
 
 
+def found(store: SessionStore, words: str) -> list[SearchHit]:
+    """All that is found in the end."""
+    *_, hits = store.search(words)
+    return list(hits)
+
+
 def search(store: SessionStore, words: str, *events: Event) -> list[SearchHit]:
     """What is found in a session with these events."""
     for path in store.root.rglob("*.jsonl"):
         path.unlink()
     write_session(store.new_path(store.root), events)
-    return list(store.search(words))
+    return found(store, words)
 
 
 @pytest.mark.parametrize(
@@ -93,11 +100,11 @@ def test_a_damaged_session_is_searched_as_far_as_it_is_whole(store: SessionStore
     path.write_bytes(
         content[:200] + b"\0\xff" + b"needle" + content[200:] + b"\n" + b"[" * 100_000 + b"needle"
     )
-    assert [hit.turn for hit in store.search("needle")][-1] == 2
+    assert [hit.turn for hit in found(store, "needle")][-1] == 2
 
 
 def test_there_is_an_end_to_what_is_found(store: SessionStore) -> None:
     for _ in range(45):
         write_session(store.new_path(store.root), [event for number in range(9) for event in turn(number)])
-    hits = store.search("please do")
+    hits = found(store, "please do")
     assert len(hits) == MOST_HITS
