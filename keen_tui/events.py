@@ -188,7 +188,8 @@ class TurnDone(Struct, frozen=True, kw_only=True):
 
     `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
     is the text as the model wrote it, where that differs from the visible `text` (policy `in-band`).
-    `calls` and `seconds` count all attempts, and the turn that was gone on with.
+    `calls` and `seconds` count all attempts, and the turn that was gone on with; time in which the person was
+    asked does not count, here and in all that follows.
     """
 
     turn: int
@@ -204,8 +205,8 @@ class TurnDone(Struct, frozen=True, kw_only=True):
 
 
 class TurnIncomplete(Struct, frozen=True, kw_only=True):
-    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes,
-    which took `seconds`: an attempt that came to nothing does not count."""
+    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
+    `seconds` counts all attempts."""
 
     turn: int
     attempt: int
@@ -219,7 +220,8 @@ class TurnIncomplete(Struct, frozen=True, kw_only=True):
 
 
 class TurnError(Struct, frozen=True, kw_only=True):
-    """The turn ended before any tool call was run or answered: nothing is kept but the user's message."""
+    """The turn ended before any tool call was run or answered: nothing is kept but the user's message.
+    `seconds` counts all attempts."""
 
     turn: int
     attempt: int

@@ -202,7 +202,7 @@ def progress_line(event: Event) -> str | None:
     """One line for a person who watches a log, or None."""
     match event:
         case ToolFinished(result=result):
-            mark = "x" if result.is_error or result.exit_code else "+"
+            mark = "-" if result.denied else "x" if result.is_error or result.exit_code else "+"
             return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
         case RetryScheduled():
             again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
@@ -252,7 +252,8 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
     is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
-        return f"Turn failed: {end.detail} Nothing was run."
+        how = "stopped" if end.reason == "interrupted" else "failed"
+        return f"Turn {how}: {end.detail} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
     if kept_in:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 from msgspec import Struct
@@ -44,6 +45,7 @@ class Approvals:
     Args:
         publish: where ApprovalRequested and ApprovalAnswered go.
         attended: whether somebody is there to answer; otherwise what would ask is denied.
+        waiting: entered while a person is asked.
         rules: what the user's settings allow, ask about and deny.
         allowances: commands that are allowed for good; None: none are, and none can be.
     """
@@ -54,12 +56,14 @@ class Approvals:
         *,
         mode: Mode,
         attended: bool,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
     ) -> None:
         self.mode: Mode = mode
         self._publish = publish
         self._attended = attended
+        self._waiting = waiting
         self._rules = rules
         self._allowances = allowances
         self._granted: set[Grant] = set()
@@ -183,7 +187,8 @@ class Approvals:
         if not self._attended:
             waiting.set_result(_nobody_there(prepared.access))
         try:
-            reply = await waiting
+            with self._waiting():
+                reply = await waiting
         except asyncio.CancelledError:
             self._publish(
                 ApprovalAnswered(

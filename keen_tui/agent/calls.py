@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from keen_tui.agent.parts import Agent
-from keen_tui.errors import ToolFailure
+from keen_tui.errors import STOPPED, ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
 from keen_tui.tools.asking import Asked
@@ -157,8 +157,10 @@ class _RunningCall:
 
     def _interrupted(self) -> ToolResult:
         output = self._tail.strip() or "(none)"
-        text = f"interrupted by the user, effects unknown; output so far: {output}"
-        return ToolResult(text=text, summary="stopped", is_error=True, interrupted=True)
+        by_user = self._agent.why_stopped() == STOPPED
+        how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
+        text = f"interrupted {how}, effects unknown; output so far: {output}"
+        return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)
 
 
 async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:

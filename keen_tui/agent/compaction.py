@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from keen_tui.agent.parts import Agent
 from keen_tui.agent.request import step_request
 from keen_tui.agent.stops import stop_notice
-from keen_tui.errors import STOPPED, ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
+from keen_tui.errors import ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
 from keen_tui.events import (
     Compacted,
     CompactionDelta,
@@ -78,7 +78,7 @@ async def compact(
             seconds=agent.clock() - started_at,
         )
     except asyncio.CancelledError:
-        end = CompactionFailed(reason="interrupted", detail=STOPPED)
+        end = CompactionFailed(reason="interrupted", detail=agent.why_stopped())
     except ProviderError as error:
         end = CompactionFailed(reason=error.reason, detail=agent.retries.explain(error))
     except Exception as error:

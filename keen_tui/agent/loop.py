@@ -19,7 +19,7 @@ from keen_tui.agent.request import step_request
 from keen_tui.agent.settle import Broken, Ending, Finished, pending_of
 from keen_tui.agent.stops import is_context_full, is_refused, runnable, stop_notice
 from keen_tui.agent.working import WorkingTurn
-from keen_tui.errors import STOPPED, ContextExceeded, EndReason, ProviderError
+from keen_tui.errors import ContextExceeded, EndReason, ProviderError
 from keen_tui.events import (
     Notice,
     ReasoningDelta,
@@ -43,7 +43,7 @@ async def run_turn(turn: WorkingTurn, agent: Agent) -> Ending:
     try:
         return await _steps(turn, agent)
     except asyncio.CancelledError:
-        return Broken(reason="interrupted", detail=STOPPED)
+        return Broken(reason="interrupted", detail=agent.why_stopped())
     except ProviderError as error:
         return Broken(reason=error.reason, detail=agent.retries.explain(error))
     except Exception as error:

@@ -12,6 +12,7 @@ from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.questions import Questions
 from keen_tui.agent.retries import RetryPolicy, RetryWait
+from keen_tui.errors import STOPPED
 from keen_tui.events import Event
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Projector
@@ -32,9 +33,10 @@ class PendingKeeper(Protocol):
 
 class Agent(Struct, frozen=True, kw_only=True):
     """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
-    seconds and never goes back; `keeper` is there when pending state shall outlive the process; `projector`
-    knows the session's request before this one; `instructions` are those that the session began with;
-    `steered` takes the messages that are to go into the turn now."""
+    seconds, never goes back and stands still while the person is asked; `keeper` is there when pending state
+    shall outlive the process; `projector` knows the session's request before this one; `instructions` are
+    those that the session began with; `steered` takes the messages that are to go into the turn now;
+    `why_stopped` says in a sentence who interrupted what runs."""
 
     provider: Provider
     price: Price | None
@@ -51,3 +53,4 @@ class Agent(Struct, frozen=True, kw_only=True):
     projector: Projector = field(default_factory=Projector)
     instructions: Instructions = NO_INSTRUCTIONS
     steered: Callable[[], Sequence[str]] = tuple
+    why_stopped: Callable[[], str] = lambda: STOPPED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 from keen_tui.errors import SessionRefused
@@ -18,11 +19,19 @@ class Questions:
     Args:
         publish: where QuestionAsked and QuestionAnswered go.
         attended: whether somebody is there to answer.
+        waiting: entered while a person is asked.
     """
 
-    def __init__(self, publish: Callable[[Event], None], *, attended: bool) -> None:
+    def __init__(
+        self,
+        publish: Callable[[Event], None],
+        *,
+        attended: bool,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._publish = publish
         self._attended = attended
+        self._waiting = waiting
         self._open: dict[str, tuple[Asked, asyncio.Future[Reply]]] = {}
 
     async def ask(self, turn: int, call: ToolCall, asked: Asked) -> Reply:
@@ -42,7 +51,8 @@ class Questions:
         if not self._attended:
             waiting.set_result(Reply(nobody=True))
         try:
-            reply = await waiting
+            with self._waiting():
+                reply = await waiting
         except asyncio.CancelledError:
             self._tell(turn, call, Reply(), "stop")
             raise

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keen_tui.agent.context import report
 from keen_tui.agent.session_work import SessionWork
 from keen_tui.choices import Mode, PolicyName, Scope
-from keen_tui.errors import SessionRefused
+from keen_tui.errors import PROGRAM_ENDED, SessionRefused
 from keen_tui.events import MessageTakenBack, ModelChanged, PolicyChanged, SandboxFound, TurnAbandoned
 from keen_tui.history import ContextReport
 from keen_tui.memory.pending import PendingState
@@ -279,6 +279,8 @@ class Session(SessionWork):
     async def close(self) -> None:
         """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
         self._is_closed = True
+        if not self._stopping:
+            self._why_stopped = PROGRAM_ENDED
         await self.halt()
         self._waiting.forget()
         await self._agent.provider.close()

@@ -17,9 +17,10 @@ from keen_tui.agent.questions import Questions
 from keen_tui.agent.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.waiting import Waiting
+from keen_tui.agent.work_clock import WorkClock
 from keen_tui.bus import EventBus
 from keen_tui.choices import Mode, PolicyName
-from keen_tui.errors import SessionRefused
+from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import Event, Notice, Usage
 from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.pending import PendingState
@@ -65,10 +66,16 @@ class SessionFacts:
         self.workspace = workspace
         self.info = info
         self.bus = EventBus()
+        work_clock = WorkClock(clock)
         self._approvals = Approvals(
-            self._publish, mode=mode, attended=attended, rules=rules, allowances=allowances
+            self._publish,
+            mode=mode,
+            attended=attended,
+            waiting=work_clock.standing,
+            rules=rules,
+            allowances=allowances,
         )
-        self._questions = Questions(self._publish, attended=attended)
+        self._questions = Questions(self._publish, attended=attended, waiting=work_clock.standing)
         self._waiting = Waiting(self._publish)
         self._agent = Agent(
             provider=provider,
@@ -78,10 +85,11 @@ class SessionFacts:
             questions=self._questions,
             workspace=workspace,
             publish=self._publish,
-            clock=clock,
+            clock=work_clock,
             max_steps=max_steps,
             retries=retries or RetryPolicy(),
             steered=self._waiting.at_boundary,
+            why_stopped=lambda: self._why_stopped,
         )
         self._policy = policy_of(policy)
         self._compact_at = compact_at
@@ -89,8 +97,10 @@ class SessionFacts:
         self._meter = ContextMeter(self._size, self._next_request, self.bus.publish, self._beside)
         self._conversation = Conversation()
         self._attempt = 0
+        self._failed_seconds = 0.0
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._why_stopped = STOPPED
         self._halting = False
         self._is_closed = False
         self._compacting = False

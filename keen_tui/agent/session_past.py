@@ -13,13 +13,16 @@ from keen_tui.agent.session_facts import SessionFacts
 from keen_tui.display import TodoDisplay, TodoItem
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
+    EndEvent,
     Event,
     MemoryEdited,
+    MessageTakenBack,
     ModelChanged,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
     ToolFinished,
+    TurnError,
     TurnStarted,
     TurnUndone,
 )
@@ -64,6 +67,7 @@ class SessionPast(SessionFacts):
         self._conversation = conversation_of(past) if conversation is None else conversation
         attempts = (event.attempt for event in reversed(past) if isinstance(event, TurnStarted))
         self._attempt = next(attempts, 0)
+        self._failed_seconds = failed_seconds(past)
         self._waiting.forget()
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
@@ -83,6 +87,8 @@ class SessionPast(SessionFacts):
         """End the turns that the session's last program left unfinished; `pending` was kept of them."""
         for event in endings:
             self._publish(event)
+            if isinstance(event, TurnError):
+                self._failed_seconds = event.seconds
         self._agent.provider.pending = pending
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
@@ -115,6 +121,13 @@ class SessionPast(SessionFacts):
     def rename(self, title: str) -> None:
         """Give the session a title."""
         self._publish(SessionRenamed(title=title))
+
+
+def failed_seconds(past: Sequence[Event]) -> float:
+    """What the attempts at the newest turn took, where it has failed and kept nothing."""
+    ends = (event for event in reversed(past) if isinstance(event, EndEvent | TurnStarted | MessageTakenBack))
+    newest = next(ends, None)
+    return newest.seconds if isinstance(newest, TurnError) else 0.0
 
 
 def newest_todos(past: Sequence[Event]) -> tuple[TodoItem, ...]:

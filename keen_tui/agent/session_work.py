@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 
+from msgspec.structs import replace
+
 from keen_tui.agent.compaction import compact
 from keen_tui.agent.images import images_of, publish_images
 from keen_tui.agent.loop import broken_by_bug, run_turn
@@ -14,7 +16,6 @@ from keen_tui.agent.request_size import Measured, measured_request
 from keen_tui.agent.session_past import SessionPast
 from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
 from keen_tui.agent.working import WorkingTurn
-from keen_tui.errors import STOPPED
 from keen_tui.events import CompactionFailed, Notice, TurnError, TurnStarted
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import Recorder
@@ -26,7 +27,7 @@ class SessionWork(SessionPast):
     """Runs one thing at a time; what waited is sent when it is over."""
 
     def _begin(self, text: str) -> None:
-        self._attempt = 0
+        self._attempt, self._failed_seconds = 0, 0.0
         self._start(self._conversation.last_turn + 1, text)
 
     def _start(self, turn: int, text: str | None) -> None:
@@ -40,6 +41,7 @@ class SessionWork(SessionPast):
             past=self._conversation.past,
             policy=self._policy,
             injected=pending,
+            seconds_before=self._failed_seconds,
             started_at=self._agent.clock(),
             recorder=Recorder(pending.facts if pending else ()),
         )
@@ -73,8 +75,10 @@ class SessionWork(SessionPast):
 
     async def _run(self, working: WorkingTurn) -> None:
         ending = await self._ended(working)
-        settlement = settle(working.record(self._agent.clock()), ending)
+        steps = self._conversation.past.steps.get(working.turn, ())
+        settlement = settle(replace(working.record(self._agent.clock()), steps=steps), ending)
         self._apply(settlement)
+        self._failed_seconds = settlement.event.seconds if isinstance(settlement, Discard) else 0.0
         self._task = None
         self._publish(settlement.event)
         self._waiting.at_end()
@@ -86,7 +90,7 @@ class SessionWork(SessionPast):
             await self._attach_images(working)
             return await self._make_room(working) or await run_turn(working, self._agent)
         except asyncio.CancelledError:
-            return Broken(reason="interrupted", detail=STOPPED)
+            return Broken(reason="interrupted", detail=self._why_stopped)
         except Exception as error:
             return broken_by_bug(working.turn, error)
 
@@ -121,7 +125,7 @@ class SessionWork(SessionPast):
             return None
         end = await compact(working.past, answered, working.policy, self._agent, "", automatic=True)
         if isinstance(end, CompactionFailed) and end.reason == "interrupted":
-            return Broken(reason="interrupted", detail=STOPPED)
+            return Broken(reason="interrupted", detail=self._why_stopped)
         working.past = self._conversation.past
         await self._measured(working)
         return None

@@ -5,14 +5,18 @@ The session applies the settlement first and publishes its event then (turn.md, 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.errors import EndReason
 from keen_tui.events import TurnDone, TurnError, TurnIncomplete
 from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.recorder import turn_memory
-from keen_tui.messages import Fact, Message, NativeMessage, StopReason
+from keen_tui.messages import Fact, Message, NativeMessage, StopReason, ToolStep
 
 
 class Finished(Struct, frozen=True, kw_only=True):
@@ -36,7 +40,8 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
 
     `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
     attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
-    were answered in this attempt; `seconds` is how long this attempt took.
+    were answered in this attempt; `seconds` is how long it took, with the attempts before it that kept
+    nothing; `steps` are those of the turn in all its attempts, for a policy that replays them.
     """
 
     turn: int
@@ -49,6 +54,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     calls: int
     seconds: float
     policy: MemoryPolicy
+    steps: Sequence[ToolStep] = ()
 
 
 class Commit(Struct, frozen=True):
@@ -109,11 +115,22 @@ def _commit(record: TurnRecord, ending: Finished) -> Commit:
             turn_memory=memory,
             calls=_all_calls(record),
             seconds=_all_seconds(record),
-            carried_bytes=len(record.policy.reply(message, ()).encode("utf-8", "replace")),
+            carried_bytes=_carried_bytes(record, message),
             trace_bytes=_trace_bytes(_all_traces(record)),
             raw=message.raw,
         ),
     )
+
+
+def _carried_bytes(record: TurnRecord, message: Message) -> int:
+    """Bytes that later requests hold of the reply, and of the calls where the policy replays them."""
+    replayed = record.policy.replayed(record.steps, record.turn)
+    texts = [record.policy.reply(message, replayed)]
+    for step in replayed:
+        texts.append(step.text)
+        for call, result in step.calls:
+            texts += (call.name, json.dumps(call.arguments, ensure_ascii=False), result.text)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def _save(record: TurnRecord, ending: Broken) -> Save:
@@ -136,9 +153,9 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
 
 def pending_of(record: TurnRecord) -> PendingState:
     """What is kept of the turn if it ends now, and what it went on from. An attempt that came to nothing
-    leaves that as it was, its time included."""
+    leaves that as it was, but for its time."""
     if record.injected and not (record.trace or record.calls):
-        return record.injected
+        return replace(record.injected, seconds=_all_seconds(record))
     return PendingState(
         traces=_all_traces(record),
         texts=_all_texts(record),

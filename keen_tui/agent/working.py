@@ -19,13 +19,15 @@ from keen_tui.providers.base import Provider
 
 
 class WorkingTurn(Struct, kw_only=True):
-    """What a turn has gathered so far in this attempt. The messages of `past` end with its user message."""
+    """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
+    `seconds_before` is what attempts took that kept nothing."""
 
     turn: int
     attempt: int
     past: Past
     policy: MemoryPolicy
     injected: PendingState | None
+    seconds_before: float = 0.0
     started_at: float
     step: int = 0
     trace: list[NativeMessage] = field(default_factory=list)
@@ -99,7 +101,7 @@ class WorkingTurn(Struct, kw_only=True):
             raw_texts=tuple(self.raw_texts),
             facts=self.recorder.facts,
             calls=self.calls,
-            seconds=now - self.started_at,
+            seconds=self.seconds_before + now - self.started_at,
             policy=self.policy,
         )
 

@@ -29,7 +29,9 @@ _SIGNS: Final = {"+": "add", "-": "del", " ": ""}
 
 def call_html(call: Call) -> str:
     """The call's row, folded over what it shows where there is any of that."""
-    shown = "".join(_shown(call.result)) if call.result and call.state not in ("denied", "not run") else ""
+    result = call.result
+    has_words = result and (result.display or call.state not in ("denied", "not run"))
+    shown = "".join(_shown(result)) if result and has_words else ""
     if not shown:
         return f'<div class="call">{_row(call)}</div>\n'
     return f'<details class="call">\n<summary>{_row(call)}</summary>\n{shown}</details>\n'

@@ -58,8 +58,12 @@ def tool_name(call: Call) -> str:
 def outcome(call: Call) -> str:
     """What a call came to, in a few words."""
     result = call.result
-    if result is None or call.state in ("denied", "not run"):
-        return UNFINISHED if result is None else call.state
+    if result is None:
+        return UNFINISHED
+    if call.state == "denied":
+        return clean(result.summary) or "denied"
+    if call.state == "not run":
+        return "not run"
     if call.state == "stopped":
         return "stopped"
     if isinstance(result.display, DiffDisplay) and not result.is_error:

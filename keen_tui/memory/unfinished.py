@@ -40,13 +40,14 @@ ENDED_MIDWAY = ToolResult(
 class Unfinished(Struct):
     """What stands behind the last assistant message. `running` is the turn that was cut off by the end of
     the program; `turns` are the numbers of all that are unanswered, `calls` and `facts` are those of all of
-    them together."""
+    them together, `seconds` is what they took until the last one that ended."""
 
     running: TurnStarted | None = None
     turn: int = 0
     turns: set[int] = field(default_factory=set)
     calls: int = 0
     result_bytes: int = 0
+    seconds: float = 0.0
     facts: list[Fact] = field(default_factory=list)
     open_calls: dict[str, ToolStarted] = field(default_factory=dict)
     compacting: bool = False
@@ -82,7 +83,7 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
                 attempt=state.running.attempt,
                 reason="interrupted",
                 detail=PROGRAM_ENDED,
-                seconds=0.0,
+                seconds=state.seconds,
             )
         )
     elif state.running:
@@ -95,6 +96,8 @@ def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
 def _after(state: Unfinished, event: Event) -> Unfinished:
     match event:
         case TurnStarted():
+            if event.turn != state.turn and not state.has_pending:
+                state.seconds = 0.0
             state.running, state.turn = event, event.turn
             state.turns.add(event.turn)
         case ToolStarted():
@@ -107,9 +110,9 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
         case ShellFinished():
             state.own_command = None
         case TurnIncomplete():
-            state.running, state.has_pending = None, True
+            state.running, state.has_pending, state.seconds = None, True, event.seconds
         case TurnError():
-            state.running = None
+            state.running, state.seconds = None, event.seconds
         case TurnDone() | TurnAbandoned() | MessageTakenBack():
             return Unfinished()
         case CompactionStarted():
@@ -152,7 +155,7 @@ def _incomplete(
         text="\n\n".join(recovered.texts) if recovered else "",
         turn_memory=turn_memory(state.facts),
         calls=recovered.calls if recovered else calls,
-        seconds=recovered.seconds if recovered else 0.0,
+        seconds=recovered.seconds if recovered else state.seconds,
         trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
     )
 

@@ -76,7 +76,7 @@ def tool_name(name: str) -> str:
 
 def _outcome(result: ToolResult) -> str:
     if result.denied:
-        return "denied"
+        return clean(result.summary) or "denied"
     if result.interrupted:
         return "stopped" if result.ran else "not run"
     words = _what_came(result)
@@ -123,7 +123,8 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
             yield from _not_kept(lost_words)
             yield from _ways_on(event)
         case TurnError():
-            how = "stopped" if event.detail == STOPPED else f"failed: {why_ended(event)}"
+            how = "stopped" if event.reason == "interrupted" else "failed"
+            how += "" if event.detail == STOPPED else f": {why_ended(event)}"
             yield f"Turn {event.turn} {how}."
             yield from _detail(event)
             yield from _not_kept(lost_words)

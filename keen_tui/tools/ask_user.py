@@ -111,11 +111,15 @@ def _result(question: str, choices: Sequence[AnswerChoice], reply: Reply) -> Too
         return ToolResult(
             text=_NOBODY,
             summary="nobody is there",
+            denied=True,
             display=_shown(question, choices, None, "nobody is there to answer"),
         )
     if reply.choice is None:
         return ToolResult(
-            text=_DECLINED, summary="declined", display=_shown(question, choices, None, "declined")
+            text=_DECLINED,
+            summary="declined",
+            denied=True,
+            display=_shown(question, choices, None, "declined"),
         )
     if reply.choice < len(choices):
         label = choices[reply.choice].label

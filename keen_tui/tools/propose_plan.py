@@ -73,7 +73,10 @@ class ProposePlan:
 def _result(plan: str, reply: Reply) -> ToolResult:
     text, summary = _outcome(reply)
     said = f"\n\n> {clean(reply.words, newlines=True)}" if reply.words else ""
-    return ToolResult(text=text, summary=summary, display=TextDisplay(text=f"{plan}{said}"))
+    is_accepted = reply.choice in _MODES
+    return ToolResult(
+        text=text, summary=summary, denied=not is_accepted, display=TextDisplay(text=f"{plan}{said}")
+    )
 
 
 def _outcome(reply: Reply) -> tuple[str, str]:

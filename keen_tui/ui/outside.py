@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from keen_tui.events import TurnError
 from keen_tui.plain import clean
 from keen_tui.ui.measures import counted, cut, duration
 from keen_tui.ui.state import UiState
@@ -39,8 +40,12 @@ def title_of(state: UiState, folder: str) -> str:
     elif state.pending:
         what = "incomplete"
     else:
-        what = "failed" if state.failed else ""
+        what = _failed_word(state.failed) if state.failed else ""
     return _safe(f"keen: {folder}{f', {what}' if what else ''}")
+
+
+def _failed_word(end: TurnError) -> str:
+    return "stopped" if end.reason == "interrupted" else "failed"
 
 
 def title_sequence(title: str) -> str:
@@ -71,7 +76,7 @@ def news_of(before: UiState, state: UiState, now: float, least_seconds: float) -
     if state.pending:
         return f"turn {turn.turn} is incomplete: {shortly_why(state.pending)}"
     if state.failed:
-        return f"turn {turn.turn} failed: {shortly_why(state.failed)}"
+        return f"turn {turn.turn} {_failed_word(state.failed)}: {shortly_why(state.failed)}"
     return f"turn {turn.turn} is done   {duration(turn.seconds)}   {counted(turn.calls, 'call')}"
 
 

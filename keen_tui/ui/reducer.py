@@ -50,6 +50,7 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
+from keen_tui.messages import Image
 from keen_tui.ui.session_reducer import (
     compaction,
     memory_edited,
@@ -69,7 +70,16 @@ from keen_tui.ui.state import (
     UiState,
     UserBlock,
 )
-from keen_tui.ui.state_edits import alive, as_shown, closed, is_open, status_of, with_row, without_retry
+from keen_tui.ui.state_edits import (
+    alive,
+    as_shown,
+    closed,
+    is_open,
+    status_of,
+    utf8_bytes,
+    with_row,
+    without_retry,
+)
 from keen_tui.ui.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
 from keen_tui.wording import image_line
 
@@ -118,14 +128,12 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             live = _with_status(state.live, event.id, "asks")
             return replace(state, approval=event, live=live, phase="asking")
         case ApprovalAnswered():
-            live = _with_status(state.live, event.id, "running", now)
-            return replace(state, approval=None, live=live, phase="tool")
+            return replace(_answered(state, event.id, now), approval=None)
         case QuestionAsked():
             live = _with_status(state.live, event.id, "asks")
             return replace(state, asked=event, live=live, phase="asking")
         case QuestionAnswered():
-            live = _with_status(state.live, event.id, "running", now)
-            return replace(state, asked=None, live=live, phase="tool")
+            return replace(_answered(state, event.id, now), asked=None)
         case Usage():
             return _add_usage(state, event)
         case Notice():
@@ -133,7 +141,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
                 return replace(state, notice=event.text)
             return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
         case Steered():
-            return replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
+            said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
+            return _with_words(said, event.turn, utf8_bytes(event.text))
         case ImagesAttached():
             return _with_images(state, event)
         case TurnDone() | TurnIncomplete() | TurnError():
@@ -168,8 +177,21 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             assert_never(event)
 
 
+def _answered(state: UiState, call_id: str, now: float) -> UiState:
+    """A call has its answer. The time in which it was waited for is not the turn's."""
+    waited = now - state.phase_since if state.phase == "asking" else 0.0
+    live = _with_status(state.live, call_id, "running", now)
+    return replace(state, live=live, phase="tool", turn_started_at=state.turn_started_at + waited)
+
+
+def _with_words(state: UiState, turn: int, said_bytes: int) -> UiState:
+    """The user has said that much more in a turn."""
+    return with_row(state, turn, lambda row: replace(row, said_bytes=row.said_bytes + said_bytes))
+
+
 def _with_images(state: UiState, event: ImagesAttached) -> UiState:
     """The newest message of the turn says what goes with it."""
+    state = _with_words(state, event.turn, sum(_sent_bytes(image) for image in event.images))
     lines = tuple(map(image_line, event.images))
 
     def told(block: Block) -> Block:
@@ -186,6 +208,11 @@ def _with_images(state: UiState, event: ImagesAttached) -> UiState:
     return replace(
         state, past=state.past.mapped(lambda block: told(block) if block is named else block, place)
     )
+
+
+def _sent_bytes(image: Image) -> int:
+    """Bytes of an image in a request, where it stands as Base64."""
+    return 4 * ((len(image.content) + 2) // 3)
 
 
 def _newest_message(blocks: Sequence[Block], turn: int) -> int | None:
@@ -252,7 +279,12 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     return with_row(
         replace(state, live=live, todos=todos, phase="waiting"),
         event.turn,
-        lambda row: replace(row, facts=row.facts + event.result.facts, calls=row.calls + 1),
+        lambda row: replace(
+            row,
+            facts=row.facts + event.result.facts,
+            calls=row.calls + 1,
+            failures=row.failures + (status_of(event.result) == "failed"),
+        ),
     )
 
 

@@ -22,6 +22,8 @@ from keen_tui.events import (
     TurnDone,
     TurnUndone,
 )
+from keen_tui.memory.rendering import render_user
+from keen_tui.messages import CommandRun, Message
 from keen_tui.ui.state import (
     OWN_COMMAND,
     Block,
@@ -32,7 +34,7 @@ from keen_tui.ui.state import (
     ToolBlock,
     UiState,
 )
-from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, with_row, without_retry
+from keen_tui.ui.state_edits import alive, as_shown, facts_of, status_of, utf8_bytes, with_row, without_retry
 
 
 def session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
@@ -94,7 +96,14 @@ def own_command(state: UiState, event: ShellStarted | ShellFinished, now: float)
             live = _before_open_end(without_retry(state.live), block)
             return replace(state, live=live, phase="shell", notice="")
         case ShellFinished():
-            return replace(state, live=tuple(_ended(block, event) for block in state.live), phase="idle")
+            live = tuple(_ended(block, event) for block in state.live)
+            return replace(state, live=live, phase="idle", ran_bytes=state.ran_bytes + _ran_bytes(event))
+
+
+def _ran_bytes(end: ShellFinished) -> int:
+    """What the next message carries of the command."""
+    ran = CommandRun(command=end.command, text=end.result.text)
+    return utf8_bytes(render_user(Message(role="user", text="", turn=end.turn, ran=(ran,))))
 
 
 def _ended(block: Block, end: ShellFinished) -> Block:
@@ -136,6 +145,7 @@ def memory_edited(state: UiState, event: MemoryEdited) -> UiState:
             row,
             facts=facts_of(event.turn_memory),
             notes=event.turn_memory.notes,
+            edited=True,
             carried_bytes=event.carried_bytes,
         ),
     )

@@ -127,12 +127,16 @@ Block = (
 OWN_COMMAND = "shell"
 """The name in the block of a command that the user ran; no tool of the model has it."""
 
-TurnStatus = Literal["running", "done", "pending", "failed", "abandoned"]
+TurnStatus = Literal["running", "done", "pending", "failed", "stopped", "abandoned"]
 
 
 class TurnRow(Struct, frozen=True, kw_only=True):
-    """One turn in the side panels. `facts` fill live; `carried_bytes` is known once it is settled, and 0 when
-    the turn is `summarised`: then a summary carries what is left of it."""
+    """One turn in the side panels. `facts` fill live, and `failures` counts the calls that failed.
+
+    `said_bytes` are the user's own words, with what goes along: pastes, images, commands that the user ran.
+    `carried_bytes` is what later requests hold of the reply, known once there is one; 0 when the turn is
+    `summarised`: then a summary carries what is left of it. `edited`: the user changed what is remembered.
+    """
 
     turn: int
     title: str
@@ -141,6 +145,9 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     calls: int = 0
     seconds: float = 0.0
     attempt: int = 1
+    failures: int = 0
+    edited: bool = False
+    said_bytes: int = 0
     carried_bytes: int | None = None
     trace_bytes: int | None = None
     notes: tuple[str, ...] = ()
@@ -203,6 +210,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     taken_back: str = ""
     context_tokens: int | None = None
     summary_bytes: int = 0
+    ran_bytes: int = 0
+    """What the user ran since the newest message: it goes with the next one."""
     spent: Spent = NOTHING
     last_word_at: float = 0.0
     """When the running turn last gave a sign of life (clock of `apply`)."""
@@ -210,6 +219,13 @@ class UiState(Struct, frozen=True, kw_only=True):
     @property
     def running(self) -> bool:
         return self.phase != "idle"
+
+    def turn_seconds(self, now: float) -> float:
+        """How long the newest turn has worked in all its attempts. While it asks the time stands still."""
+        if not self.turn_running:
+            return self.turns[-1].seconds
+        until = self.phase_since if self.phase == "asking" else now
+        return self.turns[-1].seconds + max(until - self.turn_started_at, 0.0)
 
     @property
     def turn_running(self) -> bool:

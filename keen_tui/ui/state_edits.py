@@ -26,6 +26,11 @@ def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
     return (*(FileChanged(path=path) for path in memory.files_changed), *memory.failed_bash)
 
 
+def utf8_bytes(text: str) -> int:
+    """Bytes of a text as it is sent."""
+    return len(text.encode("utf-8", "replace"))
+
+
 def alive(state: UiState) -> UiState:
     """There is a sign of life: the wait for another attempt is over."""
     if any(isinstance(block, RetryBlock) for block in state.live):

@@ -9,7 +9,8 @@ from keen_tui.ui.trail import Trail
 
 
 class Sums(Struct, frozen=True):
-    """Of the `settled` turns: what later requests carry of them, and what their traces were, in bytes."""
+    """Of the `settled` turns, in bytes: what later requests carry of them, the user's words included, and
+    those words with the traces."""
 
     settled: int = 0
     carried_bytes: int = 0
@@ -17,10 +18,17 @@ class Sums(Struct, frozen=True):
 
     def plus(self, row: TurnRow) -> Sums:
         """With one more turn."""
-        if row.carried_bytes is None:
+        if row.status in ("running", "pending"):
             return self
-        carried, trace = self.carried_bytes + row.carried_bytes, self.trace_bytes + (row.trace_bytes or 0)
-        return Sums(self.settled + 1, carried, trace)
+        carried, whole = carried_of(row)
+        return Sums(self.settled + 1, self.carried_bytes + carried, self.trace_bytes + whole)
+
+
+def carried_of(row: TurnRow) -> tuple[int, int]:
+    """Bytes that later requests carry of a settled turn, and those of all that was said and done in it."""
+    trace = row.trace_bytes or 0 if row.carried_bytes is not None else 0
+    carried = 0 if row.summarised else row.said_bytes + (row.carried_bytes or 0)
+    return carried, row.said_bytes + trace
 
 
 class Totals:

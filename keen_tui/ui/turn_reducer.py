@@ -29,7 +29,7 @@ from keen_tui.ui.state import (
     UiState,
     UserBlock,
 )
-from keen_tui.ui.state_edits import closed, facts_of, is_open, with_row, without_retry
+from keen_tui.ui.state_edits import closed, facts_of, is_open, utf8_bytes, with_row, without_retry
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import NOTHING
 
@@ -45,17 +45,22 @@ def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
         taken_back="",
         failed=None,
     )
-    before = state.pending.seconds if state.pending else 0.0
     if event.text is None:
         live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
         return with_row(
             replace(fresh, live=live),
             event.turn,
-            lambda row: replace(row, status="running", attempt=event.attempt, seconds=before),
+            lambda row: replace(row, status="running", attempt=event.attempt),
         )
-    row = TurnRow(turn=event.turn, title=first_line(event.text), seconds=before)
+    row = TurnRow(
+        turn=event.turn,
+        title=first_line(event.text),
+        seconds=state.pending.seconds if state.pending else 0.0,
+        said_bytes=utf8_bytes(event.text) + state.ran_bytes,
+    )
     return replace(
         fresh,
+        ran_bytes=0,
         past=state.past.plus(state.live),
         live=(UserBlock(turn=event.turn, text=event.text),),
         turns=state.turns.plus((row,)),
@@ -107,8 +112,13 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
             return with_row(
                 replace(ended, failed=end),
                 end.turn,
-                lambda row: replace(row, status="failed", seconds=end.seconds),
+                lambda row: replace(row, status=_failed_status(end), seconds=end.seconds),
             )
+
+
+def _failed_status(end: TurnError) -> TurnStatus:
+    """Stopped is not failed, whoever stopped it."""
+    return "stopped" if end.reason == "interrupted" else "failed"
 
 
 def _recovered(state: UiState) -> UiState:
@@ -169,8 +179,10 @@ def taken_back(state: UiState, event: MessageTakenBack) -> UiState:
         is_own = isinstance(block, ToolBlock) and block.name == OWN_COMMAND
         return is_own or _turn_of(block) != event.turn
 
+    gone = sum(row.said_bytes for row in state.turns if row.turn == event.turn)
     return replace(
         state,
+        ran_bytes=state.ran_bytes + max(gone - utf8_bytes(event.text), 0),
         past=Trail(filter(stays, state.past)),
         live=tuple(filter(stays, state.live)),
         turns=Trail(row for row in state.turns if row.turn != event.turn),

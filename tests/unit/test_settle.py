@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.agent.settle import Broken, Commit, Discard, Finished, Save, TurnRecord, settle
 from keen_tui.errors import EndReason
@@ -10,7 +11,17 @@ from keen_tui.events import TurnDone
 from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.memory.policies import policy_of
-from keen_tui.messages import CommandFailed, Fact, FileChanged, Message, NativeMessage, TurnMemory
+from keen_tui.messages import (
+    CommandFailed,
+    Fact,
+    FileChanged,
+    Message,
+    NativeMessage,
+    ToolCall,
+    ToolResult,
+    ToolStep,
+    TurnMemory,
+)
 
 EARLIER = PendingState(
     traces=(PendingTrace(1, ({"role": "assistant", "content": "p1"},)),),
@@ -122,8 +133,18 @@ def test_a_save_of_a_retry_extends_the_trace_of_its_turn() -> None:
     assert settlement.pending.seconds == settlement.event.seconds == 61.5
 
 
-def test_a_retry_that_dies_at_once_leaves_the_pending_state_as_it_was() -> None:
+def test_a_retry_that_dies_at_once_leaves_the_pending_state_as_it_was_but_for_its_time() -> None:
     settlement = settle(record(injected=EARLIER, facts=EARLIER.facts), Broken(reason="network", detail=""))
     assert isinstance(settlement, Save)
-    assert settlement.pending == EARLIER
-    assert settlement.event.seconds == EARLIER.seconds
+    assert settlement.pending == replace(EARLIER, seconds=61.5)
+    assert settlement.event.seconds == 61.5
+
+
+def test_calls_that_the_policy_replays_are_carried_too() -> None:
+    call = ToolCall(id="1", name="read_file", arguments={"path": "a.py"})
+    steps = (ToolStep(text="I look.", calls=((call, ToolResult(text="x" * 900)),)),)
+    done = record(texts=("I look.", "Done.")), Finished(reason="stop")
+    for policy, least, most in ((policy_of("summary"), 10, 30), (policy_of("full-trace"), 900, 1_000)):
+        kept = settle(replace(done[0], steps=steps, policy=policy), done[1])
+        assert isinstance(kept, Commit)
+        assert least < kept.event.carried_bytes < most

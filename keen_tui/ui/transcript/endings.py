@@ -7,7 +7,6 @@ from typing import Final
 
 from rich.segment import Segment
 
-from keen_tui.errors import STOPPED
 from keen_tui.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
 from keen_tui.plain import clean
 from keen_tui.ui.keymap import shown
@@ -79,8 +78,8 @@ def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> l
     glyphs = scene.look.glyphs
     if isinstance(end, TurnError):
         settled = "sent again" if block.settled == "retried" else ""
-        glyph = glyphs.stopped if end.detail == STOPPED else glyphs.failed
-        return scene.facts(glyph, "fail", (words, "soft"), (settled, "dim"))
+        glyph, role = (glyphs.stopped, "soft") if end.reason == "interrupted" else (glyphs.failed, "fail")
+        return scene.facts(glyph, role, (words, "soft"), (settled, "dim"))
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
         kept = f"{counted(changed, 'file')} remembered" if changed else ""
@@ -131,12 +130,13 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
 def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
     """Nothing is kept: what went wrong, and the key that sends the message again."""
     styles, glyphs = scene.look.styles, scene.look.glyphs
-    stopped = end.detail == STOPPED
+    stopped = end.reason == "interrupted"
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
-    title_rows = _title(glyph, "fail", title, why_ended(end), scene, None)
+    role = "soft" if stopped else "fail"
+    title_rows = _title(glyph, role, title, why_ended(end), scene, None)
     rows = [*title_rows, *(_detail(end, scene, None) or [[]])]
     ways = _ways_on(end, scene)
-    bar = Segment(glyphs.bar, styles("fail"))
+    bar = Segment(glyphs.bar, styles(role))
     return [
         Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=number == len(rows))
         for number, row in enumerate((*rows, *ways))

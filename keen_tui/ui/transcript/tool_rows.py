@@ -60,6 +60,11 @@ def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
     return signs[status], _ROLES[status]
 
 
+def denied_words(block: ToolBlock) -> str:
+    """What a person made of a call that they did not want, or of a question: "denied", "declined"."""
+    return clean(block.result.summary) if block.result and block.result.summary else "denied"
+
+
 def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
     """What a call came to, in a few words, each with its role."""
     match block.status:
@@ -68,7 +73,7 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
         case "asks":
             return [("waits for you", "wait")]
         case "denied":
-            return [("denied", "dim")]
+            return [(denied_words(block), "dim")]
         case "not_run":
             return [("not run", "dim")]
     result = block.result

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from rich.text import Text
 
-from keen_tui.events import TurnDone, TurnIncomplete
+from keen_tui.events import TurnDone, TurnError, TurnIncomplete
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, cut, cut_path, duration, size
@@ -23,6 +23,7 @@ from keen_tui.ui.state import (
     UiState,
 )
 from keen_tui.ui.themes import Styles
+from keen_tui.ui.transcript.tool_rows import denied_words
 from keen_tui.ui.widgets.panel import Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
@@ -79,7 +80,7 @@ class Activity(Panel):
             return self.title_spread("Activity", Text("no turn yet", look("dim")), width)
         turn = state.turns[-1]
         running = state.turn_running
-        seconds = turn.seconds + (self._clock() - state.turn_started_at if running else 0)
+        seconds = state.turn_seconds(self._clock())
         facts = self.fact(
             Text(f"turn {turn.turn}", look("soft")), Text(duration(seconds, running=running), look("dim"))
         )
@@ -150,7 +151,7 @@ class Activity(Panel):
             "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
             "done": (Text(glyphs.done, look("ok")), Text(duration(block.seconds), look("dim"))),
             "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
-            "denied": (Text(glyphs.none, look("dim")), Text("denied", look("dim"))),
+            "denied": (Text(glyphs.none, look("dim")), Text(denied_words(block), look("dim"))),
             "stopped": (Text(glyphs.stopped, look("dim")), Text("stopped", look("dim"))),
             "not_run": (Text(glyphs.none, look("dim")), Text("not run", look("dim"))),
         }[block.status]
@@ -205,9 +206,10 @@ class Activity(Panel):
     def _end(self, block: EndBlock, width: int) -> Text:
         end, look, glyphs = block.end, self.look, self.glyphs
         assert not isinstance(end, TurnDone)
-        role = "dim" if block.settled else "wait" if isinstance(end, TurnIncomplete) else "fail"
-        mark = glyphs.look if isinstance(end, TurnIncomplete) else glyphs.failed
-        left = Text(f"{mark} {SHORT_REASONS[end.reason]}", look(role))
+        stopped = isinstance(end, TurnError) and end.reason == "interrupted"
+        role = "wait" if isinstance(end, TurnIncomplete) else "soft" if stopped else "fail"
+        mark = {"wait": glyphs.look, "soft": glyphs.stopped, "fail": glyphs.failed}[role]
+        left = Text(f"{mark} {SHORT_REASONS[end.reason]}", look("dim" if block.settled else role))
         right = block.settled or duration(end.seconds)
         return spread(left, Text(right, look("dim")), width, glyphs.more)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from keen_tui.errors import STOPPED
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, dollars, meter, tokens
@@ -158,9 +157,9 @@ class StatusBar(Rows):
         if self._overlay_open:
             return self.fact(self.hint("sidebar", "close"), self.hint("next_pane"))
         if state.failed:
-            stopped = state.failed.detail == STOPPED
+            stopped = state.failed.reason == "interrupted"
             words = f"{glyphs.stopped} stopped" if stopped else f"{glyphs.failed} failed"
-            failed = Text(words, look("fail", bold=True))
+            failed = Text(words, look("soft" if stopped else "fail", bold=True))
             return self.fact(failed, self.hint("retry", "send again"))
         return self.fact(self.hint("palette"), help_key) if room >= _ROOM_FOR_HINTS else help_key
 

@@ -63,9 +63,9 @@ class Strip(Rows):
         if not state.running:
             calls = Text(counted(turn.calls, "call"), look("dim"))
             return Text.assemble("  ", self.fact(number, calls, Text(duration(turn.seconds), look("dim"))))
-        began = state.turn_started_at if state.turn_running else state.phase_since
-        before = turn.seconds if state.turn_running else 0
-        seconds = Text(duration(before + self._clock() - began, running=True), look("dim"))
+        now = self._clock()
+        elapsed = state.turn_seconds(now) if state.turn_running else now - state.phase_since
+        seconds = Text(duration(elapsed, running=True), look("dim"))
         if state.phase == "asking":
             mark = Text(glyphs.asks, look("wait", bold=True))
         else:

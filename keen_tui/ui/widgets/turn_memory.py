@@ -13,7 +13,7 @@ from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, cut_path, meter, size
 from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.totals import Totals
+from keen_tui.ui.totals import Totals, carried_of
 from keen_tui.ui.widgets.panel import EDGE, Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import memory_counts
 from keen_tui.ui.widgets.rows import GAP, cut_row, spread, wrapped
@@ -117,8 +117,8 @@ class TurnMemoryPanel(Panel):
             rows += self._kept(turn, width)
         elif turn.summarised:
             rows.append(Text("  summarised", self.look("dim")))
-        elif turn.carried_bytes is not None and turn.trace_bytes is not None:
-            rows.append(self._carries("  carries", turn.carried_bytes, turn.trace_bytes, width))
+        elif turn.status in ("done", "abandoned"):
+            rows.append(self._carries("  carries", *carried_of(turn), width))
         return Entry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
 
     def _head(self, turn: TurnRow, width: int) -> Text:
@@ -128,6 +128,7 @@ class TurnMemoryPanel(Panel):
             "done": (Text(glyphs.done, look("ok")), "", "dim"),
             "pending": (Text(glyphs.look, look("wait")), "pending", "wait"),
             "failed": (Text(glyphs.failed, look("fail")), "failed", "fail"),
+            "stopped": (Text(glyphs.stopped, look("dim")), "stopped", "dim"),
             "abandoned": (Text(glyphs.none, look("dim")), "abandoned", "dim"),
         }[turn.status]
         live = turn.status in ("running", "pending")
@@ -153,11 +154,8 @@ class TurnMemoryPanel(Panel):
         for note in memory.notes:
             row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
             rows.append(cut_row(row, width, glyphs.more))
-        if not rows and turn.status != "failed":
-            nothing = "nothing yet" if turn.status == "running" else "nothing changed, nothing failed"
-            rows.append(Text(f"  {nothing}", look("dim")))
-        elif turn.status == "failed":
-            rows.append(Text("  nothing was done, nothing is kept", look("dim")))
+        if not rows:
+            rows.append(Text(f"  {_nothing(turn)}", look("dim")))
         return rows
 
     def _kept(self, turn: TurnRow, width: int) -> list[Text]:
@@ -179,6 +177,21 @@ class TurnMemoryPanel(Panel):
         bar = Text.assemble((filled, look("accent")), (track, look("track")))
         has_room = left.cell_len + 1 + bar.cell_len <= width
         return spread(left, bar if has_room else Text(), width, self.glyphs.more)
+
+
+def _nothing(turn: TurnRow) -> str:
+    """What is said of a turn that nothing is remembered of."""
+    failed = f"{counted(turn.failures, 'failed call')}, not carried" if turn.failures else ""
+    match turn.status:
+        case "running":
+            return "nothing yet"
+        case "failed" | "stopped":
+            return "nothing was done; your message stays"
+        case "pending" | "abandoned":
+            return failed or "nothing changed"
+    if turn.edited:
+        return "only what was said"
+    return failed or "nothing changed, nothing failed"
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:

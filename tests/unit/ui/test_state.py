@@ -339,3 +339,16 @@ def test_a_summary_that_is_tried_again_is_one_block_and_its_wait_is_shown() -> N
     stopped = after(failed, state=state)
     assert stopped.live == (CompactionBlock(turn=0, start=start, text="cut of", end=failed),)
     assert stopped.phase == "idle"
+
+
+def test_the_clock_of_a_turn_stands_still_while_it_asks_and_never_goes_back() -> None:
+    call = story.tool_started(1, "b", "bash", "make")
+    asked = after(story.approval(1, "b"), now=12.0, state=after(story.started(1, "go"), call))
+    assert asked.turn_seconds(500.0) == 2.0
+    answer = ApprovalAnswered(turn=1, id="b", allowed=True, for_session=False, message="", by="user")
+    going = after(answer, now=500.0, state=asked)
+    assert going.turn_seconds(503.0) == 5.0
+    failed = TurnError(turn=1, attempt=1, reason="network", detail="No.", seconds=6.0)
+    over = after(failed, now=504.0, state=going)
+    again = after(story.started(1, None, attempt=2), now=600.0, state=over)
+    assert (over.turn_seconds(599.0), again.turn_seconds(601.0)) == (6.0, 7.0)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from keen_tui.events import MemoryEdited
-from keen_tui.messages import CommandFailed, TurnMemory
+from keen_tui.errors import STOPPED
+from keen_tui.events import (
+    Event,
+    ImagesAttached,
+    MemoryEdited,
+    MessageTakenBack,
+    ShellFinished,
+    Steered,
+    TurnError,
+)
+from keen_tui.messages import CommandFailed, Image, ToolResult, TurnMemory
 from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.state import UiState
@@ -82,3 +91,73 @@ def test_a_turn_that_changes_is_drawn_as_it_is_now() -> None:
     before = drawn.entries(36)[0].rows
     drawn._state = apply_all(drawn._state, [EDITED], 2.0)
     assert drawn.entries(36)[0].rows != before
+
+
+def said(*events: Event) -> list[str]:
+    """The panel after these events."""
+    return panel(apply_all(UiState(), events, 1.0))
+
+
+def test_the_sums_count_the_users_own_words_and_what_goes_along() -> None:
+    ran = ToolResult(text="r" * 500)
+    shell = ShellFinished(turn=1, id="s", command="ls", result=ran, seconds=0.1)
+    image = Image(name="a.png", media_type="image/png", width=9, height=9, content=b"i" * 3_000)
+    state = apply_all(
+        UiState(),
+        [
+            story.started(1, "p" * 2_000),
+            story.done(1, carried=400, trace=38_000),
+            shell,
+            story.started(2, "q" * 1_000),
+            ImagesAttached(turn=2, images=(image,)),
+            Steered(turn=2, step=1, text="s" * 300),
+            story.done(2, carried=100, trace=200),
+        ],
+        1.0,
+    )
+    rows = panel(state)
+    newer, older = (row for row in rows if "carries" in row)
+    assert newer.startswith("  carries 6.0 kB of 6.1 kB")
+    assert older.startswith("  carries 2.4 kB of 40.0 kB")
+    drawn = TurnMemoryPanel(STYLES, UNICODE)
+    drawn._state = state
+    whole = drawn.pinned_row(60)
+    assert whole is not None and "8.4 kB of 46.1 kB" in whole.plain
+
+
+def test_a_message_that_is_taken_back_leaves_the_commands_that_the_user_ran_for_the_next_one() -> None:
+    ran = ToolResult(text="r" * 500)
+    shell = ShellFinished(turn=0, id="s", command="ls", result=ran, seconds=0.1)
+    error = TurnError(turn=1, attempt=1, reason="auth", detail="No.", seconds=1.0)
+    state = apply_all(UiState(), [shell, story.started(1, "hi")], 1.0)
+    (first,) = state.turns
+    again = apply_all(state, [error, MessageTakenBack(turn=1, text="hi"), story.started(1, "hi")], 2.0)
+    assert again.turns[0].said_bytes == first.said_bytes > 500
+
+
+def test_a_turn_in_which_a_call_failed_is_not_said_to_have_had_no_failure() -> None:
+    failed = ToolResult(text="Error: no such file", summary="failed", is_error=True)
+    call = story.tool(1, "r", "read_file", "a.py", failed)
+    rows = said(story.started(1, "hi"), *call, story.done(1))
+    assert "  1 failed call, not carried" in rows
+    assert not any("nothing failed" in row for row in rows)
+
+
+def test_a_failed_command_that_the_user_had_forgotten_was_a_failure_all_the_same() -> None:
+    events = [story.started(1, "hi"), *story.failing_bash(1, "b", "make"), story.done(1)]
+    rows = said(*events, MemoryEdited(turn=1, turn_memory=TurnMemory(), carried_bytes=5))
+    assert "  only what was said" in rows
+    assert not any("nothing failed" in row for row in rows)
+
+
+def test_a_turn_that_broke_off_is_not_said_to_have_had_no_failure() -> None:
+    cut = replace(story.incomplete(1), turn_memory=TurnMemory())
+    rows = said(story.started(1, "hi"), cut)
+    assert "  nothing changed" in rows
+
+
+def test_stopped_is_not_failed_and_the_message_stays() -> None:
+    stopped = TurnError(turn=1, attempt=1, reason="interrupted", detail=STOPPED, seconds=1.0)
+    rows = said(story.started(1, "hi"), stopped)
+    assert rows[1].startswith("■ turn 1") and rows[1].endswith("stopped")
+    assert "  nothing was done; your message stays" in rows
