@@ -56,12 +56,18 @@ class DiffDisplay(_Shown, frozen=True, kw_only=True):
 
 
 class PartDisplay(Struct, frozen=True, kw_only=True):
-    """A simple command of a compound one. `note` says in a few words what is to be known of it; it `loses`
-    something where it deletes, or does what can't be undone."""
+    """A simple command of a compound one. `note` says in a few words what it does. It `loses` something if it
+    deletes, or does what can't be undone; it `warns` of another risk."""
 
     text: str
     note: str
     loses: bool = False
+    warns: bool = False
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether it is marked, and comes before the others."""
+        return self.loses or self.warns
 
 
 class CommandDisplay(_Shown, frozen=True, kw_only=True):

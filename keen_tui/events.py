@@ -92,10 +92,11 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalRequested(Struct, frozen=True, kw_only=True):
-    """A call waits for an answer by its id. `display` is what would happen, `why` why it asks.
+    """A call waits for an answer by its id. `display` is what would happen, `why` the reason for asking.
 
-    `grant` words what "allow this kind for the session" would allow, `saves` are the commands that can be
-    allowed for good in this workspace; None and () when that is not offered.
+    `grant` continues "yes, and ..." with what a yes for the whole session allows, `saves` are the commands
+    that can be allowed for good in this workspace; None and () when that is not offered. Where it `is_risky`
+    no answer may be chosen for the person.
     """
 
     turn: int
@@ -108,6 +109,7 @@ class ApprovalRequested(Struct, frozen=True, kw_only=True):
     display: Display | None
     grant: str | None
     saves: tuple[str, ...] = ()
+    is_risky: bool = False
 
 
 class ApprovalAnswered(Struct, frozen=True, kw_only=True):

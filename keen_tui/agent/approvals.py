@@ -16,7 +16,7 @@ from keen_tui.messages import ToolCall
 from keen_tui.permitted import Permitted
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.base import Access, PreparedCall
-from keen_tui.tools.permissions import Allowed, Grant, Verdict, judge
+from keen_tui.tools.permissions import Allowed, Grant, Verdict, is_risky, judge
 from keen_tui.tools.rules import NO_RULES, Rules
 
 _PLAN_NOTE = (
@@ -105,7 +105,12 @@ class Approvals:
         person to say, in every mode and whatever was allowed."""
         if not self._attended or self.mode == "plan":
             return Answer(allowed=False, refusal="nobody was asked to run it outside")
-        verdict = Verdict(decision="ask", question="Run it again, outside the sandbox?", why=reason)
+        verdict = Verdict(
+            decision="ask",
+            question="Run it again, outside the sandbox?",
+            why=reason,
+            is_risky=is_risky(prepared.access),
+        )
         reply = await self._ask(turn, call, target, prepared, verdict)
         said = f" and says: {reply.message}" if reply.message else ""
         return Answer(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
@@ -182,6 +187,7 @@ class Approvals:
                 display=prepared.display,
                 grant=verdict.grant,
                 saves=saves,
+                is_risky=verdict.is_risky,
             )
         )
         if not self._attended:

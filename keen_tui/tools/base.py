@@ -28,6 +28,13 @@ class CommandPart(Struct, frozen=True, kw_only=True):
     is_withheld: bool = False
 
 
+class Risk(Struct, frozen=True, kw_only=True):
+    """A place in a command that should be read before it is allowed, and in a few words why."""
+
+    text: str
+    note: str
+
+
 class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions are judged by it. What touches nothing is always allowed.
 
@@ -35,8 +42,8 @@ class Access(Struct, frozen=True, kw_only=True):
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
-    `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule.
-    `is_own_code`: a write to what this program is loaded from.
+    `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule;
+    `risks` are marked when it asks. `is_own_code`: a write to what this program is loaded from.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -50,6 +57,7 @@ class Access(Struct, frozen=True, kw_only=True):
     sandboxed: bool = False
     insists: str = ""
     is_own_code: bool = False
+    risks: tuple[Risk, ...] = ()
 
     @property
     def reads_only(self) -> bool:

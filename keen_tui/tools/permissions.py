@@ -11,8 +11,9 @@ from keen_tui.choices import Mode
 from keen_tui.plain import clean
 from keen_tui.tools.base import Access
 from keen_tui.tools.rules import NO_RULES, Rule, Rules
-from keen_tui.tools.sensitive import holds_secrets, runs_code_later
+from keen_tui.tools.sensitive import holds_secrets, is_of_system, runs_code_later
 from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
+from keen_tui.tools.shell.removals import in_short, loss_in
 
 Grant = tuple[str, str]
 """What "allow this kind for the session" allows: a kind of access, and where or what."""
@@ -24,7 +25,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """What to do with a call; the texts are for the question, or for the model (`refusal`).
 
     `grant` says what "allow this kind" would allow, None where that is not offered; `saves` are the commands
-    that can be allowed for good in this workspace.
+    that can be allowed for good in this workspace. Where it `is_risky` neither is offered, and no answer may
+    be chosen for the person.
     """
 
     decision: Literal["allow", "ask", "refuse"]
@@ -34,6 +36,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     grant_key: Grant | None = None
     saves: tuple[CommandPattern, ...] = ()
     refusal: str = ""
+    is_risky: bool = False
 
 
 ALLOW = Verdict(decision="allow")
@@ -86,6 +89,20 @@ def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     return ALLOW if access.kind == "read" or mode == "auto-edit" else _edit(access)
 
 
+def is_risky(access: Access) -> bool:
+    """Whether a yes may lose something, run a download, or touch keys or files of the system."""
+    if access.kind == "command":
+        return bool(access.insists or access.risks or loss_in(access.mentions))
+    paths = (access.subject, access.path)
+    return any(map(holds_secrets, paths)) or (not access.inside and _is_of_system(access))
+
+
+def _is_of_system(access: Access) -> bool:
+    writes = access.kind == "write"
+    later = writes and runs_code_later(access.subject)
+    return later or is_of_system(access.path or access.subject, writes=writes)
+
+
 def _is_allowed(access: Access, allowed: Allowed) -> bool:
     """Whether every part of a command only reads, or is allowed."""
     if allowed.rules.allow_all_commands():
@@ -108,19 +125,33 @@ def _special(access: Access) -> str | None:
 
 
 def _command(access: Access) -> Verdict:
+    risk = access.insists or _risk(access) or loss_in(access.mentions)
+    why = risk or access.concern or "commands can change anything that you can"
+    if is_risky(access):
+        return Verdict(decision="ask", question="Run this command?", why=why, is_risky=True)
     return Verdict(
         decision="ask",
         question="Run this command?",
-        why=access.insists or access.concern or "commands can change anything that you can",
-        grant="this same command again, this session",
+        why=why,
+        grant="don't ask again for this command in this session",
         grant_key=("command", access.subject),
-        saves=() if access.insists else worth_saving(access.parts),
+        saves=worth_saving(access.parts),
     )
+
+
+def _risk(access: Access) -> str:
+    """The first risk, and where the command has several parts which one it is in."""
+    if not access.risks:
+        return ""
+    risk = access.risks[0]
+    several = len(access.mentions) > 1 and risk.text != access.subject.strip()
+    return f"of {in_short(risk.text.split())}: {risk.note}" if several else risk.note
 
 
 def _ruled(access: Access, rule: Rule) -> Verdict:
     question = "Run this command?" if access.kind == "command" else _question(access)
-    return Verdict(decision="ask", question=question, why=f"your rule {rule.text} says so")
+    why = f"your rule {rule.text} says so"
+    return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
 
 
 def _denied(rule: Rule) -> Verdict:
@@ -135,17 +166,19 @@ def _edit(access: Access) -> Verdict:
         decision="ask",
         question=_question(access),
         why="files are changed only when you say so",
-        grant="every edit inside the workspace, this session",
+        grant="allow all edits in this workspace for this session",
         grant_key=_EDITS_HERE,
     )
 
 
 def _path(access: Access, why: str) -> Verdict:
+    if is_risky(access):
+        return Verdict(decision="ask", question=_question(access), why=why, is_risky=True)
     return Verdict(
         decision="ask",
         question=_question(access),
         why=why,
-        grant="this path, this session",
+        grant="allow this path for this session",
         grant_key=(access.kind, access.subject),
     )
 

@@ -11,6 +11,8 @@ from fnmatch import translate
 from functools import cache
 from itertools import pairwise
 from pathlib import PurePosixPath
+from posixpath import normpath
+from typing import Final
 
 _RUNS_LATER_FOLDERS = frozenset(
     {
@@ -254,6 +256,33 @@ _SECRET_FILES = (
     "wallet.dat",
 )
 _SECRET_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "example.env", "sample.env")
+
+
+_SYSTEM: Final = ("/etc", "/boot", "/dev", "/var/lib", "/var/log", "/var/spool", "/var/db", "/var/mail")
+"""Folders of the system in which reading may show more than a program needs."""
+_SYSTEM_WRITTEN: Final = (
+    "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/opt", "/proc", "/sys", "/run", "/var/run",
+    "/var/cache", "/System", "/Library", "/Applications", "/nix",
+)  # fmt: skip
+_READ_FREELY: Final = re.compile(
+    r"/etc/(?:hosts|hostname|[\w-]*release|[\w-]*version|timezone|localtime|resolv\.conf|services|protocols|shells"
+    r"|mime\.types|locale.*|nsswitch\.conf|ld\.so\..*)"
+)
+"""What is known of every system: reading it is asked about like any file outside the workspace."""
+_HARMLESS_DEVICES: Final = re.compile(
+    "/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/.*|shm(?:/.*)?|tcp/.*|udp/.*)"
+)
+
+
+def is_of_system(path: str, *, writes: bool) -> bool:
+    """Whether a whole path is one of the system that needs a question of its own."""
+    if not path.startswith("/"):
+        return False
+    real = normpath(path).replace("//", "/").removeprefix("/private")
+    folders = (*_SYSTEM, *_SYSTEM_WRITTEN) if writes else _SYSTEM
+    is_below = any(real == folder or real.startswith(f"{folder}/") for folder in folders)
+    is_harmless = _HARMLESS_DEVICES.fullmatch(real) or (not writes and _READ_FREELY.fullmatch(real))
+    return is_below and not is_harmless
 
 
 def runs_code_later(path: str) -> bool:

@@ -34,15 +34,15 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
         return ""
     said = output[-_LAST_WORDS:]
     if _says(said, _NETWORK):
-        return "by what it printed it needs the network, which the sandbox has not"
+        return "its output suggests that it needs the network, which the sandbox blocks"
     if _says(said, _READ_ONLY):
-        return "by what it printed it writes where the sandbox is read-only"
+        return "its output suggests that it writes where the sandbox is read-only"
     if sandbox == "landlock" and _says(re.sub(_WARNING, "", said), _DENIED):
-        return "by what it printed it reads or writes what the sandbox keeps from it"
+        return "its output suggests that the sandbox blocked a file it needs"
     if _says(said, _NOT_SEEN):
-        return "by what it printed it needs what the sandbox does not show, such as a repository around it"
+        return "its output suggests that it needs files the sandbox hides, such as a repository around it"
     if _says(said, _NOT_PERMITTED):
-        return "by what it printed it does what the sandbox does not permit"
+        return "its output suggests that the sandbox blocked what it does"
     return ""
 
 

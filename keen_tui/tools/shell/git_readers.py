@@ -93,7 +93,7 @@ def git_paths(arguments: Arguments) -> Iterator[Word]:
     name, rest = _command(arguments)
     reader = _COMMANDS.get(name)
     if reader is None:
-        raise NotUnderstood(f"git {name} is not known as a command that only reads".replace("  ", " "))
+        raise NotUnderstood(f"git {name} can change files".replace("  ", " "))
     given = list(paths_given(f"git {name}", reader, rest))
     listing = any(word.text.partition("=")[0] in _LISTS for word in rest)
     if given and (name == "remote" or (name in _MAKES_WHAT_IT_IS_GIVEN and not listing)):

@@ -28,10 +28,10 @@ _UNSPOKEN: Final = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]")
 """Control characters, blanks that are none to bash, marks that hide or turn text around."""
 
 _SAYINGS: Final = {
-    "command_substitution": "what $( ) or ` ` puts in can't be told before",
+    "command_substitution": "Keen can't know what $( ) or ` ` will insert",
     "process_substitution": "<( ) and >( ) run commands of their own",
-    "simple_expansion": "the value of a variable can't be told before",
-    "expansion": "the value of a variable can't be told before",
+    "simple_expansion": "Keen can't know the value of a variable",
+    "expansion": "Keen can't know the value of a variable",
     "arithmetic_expansion": "$(( )) can run commands",
     "variable_assignment": "a variable that is set can change what a program does",
     "variable_assignments": "a variable that is set can change what a program does",
@@ -39,20 +39,20 @@ _SAYINGS: Final = {
     "unset_command": "a variable that is set can change what a program does",
     "heredoc_redirect": "text for a program's input can be a program",
     "herestring_redirect": "text for a program's input can be a program",
-    "subshell": "commands in ( ) are not looked into",
-    "compound_statement": "commands in { } are not looked into",
+    "subshell": "Keen doesn't check commands inside ( )",
+    "compound_statement": "Keen doesn't check commands inside { }",
     "function_definition": "it defines a function",
-    "if_statement": "commands in if are not looked into",
-    "for_statement": "commands in a loop are not looked into",
-    "c_style_for_statement": "commands in a loop are not looked into",
-    "while_statement": "commands in a loop are not looked into",
-    "case_statement": "commands in case are not looked into",
+    "if_statement": "Keen doesn't check commands inside if",
+    "for_statement": "Keen doesn't check commands inside loops",
+    "c_style_for_statement": "Keen doesn't check commands inside loops",
+    "while_statement": "Keen doesn't check commands inside loops",
+    "case_statement": "Keen doesn't check commands inside case",
     "test_command": "tests in [ ] can run commands",
     "ansi_c_string": "$'...' can stand for any character",
     "translated_string": '$"..." can stand for any text',
-    "brace_expression": "{ } stands for several words",
-    "comment": "it holds a comment",
-    "negated_command": "it turns an outcome round",
+    "brace_expression": "braces expand to several words",
+    "comment": "it contains a comment",
+    "negated_command": "it uses `!`",
     "&": "it would go on in the background",
 }
 
@@ -91,16 +91,16 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
         NotUnderstood: it holds anything else.
     """
     if len(command) > LONGEST:
-        raise NotUnderstood("it is too long to be looked into")
+        raise NotUnderstood("it is too long to check")
     if found := _UNSPOKEN.search(command):
-        raise NotUnderstood(f"it holds a character that is not seen (U+{ord(found[0]):04X})")
+        raise NotUnderstood(f"it contains an invisible character (U+{ord(found[0]):04X})")
     root = parsed(command)
     if root.has_error:
-        raise NotUnderstood("it is no command that bash's grammar knows")
+        raise NotUnderstood("it isn't a command that bash's grammar knows")
     try:
         found_commands = tuple(_statements(root))
     except RecursionError:
-        raise NotUnderstood("too much stands inside of one another in it") from None
+        raise NotUnderstood("it is nested too deeply") from None
     if not found_commands:
         raise NotUnderstood("there is no command in it")
     return found_commands
@@ -225,7 +225,7 @@ def _joined(node: Node) -> Word:
     pieces: list[Word] = []
     for child in node.children:
         if child.start_byte != end:
-            raise NotUnderstood("it is no command that bash's grammar knows")
+            raise NotUnderstood("it isn't a command that bash's grammar knows")
         end = child.end_byte
         pieces.append(_word(child))
     is_glob = any(piece.is_glob for piece in pieces)

@@ -22,7 +22,8 @@ from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
 from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.readers import paths_of, reads_below, wants_files
-from keen_tui.tools.shell.removals import thrown_away
+from keen_tui.tools.shell.removals import in_short, thrown_away
+from keen_tui.tools.shell.risks import risks_of
 from keen_tui.tools.workspace import Workspace
 
 _MOST_BELOW: Final = 50_000
@@ -47,7 +48,7 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
     parts: tuple[CommandPart, ...] = ()
     try:
         parts = tuple(_parts(simple_commands(command), workspace, sandboxed))
-        concern = next((part.concern for part in parts if part.concern), "")
+        concern = _first_concern(parts)
     except NotUnderstood as reason:
         concern = str(reason)
     mentions = mentioned_commands(command)
@@ -57,9 +58,28 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
         concern=concern,
         parts=parts,
         mentions=mentions,
-        insists=thrown_away(mentions) or _what_is_withheld(parts, command, workspace),
+        insists=_what_is_lost(mentions) or _what_is_withheld(parts, command, workspace),
         sandboxed=sandboxed and not workspace.concern,
+        risks=risks_of(command, workspace.root),
     )
+
+
+def _first_concern(parts: Sequence[CommandPart]) -> str:
+    """What the first part does that asks, and of several parts which one that is; "" for nothing."""
+    for number, part in enumerate(parts, 1):
+        if part.concern and len(parts) > 1:
+            return f"of part {number} of {len(parts)} ({in_short(part.words)}): {part.concern}"
+        if part.concern:
+            return part.concern
+    return ""
+
+
+def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
+    """What the commands throw away, and where there are several which one does; "" for nothing."""
+    for words in mentions:
+        if lost := thrown_away([words]):
+            return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
+    return ""
 
 
 class Withheld(NotUnderstood):
@@ -76,7 +96,7 @@ def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Wor
         with suppress(ToolFailure):
             place = workspace.place(word)
             if workspace.withholds(place):
-                return f"{place.name} may hold keys, or a rule of yours is about it"
+                return f"{place.name} may hold keys or passwords, or a rule of yours is about it"
     return ""
 
 
@@ -132,7 +152,7 @@ def _require_real_program(name: str, workspace: Workspace) -> None:
     if workspace.place(found).inside or workspace.place(str(Path(found).parent)).inside:
         raise NotUnderstood(f"{name} would be a program of the workspace: {found}")
     if "shims" in Path(found).parts or Path(found).resolve().name == "volta-shim":
-        raise NotUnderstood(f"files of the workspace may say which {name} is run")
+        raise NotUnderstood(f"a file in this workspace could change which {name} runs")
     if any(workspace.place(folder).inside for folder in library_folders()):
         raise NotUnderstood("programs would load libraries of the workspace (LD_LIBRARY_PATH)")
 
@@ -154,7 +174,7 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
     except ToolFailure as failure:
         raise NotUnderstood(str(failure)) from failure
     if not workspace.reads_freely(place):
-        raise NotUnderstood(f"{path} leads out of the workspace")
+        raise NotUnderstood(f"{path} is outside the workspace")
     if holds_secrets(place.name) or holds_secrets(path.name):
         raise Withheld(f"{place.name} may hold keys or passwords")
     if workspace.withholds(place):

@@ -17,13 +17,14 @@ from keen_tui.tools.shell.grammar import parsed, text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_RUNNERS: Final = frozenset(
+RUNNERS: Final = frozenset(
     """
     env sudo doas su xargs nohup timeout nice ionice stdbuf time command builtin exec eval setsid watch
     parallel chroot unshare flock script strace ltrace caffeinate busybox coproc
     """.split()  # noqa: SIM905 - a list of twenty quoted names is no easier to read
 )
-_SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap"])
+"""Programs that are given another command to run."""
+SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap"])
 """What takes text as commands."""
 _EXECS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _LONGEST: Final = 131_072
@@ -55,7 +56,7 @@ def _commands(text: str, depth: int) -> Iterator[tuple[str, ...]]:
 def _given_to_a_shell(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
     """The commands of `bash <<E`."""
     program = PurePosixPath(text_of(node).split()[0]).name
-    if program in _SHELLS:
+    if program in SHELLS:
         for redirect in node.children:
             for child in redirect.children:
                 if child.type == "heredoc_body":
@@ -75,7 +76,7 @@ def _spoken(words: Sequence[str], written: Sequence[str], depth: int) -> Iterato
         return
     name = PurePosixPath(words[0]).name or words[0]
     yield (name, *words[1:])
-    if name in _RUNNERS:
+    if name in RUNNERS:
         for place in range(1, min(len(words), _MOST_PLACES)):
             if not words[place].startswith("-") and "=" not in words[place]:
                 inner = PurePosixPath(words[place]).name
@@ -83,9 +84,9 @@ def _spoken(words: Sequence[str], written: Sequence[str], depth: int) -> Iterato
     if name == "find":
         behind = (tuple(words[place + 1 :]) for place, word in enumerate(words) if word in _EXECS)
         yield from filter(None, behind)
-    if (name in _SHELLS or name in _RUNNERS or name == "find") and depth < _DEEPEST:
+    if (name in SHELLS or name in RUNNERS or name == "find") and depth < _DEEPEST:
         for word in written[1:]:
-            if name in _SHELLS or " " in word:
+            if name in SHELLS or " " in word:
                 yield from _commands(_unquoted(word), depth + 1)
 
 

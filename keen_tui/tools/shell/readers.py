@@ -153,7 +153,7 @@ def paths_of(command: SimpleCommand) -> Iterator[Word]:
         return special(command.arguments)
     reader = READERS.get(command.name)
     if reader is None:
-        raise NotUnderstood(f"{command.name} is not known as a program that only reads")
+        raise NotUnderstood(f"{command.name} can change files")
     return paths_given(command.name, reader, command.arguments)
 
 

@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_WHOLE: Final = re.compile(r"(?:\./)*(?:\.|\.\.|\*|\.\*|\.\[.*|\{.*)?/*|[/~$].*|(?:.*/)?\.\.(?:/.*)?")
-"""A path that is the folder we are in, all that is in it, or leads out of it."""
+_WHOLE: Final = re.compile(r"(?:\./)*(?:\.|\*|\.\*|\.\[.*|\{.*)?/*")
+"""A path that is the folder we are in, or everything in it."""
+_ELSEWHERE: Final = re.compile(r"[/~$].*|(?:.*/)?\.\.(?:/.*)?")
+"""A path that leads out of the folder, or may."""
 _HISTORY: Final = re.compile(r"(?:.*/)?\.git(?:/.*)?")
+
+_LONGEST_NAMED: Final = 60
+"""Characters of a command that is named in a reason."""
 
 _DELETE: Final = ("rm", "unlink", "shred")
 
@@ -33,19 +38,33 @@ _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
 def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
     """What would be lost with these commands, as far as their words tell; "" for nothing."""
     for name, *words in mentions:
-        if name in (*_DELETE, "mv", "rmdir") and any(_is_much(word) for word in words):
-            return "it removes the history, all of a folder, or what is outside of it"
+        if name in (*_DELETE, "mv", "rmdir") and (much := next(filter(None, map(_much, words)), "")):
+            return f"it {'moves' if name == 'mv' else 'deletes'} {much}"
         if name == "xargs" and any(word in _DELETE for word in words):
-            return "it removes all that is named to it"
+            return "it deletes every file it is given"
         if name == "find" and any(word in ("-delete", *_DELETE) for word in words):
-            return "it removes all files that it finds"
+            return "it deletes every file it finds"
         if name == "git" and _loses_work(words):
-            return "git may throw away work that is nowhere else"
+            return "git may destroy work that exists nowhere else"
         if name in ("dd", "mkfs", "wipefs", "truncate") or name.startswith("mkfs."):
-            return f"{name} overwrites what it is given"
+            return f"{name} overwrites the files or disks it is given"
         if name in ("rsync", "robocopy") and any(word.startswith("--delete") for word in words):
-            return "it removes all that is not in its source"
+            return "it deletes everything that its source does not have"
     return ""
+
+
+def loss_in(mentions: Sequence[Sequence[str]]) -> str:
+    """As `lost_by`, and where there are several commands also which one it is."""
+    for words in mentions:
+        if lost := lost_by([words]):
+            return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
+    return ""
+
+
+def in_short(words: Sequence[str]) -> str:
+    """A command in one row, its end left out where it is long."""
+    text = " ".join(" ".join(words).split())
+    return text if len(text) <= _LONGEST_NAMED else f"{text[: _LONGEST_NAMED - 1]}…"
 
 
 def lost_by(mentions: Iterable[Sequence[str]]) -> str:
@@ -55,8 +74,15 @@ def lost_by(mentions: Iterable[Sequence[str]]) -> str:
     return thrown_away(mentions) or ("it deletes files" if deletes else "")
 
 
-def _is_much(word: str) -> bool:
-    return not word.startswith("-") and bool(_WHOLE.fullmatch(word) or _HISTORY.fullmatch(word))
+def _much(word: str) -> str:
+    """What the path stands for, where that is much: "" for one file or folder inside."""
+    if word.startswith("-"):
+        return ""
+    if _HISTORY.fullmatch(word):
+        return "git history"
+    if _WHOLE.fullmatch(word):
+        return "a whole folder"
+    return "files that may be outside the workspace" if _ELSEWHERE.fullmatch(word) else ""
 
 
 def _loses_work(words: Sequence[str]) -> bool:

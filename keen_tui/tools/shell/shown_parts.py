@@ -1,9 +1,10 @@
-"""A command that is asked about, part by part: what is to be known of each before one says yes."""
+"""A command that is asked about, part by part: what each part does."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 from keen_tui.display import PartDisplay
@@ -12,23 +13,38 @@ from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.removals import lost_by
 
 _MOST: Final = 50
-"""Parts that are told; those that lose something come before all others."""
+"""Parts that are listed; the risky ones come before all others."""
 
 
 def shown_parts(access: Access) -> tuple[PartDisplay, ...]:
-    """The parts of a compound command, and of any command those that delete or can't be undone."""
+    """The parts of a compound command, and of any command those that are risky."""
+    risks = [_part(risk.text, risk.note, warns=True) for risk in access.risks]
     if not access.parts:
-        return tuple(_losing(access.mentions))[:_MOST]
-    shown = list(map(_shown, access.parts))
-    if len(shown) == 1 and not shown[0].loses:
+        shown = [*risks, *_losing(access.mentions)]
+        if access.insists and not shown:
+            shown = [_part(access.subject, access.insists, warns=True)]
+    else:
+        told = {risk.text for risk in risks}
+        parts = [part for part in map(_shown, access.parts) if part.is_risky or _named(part) not in told]
+        shown = [*risks, *parts]
+        if access.insists and not any(part.is_risky for part in shown):
+            shown.append(_part(access.subject, access.insists, warns=True))
+    if len(shown) == 1 and not shown[0].is_risky:
         return ()
-    told = sorted(range(len(shown)), key=lambda place: not shown[place].loses)[:_MOST]
-    return tuple(shown[place] for place in sorted(told))
+    places = sorted(range(len(shown)), key=lambda place: not shown[place].is_risky)[:_MOST]
+    return tuple(shown[place] for place in sorted(places))
 
 
 def _shown(part: CommandPart) -> PartDisplay:
     lost = lost_by(mentioned_commands(shlex.join(part.words)))
-    return _part(" ".join(part.words), lost or part.concern or "it only reads", loses=bool(lost))
+    note = lost or part.concern or "it only reads"
+    return _part(" ".join(part.words), note, loses=bool(lost), warns=part.is_withheld)
+
+
+def _named(part: PartDisplay) -> str:
+    """The part as a risk names it, without the folder of its program."""
+    program, *rest = part.text.split(" ")
+    return " ".join((PurePosixPath(program).name, *rest))
 
 
 def _losing(mentions: Sequence[Sequence[str]]) -> Iterator[PartDisplay]:
@@ -41,6 +57,7 @@ def _losing(mentions: Sequence[Sequence[str]]) -> Iterator[PartDisplay]:
             yield _part(text, lost, loses=True)
 
 
-def _part(text: str, note: str, *, loses: bool) -> PartDisplay:
+def _part(text: str, note: str, *, loses: bool = False, warns: bool = False) -> PartDisplay:
     """In one row each: nothing in them can be taken for a row of the program."""
-    return PartDisplay(text=" ".join(text.split("\n")), note=" ".join(note.split("\n")), loses=loses)
+    text, note = (" ".join(each.split("\n")) for each in (text, note))
+    return PartDisplay(text=text, note=note, loses=loses, warns=warns)

@@ -450,7 +450,7 @@ def test_what_a_program_is_may_not_be_said_by_files_of_the_workspace(
     shim.write_text("#!/bin/sh\n")
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
-    assert "which ls is run" in why_it_asks("ls", workspace)
+    assert "which ls runs" in why_it_asks("ls", workspace)
 
 
 def test_libraries_of_the_workspace_are_not_loaded_unasked(
@@ -472,8 +472,8 @@ def test_patterns_are_looked_at_in_folders_with_odd_names_and_other_languages(wo
     odd.mkdir()
     (odd / "odd-link").symlink_to("/etc/passwd")
     (workspace.root / "src" / "é").symlink_to("/etc/passwd")
-    assert "out of the workspace" in why_it_asks("cd '[id]' && cat odd*", workspace)
-    assert "out of the workspace" in why_it_asks("cat src/??", workspace)
+    assert "outside the workspace" in why_it_asks("cd '[id]' && cat odd*", workspace)
+    assert "outside the workspace" in why_it_asks("cat src/??", workspace)
 
 
 def test_many_folders_to_change_to_are_not_followed(workspace: Workspace) -> None:
