@@ -33,14 +33,14 @@ def approval_question(event: ApprovalRequested) -> Question:
     """Whether this call may run."""
     choices = [Choice(id="yes", label="yes, this once")]
     if event.grant:
-        choices.append(Choice(id="grant", label=f"yes, and allow {clean(event.grant)}"))
+        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
     if event.saves:
         saved = "; ".join(map(revealed, event.saves))
         choices.append(Choice(id="save", label=f"yes, always in this folder: {saved}"))
-    no = "no. Words behind the number are told to the model"
+    no = f"no. {len(choices) + 1}: and your words says why"
     choices.append(Choice(id="no", label=no, takes_words=True))
     choices.append(Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept"))
-    return Question(lines=tuple(_approval_lines(event)), choices=tuple(choices))
+    return Question(lines=tuple(_approval_lines(event)), choices=tuple(choices), numbers_only=event.is_risky)
 
 
 def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
@@ -51,10 +51,10 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
         yield from display_lines(event.display)
     if isinstance(event.display, CommandDisplay):
         for part in event.display.parts:
-            if part.loses:
+            if part.is_risky:
                 yield f"Look here: {revealed(part.text)}: {revealed(part.note)}."
     if event.why:
-        yield f"It asks because {revealed(event.why)}."
+        yield f"Asks because {revealed(event.why)}."
 
 
 def asked_question(event: QuestionAsked) -> Question:
@@ -122,7 +122,7 @@ def memory_question(policy: PolicyName) -> Question:
         for name in POLICIES
     )
     return Question(
-        lines=("Question: What shall later turns get of a finished turn?",),
+        lines=("Question: What should later turns remember of a finished turn?",),
         choices=(*choices, STAY),
     )
 

@@ -207,10 +207,18 @@ class Conversation:
     # What is typed
 
     def _answer(self, typed: Typed) -> None:
-        if typed.question == self._questions.number:
-            self._questions.take(typed.text)
-        else:
+        if typed.question != self._questions.number:
             self._voice.say("That question is no longer open.")
+            self._keep_sentence(typed.text)
+            return
+        asked = self._questions.asked
+        if not self._questions.take(typed.text) and asked and not asked.hidden:
+            self._keep_sentence(typed.text)
+
+    def _keep_sentence(self, text: str) -> None:
+        """Offer what was typed at a question and does not answer it again as the next message."""
+        if " " in text.strip() and "\n" not in text:
+            self._draft = text
 
     def _is_call_beside(self, text: str) -> bool:
         """Whether a line that stands in the place of an answer is a command: not while one asks itself."""

@@ -11,12 +11,15 @@ from msgspec import Struct
 
 from keen_tui.plain_mode.voice import Voice
 
-_NUMBERED = re.compile(r"\s*(\d{1,4})(?:\s*[:.,)]\s*|\s+|$)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\s*(\d{1,4})[.)]?\s*")
+_NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
+"""The colon tells words for an answer from a message that begins with a number."""
+_LETTERS = {"y": "yes", "n": "no"}
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """An answer. Behind the number of one that `takes_words` words may stand, of one that `needs` them they
-    must."""
+    """An answer. One that `takes_words` may have words behind its number and a colon, one that `needs_words`
+    must have some."""
 
     id: str
     label: str
@@ -28,25 +31,26 @@ class Choice(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The answer as it is told."""
         what = f"{self.label}, {self.consequence}" if self.consequence else self.label
-        return f"{what}. Write your words behind the number" if self.needs_words else what
+        return f"{what}. Add your words after the number and a colon" if self.needs_words else what
 
 
 class Question(Struct, frozen=True, kw_only=True):
     """What is asked: lines to be told, then the answers. With `free` any other words are an answer too; what
-    is `hidden` is not shown while it is typed."""
+    is `hidden` is not shown while it is typed. `y` and `n` answer where there is a "yes" and a "no", unless
+    it is `numbers_only`."""
 
     lines: tuple[str, ...]
     choices: tuple[Choice, ...] = ()
     free: str = ""
     hidden: bool = False
+    numbers_only: bool = False
 
     @property
     def prompt(self) -> str:
         """What stands before the answer."""
         if not self.choices:
             return f"{self.free}: "
-        numbers = f"1 to {len(self.choices)}" if len(self.choices) > 1 else "1"
-        return f"Answer, {numbers}{f', or {self.free}' if self.free else ''}: "
+        return f"Answer, {_numbers(self)}{f', or {self.free}' if self.free else ''}: "
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -58,20 +62,43 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def answered(question: Question, line: str) -> Answer | str:
     """The answer that a line gives, or a sentence on why it gives none."""
-    found = _NUMBERED.fullmatch(line)
-    number = int(found[1]) if found else 0
-    if found and 1 <= number <= len(question.choices):
-        choice, words = question.choices[number - 1], found[2].strip()
+    if bare := _NUMBER.fullmatch(line):
+        number, words = int(bare[1]), ""
+    elif behind := _NUMBER_AND_WORDS.fullmatch(line):
+        number, words = int(behind[1]), behind[2].strip()
+    else:
+        number, words = _number_of(question, line), ""
+    if 1 <= number <= len(question.choices):
+        choice = question.choices[number - 1]
         if choice.needs_words and not words:
-            return f"That answer needs words behind its number, such as: {number} use tabs"
+            return f"That answer needs words after its number, such as: {number}: use tabs"
         if not words or choice.takes_words or choice.needs_words:
             return Answer(id=choice.id, words=words)
     if question.free and line.strip():
         return Answer(id="", words=line.strip())
     if not question.choices:
         return "Nothing was written."
-    numbers = f"a number from 1 to {len(question.choices)}" if len(question.choices) > 1 else "the number 1"
-    return f"That is no answer. Write {numbers}."
+    return f"Please answer {_numbers(question)}.{_on_words(question)}"
+
+
+def _number_of(question: Question, line: str) -> int:
+    """The number of the answer that a letter alone stands for, 0 for none."""
+    meant = "" if question.numbers_only else _LETTERS.get(line.strip().lower(), "")
+    return next((number for number, each in enumerate(question.choices, 1) if each.id == meant), 0)
+
+
+def _numbers(question: Question) -> str:
+    count = len(question.choices)
+    return f"1 to {count}" if count > 1 else "1"
+
+
+def _on_words(question: Question) -> str:
+    """How to add words, where an answer takes some."""
+    takes = (
+        number for number, each in enumerate(question.choices, 1) if each.takes_words or each.needs_words
+    )
+    number = next(takes, 0)
+    return f" To add words to answer {number}, write {number}: and the words." if number else ""
 
 
 class _Open(Struct):
@@ -119,13 +146,15 @@ class Questions:
                 self._tell(self.asked)
             self._changed()
 
-    def take(self, line: str) -> None:
-        """A line for the question that is asked."""
+    def take(self, line: str) -> bool:
+        """A line for the question that is asked; False: it is no answer."""
         given = answered(self._open[-1].question, line)
         if isinstance(given, str):
             self._voice.say(given)
-        elif not self._open[-1].answer.done():
+            return False
+        if not self._open[-1].answer.done():
             self._open[-1].answer.set_result(given)
+        return True
 
     def withdraw(self) -> None:
         """The question that is asked is asked no more."""

@@ -114,9 +114,9 @@ def test_what_was_typed_before_a_question_does_not_answer_it(tmp_path: Path) -> 
         terminal.type("1")  # a line that is begun
         terminal.wait_for("Answer, 1 to 5: ")
         terminal.type("\r")
-        terminal.wait_for("That is no answer. Write a number from 1 to 5.")
+        terminal.wait_for("Please answer 1 to 5.")
         assert not (tmp_path / "work" / "ran").exists()
-        answer(terminal, "That is no answer.", "4 do it by hand")
+        answer(terminal, "Please answer 1 to 5.", "4: do it by hand")
         terminal.wait_for("Tool bash denied.")
         terminal.wait_for("Reply: Fine.")
 

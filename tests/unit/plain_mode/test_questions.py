@@ -6,6 +6,7 @@ import asyncio
 import io
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.plain_mode.questions import Answer, Choice, Question, Questions, answered
 from keen_tui.plain_mode.voice import Voice
@@ -27,22 +28,30 @@ QUESTION = Question(
         (" 1 ", Answer(id="yes")),
         ("1.", Answer(id="yes")),
         ("2", Answer(id="no")),
-        ("2 by hand", Answer(id="no", words="by hand")),
+        ("y", Answer(id="yes")),
+        (" N ", Answer(id="no")),
         ("2: by hand", Answer(id="no", words="by hand")),
-        ("3 use tabs", Answer(id="other", words="use tabs")),
+        ("3: use tabs", Answer(id="other", words="use tabs")),
     ],
 )
 def test_a_number_answers_and_words_stand_behind_it(line: str, answer: Answer) -> None:
     assert answered(QUESTION, line) == answer
 
 
-@pytest.mark.parametrize("line", ["", "yes", "0", "4", "1 file is enough", "11", "-1", "1a", "one"])
+@pytest.mark.parametrize(
+    "line", ["", "yes", "0", "4", "1 file is enough", "11", "-1", "1a", "one", "2 by hand", "3 tabs"]
+)
 def test_what_is_no_answer_answers_nothing(line: str) -> None:
-    assert answered(QUESTION, line) == "That is no answer. Write a number from 1 to 3."
+    words = "Please answer 1 to 3. To add words to answer 2, write 2: and the words."
+    assert answered(QUESTION, line) == words
+
+
+def test_a_letter_is_no_answer_where_only_numbers_are() -> None:
+    assert isinstance(answered(replace(QUESTION, numbers_only=True), "y"), str)
 
 
 def test_an_answer_that_needs_words_asks_for_them() -> None:
-    assert answered(QUESTION, "3") == "That answer needs words behind its number, such as: 3 use tabs"
+    assert answered(QUESTION, "3") == "That answer needs words after its number, such as: 3: use tabs"
 
 
 def test_free_words_answer_where_they_may() -> None:
