@@ -41,9 +41,9 @@ class Guide:
                 self._recovered = True
                 return "The request went out with the kept calls and their results. None of them runs again."
             case ApprovalRequested(name="bash"):
-                return "In mode ask, commands ask first. Press 1 to run the tests."
+                return "In ask mode Keen asks before it runs a command. Press enter to run the tests."
             case ApprovalRequested():
-                return "This is the whole change, before it is made. Press 1 to make it."
+                return "This is the whole change, before it is made. Press enter to make it."
             case RetryScheduled():
                 return "The connection was really reset. Keen tries again by itself; no tool has run twice."
             case TurnIncomplete():

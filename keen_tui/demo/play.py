@@ -114,7 +114,7 @@ class _TextPlayer:
     def _press(self, event: Event) -> None:
         match event:
             case ApprovalRequested():
-                self._line("   > 1")
+                self._line("   > enter")
                 self._session.answer(event.id, allow=True)
             case TurnIncomplete():
                 self._line("   > ctrl+r")

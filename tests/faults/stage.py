@@ -19,7 +19,7 @@ from tests.faults.story import KEY, WRITTEN_BY_COMMANDS, Story
 from tests.support.images import png
 from tests.support.terminal import TerminalProgram
 
-CTRL_C, CTRL_D, CTRL_R, ESC = "\x03", "\x04", "\x12", "\x1b"
+CTRL_C, CTRL_D, CTRL_R, ESC, UP = "\x03", "\x04", "\x12", "\x1b", "\x1b[A"
 PATIENCE = 40.0
 """Seconds until a state counts as one that never comes."""
 QUESTIONS = ("Run this command?", "Change a.py?", "outside the sandbox?")
@@ -97,7 +97,7 @@ class Stage:
             if time.monotonic() > end:
                 raise TimeoutError(f"{what} never came; on the screen:\n{terminal.screen()}")
             if asks(terminal):
-                terminal.type("1")
+                terminal.type(f"{UP}\r")
                 _read_while_it_asks(terminal)
             terminal.read(0.05)
 

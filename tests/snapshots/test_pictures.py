@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec import Struct, field
 
-from keen_tui.display import CommandDisplay
+from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.events import ApprovalRequested, ModelChanged, QueueChanged, SandboxFound, Steered, TurnError
 from keen_tui.ui.app import UiSettings
 from tests.support import story
@@ -69,20 +69,31 @@ async def scrolled(driver: Driver) -> None:
 async def edit_asked(driver: Driver) -> None:
     driver.session.running = True
     await driver.play(MODEL, story.started(1, "go"), story.tool_started(1, "c", "edit_file", "src/cart.py"))
-    await driver.play(story.approval(1, "c", grant="every edit inside the workspace, this session"))
+    await driver.play(story.approval(1, "c", grant="allow all edits in this workspace for this session"))
     await driver.until(lambda: not driver.screen.question_pane.guarded)
 
 
 async def command_asked(driver: Driver) -> None:
     driver.session.running = True
     command = "rm -rf build && pytest -q \u202egpj.exe"
+    parts = (
+        PartDisplay(text="rm -rf build", note="it deletes files", loses=True),
+        PartDisplay(text="pytest -q \u202egpj.exe", note="pytest can change files"),
+    )
     question = ApprovalRequested(
         turn=1, id="c", name="bash", arguments={}, target=command, question="Run this command?",
-        why="rm deletes files", grant=None, saves=("pytest *",),
-        display=CommandDisplay(command=command, output="", exit_code=None),
+        why="of rm -rf build: it deletes files", grant=None, is_risky=True,
+        display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
     )  # fmt: skip
     await driver.play(MODEL, story.started(1, "go"), story.tool_started(1, "c", "bash", command), question)
     await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def words_typed(driver: Driver) -> None:
+    await driver.type("use 2 spa")
+    await edit_asked(driver)
+    await driver.type("ces please")
+    await driver.press("enter")
 
 
 async def waiting(driver: Driver) -> None:
@@ -174,6 +185,9 @@ SCENES = {
     "failed": Scene(play=failed),
     "approve-edit": Scene(play=edit_asked),
     "approve-command": Scene(play=command_asked, size=NARROW),
+    "approve-small": Scene(play=command_asked, size=(60, 12)),
+    "approve-smallest": Scene(play=command_asked, size=(40, 10)),
+    "approve-words": Scene(play=words_typed, size=NARROW),
     "waiting-messages": Scene(play=waiting),
     "commands": Scene(play=commands),
     "files": Scene(play=files, size=NARROW, options={"files": Files()}),

@@ -66,7 +66,7 @@ class Recording:
         await self._pilot.pause(0.6)
 
     async def allow(self, tool: str) -> None:
-        await self.press("1")
+        await self.press("1", "enter")
         await self.until(lambda: not self._asks_for(tool))
 
     async def until_broken_off(self) -> None:

@@ -24,7 +24,7 @@ async def command(driver: Driver, text: str) -> None:
 
 async def answer(driver: Driver, number: str) -> None:
     await driver.until(lambda: not driver.screen.question_pane.guarded)
-    await driver.press(number)
+    await driver.press(number, "enter")
 
 
 def on_workspace(driver: Driver) -> bool:

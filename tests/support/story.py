@@ -121,7 +121,7 @@ def incomplete(turn: int, *, calls: int = 4, attempt: int = 1) -> TurnIncomplete
 
 
 def approval(
-    turn: int, call: str, *, grant: str | None = "every edit inside the workspace, this session"
+    turn: int, call: str, *, grant: str | None = "allow all edits in this workspace for this session"
 ) -> Event:
     return ApprovalRequested(
         turn=turn,

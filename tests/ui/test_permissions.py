@@ -31,7 +31,7 @@ async def test_a_command_that_was_allowed_for_good_is_taken_back(tmp_path: Path)
         await driver.press("enter")
         await driver.until_shown("2  ask again about   touch a")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("2")
+        await driver.press("2", "enter")
         await driver.until(lambda: ("take_back", "touch a") in driver.session.calls)
         await driver.until_shown("touch a asks again.")
         assert driver.screen.composer.display

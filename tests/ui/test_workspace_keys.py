@@ -88,7 +88,7 @@ async def test_ctrl_x_asks_before_an_incomplete_turn_is_given_up(tmp_path: Path)
         await driver.until_shown("Discard the incomplete turn?")
         assert ("discard",) not in driver.session.calls
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("1")
+        await driver.press("1", "enter")
         await driver.until(lambda: ("discard",) in driver.session.calls)
         assert driver.screen.prompt.has_focus
 
@@ -203,7 +203,7 @@ async def test_leaving_with_pending_state_asks_and_can_retry(tmp_path: Path) -> 
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         await driver.press("enter")
         assert driver.screen.question_pane.question is not None
-        await driver.press("1")
+        await driver.press("1", "enter")
         await driver.until(lambda: ("retry",) in driver.session.calls)
         assert driver.app.return_code is None
 
@@ -213,7 +213,7 @@ async def test_leaving_with_pending_state_can_be_confirmed(tmp_path: Path) -> No
         await pend(driver)
         await driver.press("ctrl+d")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("2")
+        await driver.press("2", "enter")
         await driver.until(lambda: driver.app.return_code == 0)
 
 

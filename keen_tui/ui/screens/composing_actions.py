@@ -42,11 +42,14 @@ class ComposingActions(PastingActions):
         self.prompt.take_choice = lambda: self.take_completion(sends=True)
 
     def turn_to_prompt(self, key: events.Key) -> None:
-        """Move the focus to the composer for a letter that does nothing where it is: it is written there."""
+        """Move the focus to where one writes for a letter that does nothing where it is."""
         place, letter = self.focused_place, key.character or ""
-        is_free = place in ("transcript", "panels") and not self.question_pane.question
+        is_free = place in ("transcript", "panels")
         if is_free and key.is_printable and letter.strip() and letter not in letters_of(place):
-            self.set_focus(self.prompt)
+            if self.question_pane.question:
+                self.question_pane.take_focus()
+            else:
+                self.set_focus(self.prompt)
 
     def action_find_message(self) -> None:
         """Look for an earlier message by the words that are written, and those that will be."""

@@ -10,6 +10,7 @@ SMALLEST = Size(40, 10)
 _SIDEBAR_FROM = 100
 _HEADER_FROM = 16
 _COMPOSER_PADS_FROM = 20
+_TRANSCRIPT_BESIDE_QUESTION_FROM = 14
 _SIDEBAR_COLUMNS = ((200, 52), (160, 48), (120, 40), (0, 36))
 """Columns of the sidebar beside the conversation, by the columns that the terminal has at least."""
 _OVERLAY_COLUMNS = 40
@@ -21,13 +22,15 @@ SIDEBAR_STEP = 4
 class Layout(Struct, frozen=True):
     """`wide` terminals hold the sidebar beside the conversation, others lay it over as an overlay.
 
-    `low` ones have no header, `flat` ones a composer without blank rows, `tiny` ones nothing at all.
+    `low` ones have no header, `flat` ones a composer without blank rows, `cramped` ones no transcript while a
+    question is open, `tiny` ones nothing at all.
     `sidebar_columns` is its width in either place, `usual_columns` what it would be if nobody had said.
     """
 
     wide: bool
     low: bool
     flat: bool
+    cramped: bool
     tiny: bool
     sidebar_columns: int
     usual_columns: int
@@ -44,6 +47,7 @@ def layout_of(size: Size, sidebar_wanted: int = 0) -> Layout:
         wide=wide,
         low=size.height < _HEADER_FROM,
         flat=size.height < _COMPOSER_PADS_FROM,
+        cramped=size.height < _TRANSCRIPT_BESIDE_QUESTION_FROM,
         tiny=size.width < SMALLEST.width or size.height < SMALLEST.height,
         sidebar_columns=wanted,
         usual_columns=usual,

@@ -38,7 +38,8 @@ from keen_tui.ui.widgets.composer import Composer, Prompt
 from keen_tui.ui.widgets.header import Header
 from keen_tui.ui.widgets.notes import Note
 from keen_tui.ui.widgets.panel import Panel
-from keen_tui.ui.widgets.question import Question, QuestionPane
+from keen_tui.ui.widgets.question import Question
+from keen_tui.ui.widgets.question_pane import QuestionPane
 from keen_tui.ui.widgets.rows import Rows
 from keen_tui.ui.widgets.sidebar import Sidebar
 from keen_tui.ui.widgets.status_bar import StatusBar
@@ -136,7 +137,14 @@ class Stage(Screen[None]):
         self.composer.prompt.workspace = session.workspace
         self.transcript.label_pastes(self.composer.prompt.labelled)
         self.completions = CompletionList(styles, glyphs)
-        self.question_pane = QuestionPane(styles, glyphs)
+        self.question_pane = QuestionPane(
+            styles,
+            glyphs,
+            has_draft=lambda: bool(self.prompt.text.strip()),
+            put_back=self.prompt.go_on,
+            keep=self.prompt.keep,
+            room=self._room_for_question,
+        )
         self.sidebar = Sidebar(
             Activity(styles, glyphs, clock=clock), TodoPanel(styles, glyphs), TurnMemoryPanel(styles, glyphs)
         )
@@ -211,18 +219,29 @@ class Stage(Screen[None]):
 
     def ask(self, question: Question) -> None:
         """Put a question in the place of the composer; the draft in there stays."""
-        self.composer.display = False
         self.question_pane.ask(question)
+        self.composer.display = False
+        self.add_class("-asks")
 
     def close_question(self) -> None:
         """Give the composer its place back."""
-        self.question_pane.close()
         self.composer.display = True
-        self.prompt.focus()
+        self.set_focus(self.prompt)
+        self.question_pane.close()
+        self.remove_class("-asks")
         if self.state.approval:
             self.ask(approval_question(self.state.approval))
         elif self.state.asked:
             self.ask(asked_question(self.state.asked))
+
+    def _room_for_question(self) -> int:
+        """Rows that a question can have: all that nothing else needs."""
+        shape = self._shape or layout_of(self.app.size)
+        notes = [note for note in (self.notice, self.guide) if note.display]
+        said = sum(len(note.rows(note.size.width, 0)) + (not shape.low) for note in notes)
+        # the status bar; a row of the transcript; header and strip
+        others = 1 if shape.cramped else 2 if shape.low else 3 + (not shape.wide)
+        return self.app.size.height - others - said
 
     def retry(self) -> None:
         """Go on with the incomplete or failed turn; what the session refuses becomes the notice."""
@@ -298,6 +317,7 @@ class Stage(Screen[None]):
         self.sidebar.set_overlaid(self.overlay_open)
         self.set_class(not beside, "-no-sidebar")
         self.set_class(shape.low, "-low")
+        self.set_class(shape.cramped, "-cramped")
         self.set_class(shape.tiny, "-tiny")
         self.composer.set_flat(shape.flat)
         self.transcript.live_output = not beside

@@ -46,7 +46,7 @@ from keen_tui.ui.widgets.confirm import (
 )
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.permissions import PERMISSIONS
-from keen_tui.ui.widgets.question import QuestionPane
+from keen_tui.ui.widgets.question_pane import QuestionPane
 from keen_tui.ui.wording import MODES
 
 AGAIN_WITHIN_SECONDS = 2.0

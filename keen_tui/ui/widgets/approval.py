@@ -30,7 +30,8 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 
 YES = Choice(id="yes", label="yes, this once")
 NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
-_NOTHING_CHOSEN = "Something would be gone for good, so nothing is chosen for you: press a number."
+_NOTHING_CHOSEN = "Nothing is chosen for you: press a number, then enter."
+_FOR_GOOD = "This can't be undone. "
 NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
 
 
@@ -38,24 +39,26 @@ def approval_question(event: ApprovalRequested) -> Question:
     """The question that this event asks."""
     choices = [YES]
     if event.grant:
-        choices.append(Choice(id="grant", label="yes, and allow", consequence=clean(event.grant)))
+        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
     if event.saves:
         is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
         saved = "exactly this command" if is_all else GAP.join(map(revealed, event.saves))
         choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
     parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
-    loses = any(part.loses for part in parts)
-    why = [f"It asks because {revealed(event.why)}."] if event.why else []
-    why += [_NOTHING_CHOSEN] if loses else []
+    is_risky = event.is_risky or any(part.is_risky for part in parts)
+    warning = _FOR_GOOD if any(part.loses for part in parts) else ""
     return Question(
         id=APPROVAL,
         title=clean(event.question),
         facts=_facts(event),
         body=_Body(event),
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
-        why=" ".join(why),
+        why=f"Asks because {revealed(event.why)}." if event.why else "",
+        repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
+        hint=f"{warning}{_NOTHING_CHOSEN}" if is_risky else "",
         choices=(*choices, NO_BECAUSE, NO_AND_STOP),
-        preselected=None if loses else 0,
+        preselected=None if is_risky else 0,
+        interrupts=True,
     )
 
 

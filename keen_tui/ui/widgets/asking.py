@@ -35,7 +35,8 @@ def asked_question(event: QuestionAsked) -> Question:
         facts=tool_name(clean(event.name)),
         body=_Plan(event.body) if event.body else None if is_short else _Words(question),
         preselected=None if event.body else 0,
-        why=f"{shown('stop')} declines, {shown('interrupt')} stops the turn",
+        interrupts=True,
+        hint=f"{shown('stop')} declines, {shown('interrupt')} stops the turn",
         choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
     )
 
@@ -47,7 +48,7 @@ def _choice(number: int, choice: AnswerChoice) -> Choice:
         consequence=clean(choice.consequence),
         asks_why=choice.wants_words,
         needs_words=choice.wants_words,
-        words_hint="your answer;",
+        words_hint="Your answer",
     )
 
 

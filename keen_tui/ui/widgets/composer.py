@@ -236,6 +236,11 @@ class Prompt(TextArea):
         folded, draft = self._pastes.fold_again(_as_words(text)), self.text
         self._show(f"{folded}\n{draft}" if draft.strip() else folded)
 
+    def go_on(self, text: str) -> None:
+        """Write this at the cursor: it was typed while something else had the keys."""
+        self._insert(self._pastes.fold(text))
+        self.is_typed = False
+
     def complete(self, start: int, end: int, text: str) -> None:
         """Put `text` in the place of the columns from `start` to `end` of the cursor's row."""
         row = self.cursor_location[0]

@@ -133,7 +133,7 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
     edit = Choice(id="edit", label="  edit what is remembered", consequence="turn by turn, by hand")
     return Question(
         id=MEMORY,
-        title="What shall later turns get of a finished turn?",
+        title="What should later turns remember of a finished turn?",
         facts=f"now {policy}",
         why="A change takes effect from the next turn on.",
         choices=(*choices, edit),

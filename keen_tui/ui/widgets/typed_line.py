@@ -1,0 +1,60 @@
+"""A line of text with a cursor, edited by keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+_LAST_WORD: Final = re.compile(r"\S*\s*\Z")
+
+
+class TypedLine:
+    """Text and the place of the cursor in it, counted in characters."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.cursor = 0
+        self._edits: Mapping[str, Callable[[], None]] = {
+            "backspace": lambda: self._delete(self.cursor - 1, self.cursor),
+            "delete": lambda: self._delete(self.cursor, self.cursor + 1),
+            "ctrl+w": lambda: self._delete(self._word_start(), self.cursor),
+            "alt+backspace": lambda: self._delete(self._word_start(), self.cursor),
+            "ctrl+u": lambda: self._delete(0, self.cursor),
+            "ctrl+k": lambda: self._delete(self.cursor, len(self.text)),
+            "left": lambda: self._move(self.cursor - 1),
+            "right": lambda: self._move(self.cursor + 1),
+            "home": lambda: self._move(0),
+            "ctrl+a": lambda: self._move(0),
+            "end": lambda: self._move(len(self.text)),
+            "ctrl+e": lambda: self._move(len(self.text)),
+        }
+
+    def insert(self, text: str) -> None:
+        """Write at the cursor."""
+        self.text = self.text[: self.cursor] + text + self.text[self.cursor :]
+        self.cursor += len(text)
+
+    def edit(self, key: str) -> bool:
+        """Do what the key does to a line; False: it does nothing."""
+        if not self.text or key not in self._edits:
+            return False
+        self._edits[key]()
+        return True
+
+    def take(self) -> str:
+        """Empty the line. Returns what it held."""
+        text, self.text, self.cursor = self.text, "", 0
+        return text
+
+    def _word_start(self) -> int:
+        found = _LAST_WORD.search(self.text[: self.cursor])
+        return found.start() if found else 0
+
+    def _delete(self, start: int, end: int) -> None:
+        start = max(start, 0)
+        self.text = self.text[:start] + self.text[end:]
+        self.cursor = start
+
+    def _move(self, place: int) -> None:
+        self.cursor = min(max(place, 0), len(self.text))

@@ -1,0 +1,194 @@
+"""What is typed is never a yes: sentences before, while and after a question appears, at every size (R15)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from textual.events import Paste
+
+from keen_tui.display import CommandDisplay, PartDisplay
+from keen_tui.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
+from keen_tui.ui.widgets.confirm import in_use_question
+from tests.support import story
+from tests.support.workspace import Driver, workspace
+
+SIZES = [(120, 40), (80, 24), (60, 20), (60, 12), (40, 10)]
+SENTENCES = [
+    "use 2 spaces please",
+    "2 spaces",
+    "1. first, then 2",
+    "set the port to 8080",
+    "indent by 2",
+    "y es",
+    "no!",
+    " a space first",
+    "é ü 你好 3",
+    "10",
+]
+ANSWERS = ("answer", "reply", "stop")
+CHOICES = (
+    AnswerChoice(label="SQLite", consequence="no server"),
+    AnswerChoice(label="Postgres"),
+    AnswerChoice(label="something else", consequence="in your own words", wants_words=True),
+)
+
+
+def a_command(turn: int, *, risky: bool = False) -> Event:
+    parts = (PartDisplay(text="rm -rf build", note="it deletes a whole folder", loses=True),) if risky else ()
+    return ApprovalRequested(
+        turn=turn, id=f"c{turn}", name="bash", arguments={}, target="make", question="Run this command?",
+        why="make can change files", is_risky=risky, saves=() if risky else ("make *",),
+        grant=None if risky else "don't ask again for this command in this session",
+        display=CommandDisplay(command="make all", output="", exit_code=None, parts=parts),
+    )  # fmt: skip
+
+
+def a_question(turn: int, *, body: str = "") -> Event:
+    return QuestionAsked(
+        turn=turn, id=f"c{turn}", name="ask_user", question="Which database?", choices=CHOICES, body=body
+    )
+
+
+KINDS: Mapping[str, Callable[[int], Event]] = {
+    "command": a_command,
+    "risky command": lambda turn: a_command(turn, risky=True),
+    "question": a_question,
+    "plan": lambda turn: a_question(turn, body="# Move the tax\n\n- one\n- two"),
+}
+
+
+async def appears(driver: Driver, turn: int, event: Event) -> None:
+    driver.session.running = True
+    await driver.play(story.started(turn, "go"), story.tool_started(turn, f"c{turn}", "bash", "make"), event)
+
+
+async def read(driver: Driver) -> None:
+    """A pause that is long enough for keys to answer."""
+    await driver.until(lambda: not driver.screen.question_pane.guarded)
+
+
+async def closed(driver: Driver, turn: int) -> None:
+    await driver.play(story.incomplete(turn))
+    await driver.until(lambda: driver.screen.composer.display)
+
+
+def given(driver: Driver) -> Sequence[tuple[object, ...]]:
+    """What was answered so far, and messages that were sent."""
+    return [call for call in driver.session.calls if call[0] in (*ANSWERS, "submit")]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_sentence_answers_nothing_and_keeps_all_its_letters(
+    tmp_path: Path, size: tuple[int, int], kind: str
+) -> None:
+    random = Random(f"{size} {kind}")
+    async with workspace(tmp_path, size=size) as driver:
+        for turn, sentence in enumerate(random.sample(SENTENCES, 5), 1):
+            cut, pause = random.randrange(len(sentence)), random.randrange(len(sentence) + 1)
+            await driver.type(sentence[:cut])
+            await appears(driver, turn, KINDS[kind](turn))
+            for place, character in enumerate(sentence[cut:]):
+                if place == pause or (cut == 0 and place == 0):
+                    await read(driver)
+                await driver.type(character)
+            if random.random() < 0.7:
+                await read(driver)
+            await driver.press("enter")
+            await driver.pilot.pause()
+            assert given(driver) == [], f"{sentence!r} cut at {cut}"
+            await closed(driver, turn)
+            assert driver.written == sentence
+            driver.screen.prompt.clear()
+
+
+async def test_the_words_go_with_a_no_once_an_arrow_has_chosen_it(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("use 2 spaces please")
+        await driver.press("enter")
+        await driver.until_shown("Nothing is chosen yet")
+        await driver.press("down", "enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", False, "once", "use 2 spaces please")])
+        assert driver.written == ""
+
+
+async def test_words_that_do_not_go_with_an_answer_continue_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("use 2 sp")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.type("aces")
+        await driver.press("up", "up", "up", "up", "enter")
+        await driver.until(lambda: given(driver) == [("answer", "c1", True, "once", "")])
+        await driver.until(lambda: driver.written == "use 2 spaces")
+
+
+async def test_with_a_draft_enter_says_what_to_press_and_an_arrow_chooses(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("half a thought")
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        assert driver.shows("↓ enter")
+        await driver.press("enter")
+        await driver.until_shown("Nothing is chosen yet: press ↑ or ↓, then enter.")
+        await driver.press("down")
+        await driver.until(lambda: not driver.shows("Nothing is chosen yet"))
+        await driver.press("enter")
+        await driver.until(lambda: bool(given(driver)))
+
+
+async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        driver.screen.question_pane.view.post_message(Paste("1\n"))
+        await driver.press("enter")
+        await driver.until_shown("Nothing is chosen yet")
+        assert given(driver) == []
+        await closed(driver, 1)
+        assert driver.written == "1\n"
+
+
+async def test_letters_at_a_question_of_the_workspace_stay_in_the_draft(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.screen.ask(in_use_question("A session"))
+        await read(driver)
+        await driver.type("2 birds")
+        await driver.press("enter")
+        assert driver.shows("kept as your draft:")
+        assert driver.screen.question_pane.question is not None
+        await driver.press("escape")
+        await driver.until(lambda: driver.written == "2 birds")
+
+
+async def test_letters_typed_in_another_pane_while_a_question_is_open_are_not_lost(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        await driver.press("tab")
+        await driver.until(lambda: driver.screen.focused is driver.screen.transcript)
+        await driver.type("why")
+        await closed(driver, 1)
+        assert driver.written == "why"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_the_way_to_say_why_is_seen_and_all_answers_are_reached(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, size=size) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        assert driver.shows("no, and say why   just type")
+        assert driver.shows("no, and stop the turn")
+        await driver.type("because")
+        await driver.until_shown("because")
+        for _ in range(5):
+            await driver.press("down")
+        assert driver.row_with("no, and stop the turn") < size[1]
+        assert any("no, and stop the turn" in row and "enter" in row for row in driver.rows())

@@ -1,0 +1,104 @@
+"""What keys mean at a question: a digit alone and the arrows choose, all else is text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis.strategies import integers, text
+
+from keen_tui.ui.widgets.answering import Answering
+
+
+def answering(*, preselected: int | None = 0, takes_words: int | None = 2) -> Answering:
+    """At a question with four answers."""
+    return Answering(4, preselected, takes_words)
+
+
+def typed(keys: str, *, in_a_sentence: bool = False, preselected: int | None = 0) -> Answering:
+    """After these keys: `v` and `^` stand for the arrows, `<` for backspace."""
+    asked = answering(preselected=preselected)
+    for key in keys:
+        if key in "v^":
+            asked.choose(1 if key == "v" else -1)
+        elif key == "<":
+            asked.edit("backspace")
+        else:
+            asked.write(key, in_a_sentence=in_a_sentence)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "words"),
+    [
+        ("", 0, ""),
+        ("2", 1, "2"),
+        ("v", 1, ""),
+        ("vv^", 1, ""),
+        ("^", 0, ""),
+        ("2 ", None, "2 "),
+        ("2 spaces", None, "2 spaces"),
+        ("12", None, "12"),
+        ("9", None, "9"),
+        ("0", None, "0"),
+        ("use 2", None, "use 2"),
+        (" ", None, " "),
+        ("²", None, "²"),
+        ("x<", None, ""),
+        ("x<2", 1, "2"),
+        ("xv", 2, "x"),
+        ("xv2", None, "x2"),
+        ("xv^", 1, "x"),
+        ("xvy", None, "xy"),
+        ("v2", 1, "2"),
+        ("1<", None, ""),
+        ("1v", 1, ""),
+    ],
+)
+def test_only_a_lone_digit_and_the_arrows_choose(keys: str, answer: int | None, words: str) -> None:
+    asked = typed(keys)
+    assert asked.answer(in_a_sentence=False) == answer
+    assert asked.words == words
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "words"),
+    [("", None, ""), ("2", None, "2"), ("v", 1, ""), ("v2", 1, "2"), ("x", None, "x"), ("2v", 2, "2")],
+)
+def test_in_the_middle_of_a_sentence_only_the_arrows_choose(
+    keys: str, answer: int | None, words: str
+) -> None:
+    asked = typed(keys, in_a_sentence=True)
+    assert asked.answer(in_a_sentence=True) == answer
+    assert asked.words == words
+
+
+def test_an_arrow_chooses_where_nothing_is_preselected() -> None:
+    assert typed("v", preselected=None).answer(in_a_sentence=False) == 0
+    assert typed("^", preselected=None).answer(in_a_sentence=False) == 3
+
+
+def test_a_paste_is_text_whatever_it_holds() -> None:
+    asked = answering()
+    asked.paste("1")
+    assert asked.answer(in_a_sentence=False) is None
+    assert asked.words == "1"
+
+
+def test_enter_sends_words_of_a_line_that_was_opened_on_purpose() -> None:
+    asked = answering()
+    asked.open_words(2)
+    asked.write("2", in_a_sentence=True)
+    asked.write("x", in_a_sentence=True)
+    assert asked.answer(in_a_sentence=True) == 2
+    assert asked.take_words() == "2x"
+    assert asked.answer(in_a_sentence=False) is None
+
+
+@given(sentence=text(min_size=2), cut=integers(min_value=0))
+def test_no_sentence_is_an_answer_wherever_a_question_cuts_it(sentence: str, cut: int) -> None:
+    before, rest = sentence[: cut % len(sentence)], sentence[cut % len(sentence) :]
+    asked = answering()
+    for character in rest:
+        asked.write(character, in_a_sentence=bool(before))
+    assert asked.answer(in_a_sentence=bool(before)) is None
+    assert before + asked.take_words() == sentence
