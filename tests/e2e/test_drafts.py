@@ -10,6 +10,7 @@ import pytest
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import CTRL_C, PROMPT_SIGN, program
+from tests.support.agent import LIMIT
 
 UP = "\x1b[A"
 
@@ -21,11 +22,11 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
         terminal.type("half a thought")
         if end == signal.SIGKILL:
             drafts = tmp_path / "home" / "drafts"
-            terminal.wait_until(lambda: bool([*drafts.glob("*.json")]), 60, "the draft on the disk")
+            terminal.wait_until(lambda: bool([*drafts.glob("*.json")]), LIMIT, "the draft on the disk")
         else:
             terminal.wait_for_screen("half a thought")
         os.kill(terminal.pid, end)
-        terminal.wait_for_exit(seconds=30)
+        terminal.wait_for_exit()
     with program(tmp_path, [Reply([Say("Read.")])]) as (terminal, server):
         terminal.wait_for_screen("What you had not sent is back.", "half a thought")
         terminal.type(" and the rest\r")
@@ -33,7 +34,11 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
         assert server.requests[0].body["messages"][-1]["content"] == "half a thought and the rest"
     with program(tmp_path, []) as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
-        terminal.settle(1.0)
-        terminal.type(UP)
-        terminal.wait_for_screen("half a thought and the rest")
+
+        def recalled() -> bool:  # what was sent before is read beside the start
+            terminal.type(UP)
+            terminal.settle(0.5)
+            return "half a thought and the rest" in terminal.screen()
+
+        terminal.wait_until(recalled, LIMIT, "the message that was sent before")
         terminal.type(CTRL_C)

@@ -10,6 +10,7 @@ import pytest
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import PROMPT_SIGN, program
+from tests.support.agent import LIMIT
 
 CTRL_G = "\x07"
 
@@ -44,7 +45,7 @@ def test_a_turn_goes_on_while_the_editor_is_open(tmp_path: Path, monkeypatch: py
         terminal.wait_for_screen(PROMPT_SIGN)
         terminal.type("go\r" + CTRL_G)
         terminal.wait_for("EDITING")
-        terminal.wait_until(lambda: bool(server.requests), 60, "the request")
+        terminal.wait_until(lambda: bool(server.requests), LIMIT, "the request")
         terminal.settle(0.5)
         assert b"nobody sees" not in terminal.output, "the terminal is the editor's"
         (tmp_path / "gate").write_text("done")
