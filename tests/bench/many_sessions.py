@@ -27,7 +27,7 @@ _LOG_TURNS = (1.2, 0.9)
 """Mean and standard deviation of the logarithm of the number of turns in a session."""
 _LINES_READ = 120
 _SECONDS_BETWEEN = 3_000.0
-_ANY_TURN = 9_999
+_ANY_TURN = 987_654_321
 
 
 def write_many_sessions(where: Place, count: int = MANY) -> str:
@@ -48,11 +48,10 @@ def _write(path: Path, workspace: Path, number: int, turns: list[bytes]) -> Path
     path.parent.mkdir(parents=True, exist_ok=True)
     began = BEGAN + number * _SECONDS_BETWEEN
     header = Header(id=path.stem, workspace=str(workspace), began=began, model="scripted")
-    any_turn = b'"turn":%d' % _ANY_TURN
     with path.open("wb") as file:
         file.write(header_line(header))
         for turn, lines in enumerate(turns, 1):
-            file.write(lines.replace(any_turn, b'"turn":%d' % turn))
+            file.write(lines.replace(b"%d" % _ANY_TURN, b"%d" % turn))
     path.with_suffix(".lock").touch()  # left behind by the program that had the session open
     os.utime(path, (began, began))
     return path
