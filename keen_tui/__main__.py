@@ -11,8 +11,9 @@ from typing import Any
 
 def main() -> int:
     """Run the program; returns its exit code. What goes wrong is one sentence, never a traceback."""
+    _hold_places()
     try:
-        return _start(sys.argv[1:])
+        return _to_the_end(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
     except Exception as error:
@@ -21,10 +22,45 @@ def main() -> int:
         return told(error)
 
 
+def _hold_places() -> None:
+    """Have the places of closed standard streams taken: a file that is opened later would be written to in
+    their stead."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdin = sys.stdin or _nowhere("r")
+    sys.stderr = sys.stderr or _nowhere("w")
+
+
+def _nowhere(mode: str) -> Any:
+    return os.fdopen(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), mode, encoding="utf-8")
+
+
+def _to_the_end(arguments: Sequence[str]) -> int:
+    """Run the program until all it printed is written."""
+    if sys.stdout is None:
+        from keen_tui.errors import OutputFailed
+
+        sys.stdout = _nowhere("w")
+        raise OutputFailed("Standard output is closed, so nothing can be printed.")
+    try:
+        return _start(arguments)
+    except SystemExit as left:  # of --help and --version; argparse keeps quiet about what it can't print
+        from keen_tui.headless.outlets import require_writable
+
+        require_writable(sys.stdout)
+        return int(left.code or 0)
+    finally:
+        sys.stdout.flush()
+
+
 def _start(arguments: Sequence[str]) -> int:
     from keen_tui.flags import parsed
 
     given = parsed(arguments)
+    _require_folder()
     written = _written_settings()
     is_plain = bool(given.get("plain", written.get("plain", False)))
     has_person = _has_person(given, is_plain=is_plain)
@@ -47,6 +83,16 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.screen import run_on_screen
 
         return run_on_screen(given)
+
+
+def _require_folder() -> None:
+    """Raises ConfigError where the current folder was removed."""
+    try:
+        os.getcwd()  # noqa: PTH109 - a Path costs more
+    except OSError:
+        from keen_tui.errors import ConfigError
+
+        raise ConfigError("The current folder doesn't exist any more. Go to another one first.") from None
 
 
 def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
@@ -81,14 +127,15 @@ def _theme(given: Mapping[str, Any], written: Mapping[str, Any]) -> str:
 
 def _written_settings() -> Mapping[str, Any]:
     """What the settings file says, as far as that can be told at once; what is wrong is found out later."""
-    from keen_tui.home import settings_file
+    from keen_tui.errors import ConfigError
+    from keen_tui.home import settings_file, text_of
 
     try:
-        written = settings_file(os.environ).read_text("utf-8")
+        written = text_of(settings_file(os.environ))
         import tomllib
 
         return tomllib.loads(written)
-    except (OSError, ValueError):
+    except (OSError, ValueError, ConfigError):
         return {}
 
 

@@ -1,4 +1,4 @@
-"""What runs without a screen, and how an error is told."""
+"""Runs the commands that need no screen; prints errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,8 @@ def run(given: Mapping[str, Any], *, talks: bool = False) -> int:
         KeenError: what can't be done, as a sentence for the user.
     """
     begin_log(os.environ)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # titles and answers may not exist in the locale's encoding
     try:
         code = _run(given, talks=talks)
         sys.stdout.flush()
@@ -46,19 +47,29 @@ def told(error: Exception) -> int:
 
     What nobody expected is written to crash.txt in the settings folder, for a report.
     """
+    from keen_tui.headless.outlets import failure_of, note
+
+    error = (isinstance(error, OSError) and failure_of(sys.stdout)) or error
     if isinstance(error, KeenError):
-        print(f"keen-tui: {clean(str(error))}", file=sys.stderr)
+        note(f"keen-tui: {error}", sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError | ModelMissing) else 1
     keep_secrets_of(os.environ)
-    crash = home_folder(os.environ) / "crash.txt"
-    with suppress(OSError):
-        crash.parent.mkdir(parents=True, exist_ok=True)
-        crash.unlink(missing_ok=True)
-        crash.touch(0o600)
-        crash.write_text(masked("".join(traceback.format_exception(error))), "utf-8")
-    what = clean(masked(f"{type(error).__name__}: {error}"))
-    print(f"keen-tui: it failed by a mistake of its own ({what}). Details are in {crash}.", file=sys.stderr)
+    what = masked(f"{type(error).__name__}: {error}")
+    note(f"keen-tui crashed ({what}); this is a bug. {_report(error)}", sys.stderr)
     return 1
+
+
+def _report(error: Exception) -> str:
+    """Write the details of a crash to a file; gives a sentence that says where they are."""
+    file = home_folder(os.environ) / "crash.txt"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        file.touch(0o600)
+        file.write_text(masked("".join(traceback.format_exception(error))), "utf-8", errors="replace")
+    except OSError as problem:
+        return f"The details can't be written to {file}: {problem.strerror}."
+    return f"Details are in {file}."
 
 
 def _run(given: Mapping[str, Any], *, talks: bool) -> int:
@@ -67,6 +78,8 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
     if talks:
         return _talk(settings, given, problem)
+    if "prompt" in given:
+        return _headless(settings, given, problem)
     if problem:
         print(f"! {clean(problem)}", file=sys.stderr)
     if command == "sessions":
@@ -86,8 +99,6 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         return saved.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
-    if "prompt" in given:
-        return _headless(settings, given)
     if command == "replay":
         raise ConfigError("No terminal here. A replay needs a screen.")
     if settings.plain:
@@ -113,15 +124,19 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     return 0
 
 
-def _headless(settings: Settings, given: Mapping[str, Any]) -> int:
-    from keen_tui.headless import run_prompt
+def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
+    from keen_tui.headless.outlets import require_writable
+    from keen_tui.headless.run import run_prompt
+    from keen_tui.headless.standard_input import read_prompt, with_data
     from keen_tui.providers.registry import build_provider
     from keen_tui.saved import asked_for
     from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
+    require_writable(sys.stdout)
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
-    prompt = _prompt(given["prompt"])
+    asked = read_prompt(given["prompt"], sys.stdin)
+    prompt = with_data(_with_command(asked.text), asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
 
@@ -138,23 +153,16 @@ def _headless(settings: Settings, given: Mapping[str, Any]) -> int:
             history,
             opening=opening.id if opening else "",
             keeps_pending=settings.pending_durable,
+            notices=tuple(filter(None, (problem, asked.notice))),
         )
 
     return asyncio.run(run())
 
 
-def _prompt(given: str) -> str:
-    """The prompt; "-" stands for standard input."""
-    if given == "-" and sys.stdin.isatty():
-        print("Type the prompt, then ctrl+d.", file=sys.stderr)
-    prompt = sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
-    if not prompt.strip():
-        raise ConfigError("The prompt is empty: give it with -p TEXT, or on standard input with -p alone.")
-    return _with_command(prompt) if given.startswith("/") else prompt
-
-
 def _with_command(prompt: str) -> str:
     """The text of the user's own command that the prompt calls, else the prompt as it is."""
+    if not prompt.startswith("/"):
+        return prompt
     from keen_tui.custom_commands import CustomCommand, expanded
     from keen_tui.ui.commands import SlashCommands
     from keen_tui.workplaces import all_commands
@@ -164,7 +172,9 @@ def _with_command(prompt: str) -> str:
         return prompt
     if isinstance(called.what, CustomCommand):
         return expanded(called.what, called.words)
-    raise ConfigError(f"/{called.name} is a command of the screen. A blank before it makes it a prompt.")
+    raise ConfigError(
+        f"/{called.name} is a command of the screen. Start with a space to send it as a prompt."
+    )
 
 
 def _tour_as_text(settings: Settings, pace: float) -> int:

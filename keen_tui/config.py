@@ -8,14 +8,14 @@ from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.choices import Api, Mode, Notify, PolicyName, Titles
 from keen_tui.errors import ConfigError
-from keen_tui.home import settings_file
+from keen_tui.home import settings_file, text_of
 from keen_tui.toml_lines import place_of
 
 URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
@@ -110,7 +110,7 @@ def is_loopback(url: str) -> bool:
 def read_settings(file: Path) -> dict[str, Any]:
     """What stands in a settings file, nothing where there is none. Raises ConfigError: it can't be read."""
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return tomllib.loads(text_of(file))
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -202,7 +202,7 @@ def problem_of(name: str, value: object) -> str | None:
         choices = _CHOICES[name]
         return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"
     if name == "base_url":
-        return None if _is_http_url(value) else "must be an http:// or https:// address"
+        return _problem_of_url(value)
     match default:
         case dict():
             return None if isinstance(value, dict) else "must be a table, [keys]"
@@ -221,11 +221,18 @@ def problem_of(name: str, value: object) -> str | None:
             return None if isinstance(value, str) else "must be a text in quotes"
 
 
-def _is_http_url(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
+def _problem_of_url(value: object) -> str | None:
     try:
-        parts = urlsplit(value)
+        parts = urlsplit(value) if isinstance(value, str) else None
+    except ValueError:
+        parts = None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        return "must be an http:// or https:// address"
+    return None if _has_possible_port(parts) else "must have a port from 1 to 65535, or none"
+
+
+def _has_possible_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
     except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -7,6 +7,7 @@ KeenError
 ├── SessionRefused         the session can't do that now: says why
 │   └── SessionInUse       another program has that session open: fork it
 ├── StorageFailed          a session can't be read or written: says which and why
+├── OutputFailed           standard output can't be written: says why
 ├── ImageRefused           an image can't go with a message: says which and why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
 └── ProviderError          a model call failed; `reason` is the reason of the turn's end event
@@ -76,6 +77,10 @@ class SessionInUse(SessionRefused):
 
 class StorageFailed(KeenError):
     """A saved session, or what belongs to it, can't be read or written. The text says which and why."""
+
+
+class OutputFailed(KeenError):
+    """What was asked for can't be printed. The text says why."""
 
 
 class ImageRefused(KeenError):

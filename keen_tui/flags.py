@@ -84,7 +84,7 @@ def _add_one_turn(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="-",
         metavar="TEXT",
-        help="the prompt; without TEXT it is read from standard input",
+        help="the prompt; data on standard input is added to it, and without TEXT it is the prompt",
     )
     one.add_argument(
         "--output",

@@ -28,7 +28,8 @@ you want to work in; f1 is the help in there.
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan
                                       one turn; the answer on standard output
-  git diff | keen-tui -p --output json
+  git diff | keen-tui -p "review this" --output json
+                                      what is piped in goes behind the prompt
 
 Commands
   keen-tui sessions [--all]           list the sessions of this folder, or all

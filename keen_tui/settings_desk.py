@@ -10,7 +10,7 @@ from keen_tui.config import URL_VARIABLES, Settings, flat, name_in_file, problem
 from keen_tui.errors import ConfigError
 from keen_tui.flags import settings_of
 from keen_tui.history import Setting
-from keen_tui.home import settings_file
+from keen_tui.home import settings_file, text_of
 from keen_tui.loading import load_all
 from keen_tui.settings_file import default_of, remember, write_defaults
 from keen_tui.settings_table import ABOUT, GROUPS, as_toml
@@ -73,7 +73,7 @@ class SettingsDesk:
     def line(self, name: str) -> int:
         """The line of a setting in the file, 0 where it can't be seen."""
         try:
-            text = self.file.read_text("utf-8")
+            text = text_of(self.file)
         except (OSError, ValueError):
             return 0
         return line_of(text, name) or line_of(text, name, in_comments=True)

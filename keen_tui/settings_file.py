@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from keen_tui.config import Settings, flat, name_in_file, read_settings, settings_of_file
 from keen_tui.errors import ConfigError
-from keen_tui.home import settings_file
+from keen_tui.home import settings_file, text_of
 from keen_tui.toml_lines import uncommented
 
 
@@ -21,7 +21,7 @@ def remember(changes: Mapping[str, Any], environ: Mapping[str, str]) -> Path:
     """
     file = settings_file(environ).resolve()  # a link stays a link
     read_settings(file)  # a file that is wrong is told of, never written over
-    text = file.read_text("utf-8") if file.exists() else ""
+    text = text_of(file) if file.exists() else ""
     for name, value in changes.items():
         text = text if _is_nothing(value) else _made_room(text, name)
     text = _changed(text, changes, file)

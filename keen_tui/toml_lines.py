@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from keen_tui.home import text_of
+
 _TABLE: Final = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?")
 _KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
@@ -42,7 +44,7 @@ def uncommented(text: str, name: str) -> str:
 def place_of(file: Path, name: str) -> str:
     """The file, and the line where the setting stands if it can be seen: for a sentence."""
     try:
-        line = line_of(file.read_text("utf-8"), name)
+        line = line_of(text_of(file), name)
     except (OSError, ValueError):
         line = 0
     return f"{file}, line {line}" if line else str(file)

@@ -203,6 +203,11 @@ class HistoryDesk:
         await self._session.undisturbed("undo", take_back)
         return " ".join(problems)
 
+    async def flushed(self) -> bool:
+        """Wait until the session at work is on the disk with all that was published so far, and with what is
+        pending where that is kept; False when it can't be written."""
+        return self._scribe is not None and await self._scribe.flushed()
+
     async def close(self) -> str:
         """After the session was closed: wait until everything is on the disk. Gives a sentence about what
         could not be saved, "" when all is."""

@@ -66,7 +66,10 @@ class Scribe:
 
     async def flushed(self) -> bool:
         """Wait until all that was published so far is on the disk; False when it could not be written."""
-        return await self._journal.flushed()
+        is_saved = await self._journal.flushed()
+        if self.pending:
+            await self.pending.kept()
+        return is_saved
 
     def stop_listening(self) -> None:
         """What is published from now on belongs to another session."""

@@ -27,7 +27,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.headless import progress_line
+from keen_tui.headless.sentences import progress_line
 from keen_tui.models import ModelInfo, Price
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider

@@ -37,10 +37,14 @@ def render_user(message: Message) -> str:
 
 
 def _rendered_run(run: CommandRun) -> str:
-    """The command and its output in a fence that nothing in them can end."""
-    shown = f"$ {run.command}\n{run.text}"
-    fence = "`" * (1 + max(2, *map(len, re.findall("`+", shown) or [""])))
-    return f"I ran this command myself, in the workspace:\n{fence}\n{shown}\n{fence}"
+    shown = fenced(f"$ {run.command}\n{run.text}")
+    return f"I ran this command myself, in the workspace:\n{shown}"
+
+
+def fenced(text: str) -> str:
+    """The text in a fence that nothing in it can end."""
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", text) or [""])))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def undone_text(turn: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from keen_tui.errors import ConfigError
+from keen_tui.home import text_of
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.providers.catalog_file import build_provider, overridden, parse
 
@@ -155,7 +156,7 @@ def load_catalog(user_folder: Path | None) -> Catalog:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ConfigError(

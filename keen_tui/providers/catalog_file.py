@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any, get_args
 
 from keen_tui.choices import Api
+from keen_tui.config import problem_of
 from keen_tui.errors import ConfigError
 from keen_tui.models import ModelInfo, Price, ProviderInfo
 
@@ -111,7 +112,7 @@ def _text(value: object) -> str:
 
 def _url(value: object) -> str:
     fits = isinstance(value, str) and re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value)
-    return "" if fits else "an http:// or https:// address"
+    return "" if fits and problem_of("base_url", value) is None else "an http:// or https:// address"
 
 
 def _flag(value: object) -> str:

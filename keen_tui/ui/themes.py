@@ -17,6 +17,7 @@ from msgspec import Struct
 from rich.style import Style
 from textual.theme import Theme
 
+from keen_tui.home import text_of
 from keen_tui.toml_lines import line_of
 from keen_tui.ui.usual_theme import DEFAULT_THEME
 
@@ -218,7 +219,7 @@ def shipped_folder() -> Path:
 def _read(file: Path) -> tuple[list[KeenTheme], list[str]]:
     """The themes of one file: the theme itself and, where it has a table `light`, its light half."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
         table = tomllib.loads(text)
     except (OSError, ValueError) as error:
         return [], [f"{file.name} cannot be read: {error}."]

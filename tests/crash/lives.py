@@ -83,16 +83,9 @@ class DeadlyFile:
         await self._file.close()
 
 
-class TellingDesk(HistoryDesk):
-    """The real desk, which can say when everything is on the disk."""
-
-    async def flushed(self) -> bool:
-        return self._scribe is not None and await self._scribe.flushed()
-
-
 def session_of(
     home: Path, workspace: Path, base_url: str, opener: Opener = open_file
-) -> tuple[Session, TellingDesk]:
+) -> tuple[Session, HistoryDesk]:
     """A session that is saved, whose pending state outlives it."""
     connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
     keeper = TurnKeeper()
@@ -103,7 +96,7 @@ def session_of(
         mode="auto",
         retries=RetryPolicy(attempts=1),
     )
-    return session, TellingDesk(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
+    return session, HistoryDesk(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
 
 
 def deadly(at: int) -> Opener:
@@ -153,7 +146,7 @@ async def _act(session: Session, desk: HistoryDesk, choose: random.Random, name:
     await session.wait_until_idle()
 
 
-async def _tell(reader: Subscription, desk: TellingDesk, say: Say) -> None:
+async def _tell(reader: Subscription, desk: HistoryDesk, say: Say) -> None:
     """Say what is on the disk. A session that is opened begins the account anew."""
     async for batch in reader:
         told: list[Event] = []

@@ -42,7 +42,9 @@ class Program:
         self.home.mkdir()
         self.stdout = asyncio.subprocess.PIPE
 
-    async def start(self, *arguments: str, **environ: str) -> asyncio.subprocess.Process:
+    async def start(
+        self, *arguments: str, stdin: int = asyncio.subprocess.DEVNULL, **environ: str
+    ) -> asyncio.subprocess.Process:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
         return await asyncio.create_subprocess_exec(
             sys.executable,
@@ -52,13 +54,13 @@ class Program:
             *arguments,
             cwd=self.workspace,
             env=kept | {"KEEN_HOME": str(self.home)} | environ,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=stdin,
             stdout=self.stdout,
             stderr=asyncio.subprocess.PIPE,
         )
 
     async def run(self, *arguments: str, stdin: str = "", **environ: str) -> Run:
-        process = await self.start(*arguments, **environ)
+        process = await self.start(*arguments, stdin=asyncio.subprocess.PIPE, **environ)
         async with asyncio.timeout(LIMIT * 2):
             out, err = await process.communicate(stdin.encode())
         assert process.returncode is not None
