@@ -22,6 +22,7 @@ PROMISES: Final[Mapping[str, str]] = {
     "R12": "the key stays in",
     "R13": "the terminal is given back",
     "R14": "stop means stop",
+    "R15": "what is typed is never a yes",
 }
 
 ELSEWHERE: Final[Mapping[str, str]] = {
@@ -39,6 +40,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "R12": "tests/unit/test_keys.py, tests/contract/test_provider_faults.py",
     "R13": "tests/e2e/test_screen.py",
     "R14": "tests/contract/test_provider_stops.py",
+    "R15": "tests/ui/test_typing_at_questions.py, tests/unit/ui/test_answering.py",
 }
 """What else holds a promise, or holds it alone where the campaign has no cases of it."""
 

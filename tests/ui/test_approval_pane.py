@@ -70,7 +70,7 @@ async def test_where_something_is_lost_it_is_marked_and_no_answer_is_chosen(tmp_
         assert driver.shows("▲ rm -rf build   it deletes files")
         assert driver.shows("  ls             it only reads")
         assert driver.shows("… 5 more parts")
-        assert driver.shows("This can't be undone. Nothing is chosen for you")
+        assert driver.shows("Press a number, then enter. This can't be undone.")
         await driver.press("enter")
         assert answers(driver) == []
         await driver.press("1", "enter")

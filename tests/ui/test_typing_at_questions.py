@@ -12,6 +12,7 @@ from textual.events import Paste
 from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
 from keen_tui.ui.widgets.confirm import in_use_question
+from keen_tui.ui.widgets.question_pane import QuestionPane
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 
@@ -192,3 +193,24 @@ async def test_the_way_to_say_why_is_seen_and_all_answers_are_reached(
             await driver.press("down")
         assert driver.row_with("no, and stop the turn") < size[1]
         assert any("no, and stop the turn" in row and "enter" in row for row in driver.rows())
+
+
+async def test_with_a_draft_no_number_is_named_where_nothing_is_chosen(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.type("half a thought")
+        await appears(driver, 1, a_command(1, risky=True))
+        assert driver.shows("Press ↑ or ↓, then enter. This can't be undone.")
+
+
+async def test_an_answer_to_a_question_that_is_gone_answers_no_other_one(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await appears(driver, 1, a_command(1))
+        await read(driver)
+        first = driver.screen.question_pane.question
+        assert first is not None
+        late = QuestionPane.Answered(first, first.choices[3], "use tabs")
+        await closed(driver, 1)
+        await appears(driver, 2, a_command(2))
+        driver.screen.post_message(late)
+        await driver.until(lambda: driver.written == "use tabs")
+        assert given(driver) == []

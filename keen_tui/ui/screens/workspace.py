@@ -314,7 +314,9 @@ class WorkspaceScreen(
     @on(QuestionPane.Answered)
     def _answered(self, message: QuestionPane.Answered) -> None:
         asked, choice = message.question.id, message.choice.id
-        if asked == APPROVAL:
+        if message.question is not self.question_pane.question:  # it was settled, or another one came
+            self.prompt.go_on(message.words)
+        elif asked == APPROVAL:
             self._answer_approval(choice, message.words)
         elif asked == ASKED:
             self._reply(int(choice), message.words)

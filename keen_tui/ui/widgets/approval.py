@@ -30,8 +30,7 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 
 YES = Choice(id="yes", label="yes, this once")
 NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
-_NOTHING_CHOSEN = "Nothing is chosen for you: press a number, then enter."
-_FOR_GOOD = "This can't be undone. "
+_FOR_GOOD = "This can't be undone."
 NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
 
 
@@ -55,7 +54,7 @@ def approval_question(event: ApprovalRequested) -> Question:
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
         why=f"Asks because {revealed(event.why)}." if event.why else "",
         repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
-        hint=f"{warning}{_NOTHING_CHOSEN}" if is_risky else "",
+        hint=warning,
         choices=(*choices, NO_BECAUSE, NO_AND_STOP),
         preselected=None if is_risky else 0,
         interrupts=True,

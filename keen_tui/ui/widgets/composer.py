@@ -238,8 +238,9 @@ class Prompt(TextArea):
 
     def go_on(self, text: str) -> None:
         """Write this at the cursor: it was typed while something else had the keys."""
-        self._insert(self._pastes.fold(text))
-        self.is_typed = False
+        if text:
+            self._insert(self._pastes.fold(text))
+            self.is_typed = False
 
     def complete(self, start: int, end: int, text: str) -> None:
         """Put `text` in the place of the columns from `start` to `end` of the cursor's row."""

@@ -209,12 +209,26 @@ class _Layout:
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []
         if self._state.nudged:
-            arrows = f"{self._glyphs.up} or {self._glyphs.down}"
-            text = f"Nothing is chosen yet: press {arrows}, then enter."
-            return [*rows, cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)]
-        if question.hint and fold.hint:
-            rows += self._limited(question.hint, fold.why or 1)
+            return [*rows, self._nudge()]
+        hint = " ".join(filter(None, (self._how_to_choose(), question.hint)))
+        if hint and fold.hint:
+            rows += self._limited(hint, fold.why or 1)
         return rows
+
+    def _nudge(self) -> Text:
+        """What to press instead of enter, in the words that there is room for."""
+        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
+        text = f"Nothing is chosen yet: press {arrows}, then enter."
+        if len(text) > self._inner:
+            text = f"Press {arrows}, then enter."
+        return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
+
+    def _how_to_choose(self) -> str:
+        """Which keys choose, at a question that came on its own and chooses nothing; "" at others."""
+        if not self._question.interrupts or self._question.preselected is not None:
+            return ""
+        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
+        return f"Press {arrows}, then enter." if self._state.in_a_sentence else "Press a number, then enter."
 
     def _limited(self, text: str, most: int) -> list[Text]:
         """Text in at most so many rows, with a sign where something is left out."""
