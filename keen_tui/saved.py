@@ -9,7 +9,7 @@ from typing import Any, TextIO, cast
 
 from keen_tui.agent.history_desk import export_session, fork_session
 from keen_tui.choices import ExportFormat
-from keen_tui.errors import ConfigError
+from keen_tui.errors import ConfigError, StorageFailed
 from keen_tui.history import SavedSession
 from keen_tui.plain import clean
 from keen_tui.storage.peek import glance
@@ -58,10 +58,10 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
     """The session that the flags name, a copy of it with --fork; None for a new one.
 
     Raises:
-        ConfigError: there is none yet. StorageFailed: there is none of that name, or it can't be read.
+        ConfigError: there is none yet, or none of that name. StorageFailed: it can't be read.
     """
     if "resume" in given:
-        session = glance(store.path_of(given["resume"]))
+        session = glance(_named(store, given["resume"]))
     elif "go_on" in given:
         newest = store.newest(Path.cwd())
         if newest is None:
@@ -70,6 +70,14 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
     else:
         return None
     return glance(fork_session(store, store.path_of(session.id), Path.cwd())) if "fork" in given else session
+
+
+def _named(store: SessionStore, session_id: str) -> Path:
+    """The file of the session that the command line names: a wrong name is a mistake in there."""
+    try:
+        return store.path_of(session_id)
+    except StorageFailed as unknown:
+        raise ConfigError(str(unknown)) from unknown
 
 
 def _turns(row: SavedSession) -> str:

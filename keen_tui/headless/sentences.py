@@ -80,11 +80,17 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
         how = "stopped" if end.reason == "interrupted" else "failed"
-        return f"Turn {how}: {end.detail} Nothing was run."
+        return f"Turn {how}: {_as_sentence(end.detail)} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
-    calls = "1 finished call is" if end.calls == 1 else f"{end.calls} finished calls are"
+    calls = "1 call is" if end.calls == 1 else f"{end.calls} calls are"
     if kept_in:
         fate = f"kept; files changed: {files}. keen-tui --resume {kept_in} goes on, /retry there or -p TEXT."
     else:
         fate = f"lost with this process; files changed: {files}."
-    return f"Turn incomplete: {end.detail} {calls} {fate}"
+    return f"Turn incomplete: {_as_sentence(end.detail)} {calls} {fate}"
+
+
+def _as_sentence(detail: str) -> str:
+    """The words with a full stop: those of a server may have none."""
+    words = detail.strip()
+    return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -47,7 +47,7 @@ def turn_begins(event: TurnStarted) -> Iterator[str]:
     if event.text is not None:
         yield f"Turn {event.turn} begins."
     elif event.recovering:
-        yield f"Turn {event.turn} goes on from {counted(event.recovering, 'finished call')}."
+        yield f"Turn {event.turn} goes on from {counted(event.recovering, 'call')}."
     else:
         yield f"Turn {event.turn} begins again."
 
@@ -119,7 +119,7 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
             yield from _detail(event)
             changed = len(event.turn_memory.files_changed)
             files = f", {counted(changed, 'changed file')}" if changed else ""
-            yield f"Kept: {counted(event.calls, 'finished call')}{files}, {size(event.trace_bytes)}."
+            yield f"Kept: {counted(event.calls, 'call')}{files}, {size(event.trace_bytes)}."
             yield from _not_kept(lost_words)
             yield from _ways_on(event)
         case TurnError():
@@ -177,7 +177,7 @@ def memory_words(memory: TurnMemory) -> str:
 def kept_words(pending: PendingState) -> str:
     """What an incomplete turn keeps, as a sentence."""
     memory = memory_words(turn_memory(pending.facts))
-    kept = f"Kept: {counted(pending.calls, 'finished call')}, {size(pending.trace_bytes)}"
+    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}"
     return f"{kept}; {memory}." if memory else f"{kept}."
 
 

@@ -24,6 +24,8 @@ class _Tip(Struct, frozen=True):
     id: str
     words: str
     is_due: Callable[[UiState, UiState], bool]
+    is_over: Callable[[UiState], bool] = lambda state: False
+    """Whether what it is about is gone."""
 
 
 def _broke_off(before: UiState, after: UiState) -> bool:
@@ -53,6 +55,7 @@ _TIPS: Final = (
         "{retry} goes on after every break: a lost connection, a limit, your own {stop}. Leaving the program "
         "loses the kept calls, unless the settings say durable = true in [pending].",
         _broke_off,
+        lambda state: state.pending is None,
     ),
     _Tip(
         "memory",
@@ -64,6 +67,7 @@ _TIPS: Final = (
         "modes",
         "{next_mode} changes what runs without asking; /permissions tells what does.",
         _asks_again,
+        lambda state: state.approval is None,
     ),
     _Tip(
         "details",
@@ -84,6 +88,7 @@ class Tips:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._given = _kept(file)
+        self._shown: _Tip | None = None
 
     def next(self, before: UiState, after: UiState) -> str | None:
         """What to say now: "" for nothing any more, None to leave it as it is."""
@@ -91,7 +96,9 @@ class Tips:
             return ""
         tip = next((tip for tip in _TIPS if tip.id not in self._given and tip.is_due(before, after)), None)
         if tip is None:
-            return "" if len(after.turns) > len(before.turns) else None
+            is_over = self._shown is not None and self._shown.is_over(after)
+            return "" if is_over or len(after.turns) > len(before.turns) else None
+        self._shown = tip
         self._given.append(tip.id)
         keys = {
             each: shown(each)

@@ -191,7 +191,7 @@ async def test_an_incomplete_turn_is_exit_code_3_and_says_what_is_lost(program: 
     (program.home / "settings.toml").write_text("retry_attempts = 1\n")
     run = await program.ask(script, "-p", "hi", "--mode", "auto")
     assert run.code == 3
-    assert "1 finished call" in run.err
+    assert "1 call is" in run.err
     assert "a.py" in run.err
 
 

@@ -125,11 +125,11 @@ async def test_a_session_is_resumed_by_the_beginning_of_its_id(desk: Desk) -> No
 async def test_an_id_that_names_no_session_or_several_says_so_and_begins_none(desk: Desk) -> None:
     known = [await desk.session_of("first"), await desk.session_of("second")]
     several = await desk.ask("hi", "--resume", known[0][:2])
-    assert (several.code, several.out) == (1, "")
+    assert (several.code, several.out) == (2, "")
     assert all(session_id in several.err for session_id in known)
     for wrong in ("nope", "../../etc/passwd", ""):
         unknown = await desk.ask("hi", "--resume", wrong)
-        assert unknown.code == 1
+        assert unknown.code == 2
         assert f"no session {wrong!r}" in unknown.err
     assert sorted(await desk.ids()) == sorted(known)
 
@@ -354,7 +354,7 @@ async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(desk: 
     desk.script += [Reply([WRITE, FAIL]), CUT]
     run = await desk.ask("write it")
     assert run.code == 3
-    assert "2 finished calls are lost with this process; files changed: a.py." in run.err
+    assert "2 calls are lost with this process; files changed: a.py." in run.err
     await desk.session_of("go on", "--continue")
     assert desk.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
 
@@ -380,7 +380,7 @@ async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(desk: De
     run = await desk.ask("write it")
     (session_id,) = await desk.ids()
     assert run.code == 3
-    assert "2 finished calls are kept; files changed: a.py." in run.err
+    assert "2 calls are kept; files changed: a.py." in run.err
     assert f"keen-tui --resume {session_id}" in run.err
     assert "lost" not in run.err
     assert await desk.session_of("go on", "--resume", session_id) == session_id

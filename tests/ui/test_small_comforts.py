@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.display import CommandDisplay
-from keen_tui.events import ShellFinished, ShellStarted
+from keen_tui.events import QueueChanged, ShellFinished, ShellStarted
 from keen_tui.measures import counted
+from keen_tui.memory.pending import PendingState
 from keen_tui.messages import ToolResult, TurnMemory
 from tests.support import story
 from tests.support.changes import turn_three
@@ -232,3 +233,25 @@ async def test_who_unfolds_or_selects_with_the_mouse_goes_on_writing(tmp_path: P
         await driver.until(lambda: driver.screen.transcript.has_selection)
         await driver.type("ft")
         assert driver.written == "draft"
+
+
+async def test_up_brings_back_what_was_cleared_before_what_is_queued(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), story.incomplete(1), QueueChanged(texts=("queued",)))
+        await driver.type("half a thought")
+        await driver.press("ctrl+c")
+        await driver.until_shown("up brings it back")
+        await driver.press("up")
+        assert driver.written == "half a thought"
+        assert ("withdraw_queued",) not in driver.session.calls
+
+
+async def test_the_chip_of_retry_is_not_filled_while_discarding_is_asked(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        driver.session.pending = PendingState(calls=1)
+        await driver.play(story.started(1, "go"), story.incomplete(1))
+        assert driver.screen.transcript.key_chip_visible
+        await driver.press("ctrl+x")
+        await driver.until(lambda: not driver.screen.transcript.key_chip_visible)
+        await driver.press("escape")
+        await driver.until(lambda: driver.screen.transcript.key_chip_visible)

@@ -222,9 +222,11 @@ class Stage(Screen[None]):
         self.question_pane.ask(question)
         self.composer.display = False
         self.add_class("-asks")
+        self.transcript.set_asked(True)
 
     def close_question(self) -> None:
         """Give the composer its place back."""
+        self.transcript.set_asked(False)
         self.composer.display = True
         self.set_focus(self.prompt)
         self.question_pane.close()

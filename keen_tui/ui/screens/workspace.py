@@ -171,7 +171,7 @@ class WorkspaceScreen(
         """Clear a composer that is written in while nothing runs. False: there is nothing to clear."""
         if self.session.running or not self.prompt.has_focus or not self.prompt.text.strip():
             return False
-        self.prompt.put_away()
+        self.prompt.clear_away()
         self.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
         return True
 

@@ -72,6 +72,8 @@ class Document:
         self.look = look
         self.breath = False
         self.live_output = False
+        self.asked = False
+        """Whether a question is open: then the key to press is there."""
         self.labelled: Callable[[str], str] = str
         """Gives a text of the user's with labels for the long pastes in it."""
         self.entries: list[Entry] = []
@@ -267,6 +269,11 @@ class Document:
             self._forget_lines(self.entries[index])
         return ticking
 
+    def redraw_end(self) -> None:
+        """Redraw the last block, whose chip depends on `asked`."""
+        if self.entries:
+            self._changed(len(self.entries) - 1)
+
     def redraw_running(self) -> None:
         """Redraw the blocks whose height depends on `live_output`."""
         for index, entry in enumerate(self.entries):
@@ -353,6 +360,7 @@ class Document:
             breath=self.breath,
             live_output=self.live_output,
             labelled=self.labelled,
+            asked=self.asked,
         )
 
     def _draw(self, index: int, entry: Entry) -> None:

@@ -93,7 +93,7 @@ def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> l
 def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list[Line]:
     """The block that shows the way on: what is kept, what is not, and the two keys."""
     changed = len(end.turn_memory.files_changed)
-    kept = [counted(end.calls, "finished call")]
+    kept = [counted(end.calls, "call")]
     kept += [counted(changed, "changed file")] if changed else []
     lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
     if block.lost_words == 1:
@@ -105,17 +105,17 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
         *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
         *_detail(end, scene, "wait-wash"),
         [],
-        _labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
-        _labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
+        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
+        *_labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
         [],
     ]
     first = len(rows)
     full = end.reason == "context"
     if full:
-        rows.append(_key_row(scene, *COMPACT, "has earlier turns summarised; then retry", True))
+        rows += _key_rows(scene, *COMPACT, "has earlier turns summarised; then retry", not scene.asked)
     rows += [
-        _key_row(scene, shown("retry"), "retry", _RETRIES, not full),
-        _key_row(
+        *_key_rows(scene, shown("retry"), "retry", _RETRIES, not full and not scene.asked),
+        *_key_rows(
             scene,
             shown("discard"),
             "discard",
@@ -124,7 +124,8 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
         ),
         [],
     ]
-    return [_washed(row, scene, is_chip=number == first) for number, row in enumerate(rows)]
+    chip = -1 if scene.asked else first
+    return [_washed(row, scene, is_chip=number == chip) for number, row in enumerate(rows)]
 
 
 def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
@@ -191,17 +192,14 @@ def _detail(end: TurnIncomplete | TurnError, scene: Scene, on: str | None) -> li
     return [[*scene.look.gutter(on=on), *row.segments] for row in wrap(runs, scene.look.prose)]
 
 
-def _labelled(label: str, words: str, scene: Scene) -> list[Segment]:
+def _labelled(label: str, words: str, scene: Scene) -> list[list[Segment]]:
+    """A label and what it stands for, in as many rows as that takes."""
     styles = scene.look.styles
-    indent = " " * TEXT_EDGE
-    room = scene.look.width - VERB_COLUMN - 2
-    return [
-        Segment((indent + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash")),
-        Segment(cut(words, room, scene.look.glyphs.more), styles("text", on="wait-wash")),
-    ]
+    left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash"))]
+    return _beside(left, VERB_COLUMN, Segment(words, styles("text", on="wait-wash")), scene)
 
 
-def _key_row(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> list[Segment]:
+def _key_rows(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> list[list[Segment]]:
     """Key, verb and consequence in three columns. Only the chip is filled."""
     styles = scene.look.styles
     wash = styles("text", on="wait-wash")
@@ -209,15 +207,21 @@ def _key_row(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> l
         styles("on-wait", on="wait-fill", bold=True) if is_chip else styles("text", on="wait-wash", bold=True)
     )
     label = f" {key} "
-    room = scene.look.width - EFFECT_COLUMN - 2
-    return [
+    left = [
         Segment(" " * TEXT_EDGE, wash),
         Segment(label, chip),
         Segment(" " * max(VERB_COLUMN - TEXT_EDGE - len(label), 1), wash),
         Segment(verb, styles("text", on="wait-wash", bold=is_chip)),
         Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
-        Segment(cut(effect, room, scene.look.glyphs.more), styles("soft", on="wait-wash")),
     ]
+    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), scene)
+
+
+def _beside(left: list[Segment], column: int, words: Segment, scene: Scene) -> list[list[Segment]]:
+    """What stands left of a column, and the words in it, broken into rows where they are too long."""
+    first, *more = wrap([words], max(scene.look.width - column - 2, 1))
+    indent = Segment(" " * column, scene.look.styles("text", on="wait-wash"))
+    return [[*left, *first.segments], *([indent, *row.segments] for row in more)]
 
 
 def _washed(row: Sequence[Segment], scene: Scene, *, is_chip: bool) -> Line:

@@ -16,7 +16,7 @@ class Scene(Struct, frozen=True):
 
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
     newest output under a running call. A block that is not `unfolded` may show an `excerpt`. `labelled` gives
-    a text with labels for the long pastes in it.
+    a text with labels for the long pastes in it. While something is `asked` no other key is the one to press.
     """
 
     look: Look
@@ -27,6 +27,7 @@ class Scene(Struct, frozen=True):
     breath: bool = False
     live_output: bool = False
     labelled: Callable[[str], str] = str
+    asked: bool = False
 
     @property
     def running_glyph(self) -> str:

@@ -69,6 +69,13 @@ class Transcript(FindingView):
             self._document.redraw_running()
             self._settle()
 
+    def set_asked(self, asked: bool) -> None:
+        """Tell whether a question is open: the key to press next is there then, and not here."""
+        if asked != self._document.asked:
+            self._document.asked = asked
+            self._document.redraw_end()
+            self._settle()
+
     def begin(self) -> None:
         """The blocks shown next are another conversation: nothing is unfolded, and it stands at its end."""
         self._document.clear()

@@ -84,6 +84,7 @@ class Prompt(TextArea):
         self.suggested = ""
         """What was suggested and not sent yet."""
         self._is_suggestion = False
+        self._was_cleared = False
         self.queue_waits = False
         self.is_typed = False
         """Whether the newest change of the text was the user's own writing."""
@@ -176,7 +177,7 @@ class Prompt(TextArea):
             return
         if select or not self.cursor_at_first_line:
             super().action_cursor_up(select)
-        elif self.queue_waits and not self.text:
+        elif self.queue_waits and not self.text and not self._was_cleared:
             self.post_message(self.QueuedWanted())
         else:
             self._recall(-1)
@@ -192,8 +193,13 @@ class Prompt(TextArea):
     def put_away(self) -> None:
         """Empty the prompt; what was written is the newest of the history."""
         self.keep(self.text)
-        self._draft = ""
+        self._draft, self._was_cleared = "", False
         self.clear()
+
+    def clear_away(self) -> None:
+        """Empty the prompt; up brings what was written back, before anything that waits in the queue."""
+        self.put_away()
+        self._was_cleared = True
 
     def remember(self, texts: Sequence[str]) -> None:
         """Put these before what was sent so far."""
@@ -296,7 +302,7 @@ class Prompt(TextArea):
             return
         if self._place == len(self._sent):
             self._draft = self.text
-        self._place = place
+        self._place, self._was_cleared = place, False
         self._show(self._draft if place == len(self._sent) else self._sent[place])
 
 

@@ -143,7 +143,7 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
 
 def _kept(pending: PendingState) -> str:
     memory = turn_memory(pending.facts)
-    kept = f"Kept: {counted(pending.calls, 'finished call')}, {size(pending.trace_bytes)}."
+    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}."
     files = ", ".join(clean(path) for path in memory.files_changed[:5])
     more = len(memory.files_changed) - 5
     return f"{kept} Changed: {files}{f' and {more} more' if more > 0 else ''}." if files else kept

@@ -176,7 +176,7 @@ def test_the_incomplete_block_tells_what_is_kept_and_the_two_keys() -> None:
         "▌",
         "▌ ▲ Turn incomplete   the connection was lost after 41 s",
         "▌",
-        "▌   kept       4 finished calls, 1 changed file, 18.2 kB",
+        "▌   kept       4 calls, 1 changed file, 18.2 kB",
         "▌   not kept   the 17 words above that were still streaming",
         "▌",
         "▌    ctrl+r    retry     goes on from the last result; no call runs twice",
@@ -321,3 +321,19 @@ def test_in_a_wide_terminal_the_ends_of_a_row_stay_together() -> None:
     assert row[107] == "▸"
     reasoning = ReasoningBlock(turn=1, step=1, text="Hm.", seconds=1.0, open=False)
     assert rows(reasoning, scene)[0][107] == "▸"
+
+
+def test_in_a_narrow_terminal_the_words_of_an_incomplete_turn_are_broken_not_cut() -> None:
+    shown = rows(incomplete_block(), replace(SCENE, look=look(width=60), last=True))
+    words = " ".join(" ".join(row.strip("▌ ") for row in shown).split())
+    assert "…" not in words
+    assert "goes on from the last result; no call runs twice" in words
+    assert "the 17 words above that were still streaming" in words
+
+
+def test_while_something_is_asked_the_chip_is_not_filled() -> None:
+    scene = replace(SCENE, last=True)
+    assert sum(line.chip for line in draw_block(incomplete_block(), scene)) == 1
+    asked = draw_block(incomplete_block(), replace(scene, asked=True))
+    filled = SCENE.look.styles("on-wait", on="wait-fill", bold=True)
+    assert not any(line.chip or filled in [segment.style for segment in line.segments] for line in asked)
