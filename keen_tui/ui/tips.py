@@ -55,7 +55,7 @@ _TIPS: Final = (
         "{retry} goes on after every break: a lost connection, a limit, your own {stop}. Leaving the program "
         "loses the kept calls, unless the settings say durable = true in [pending].",
         _broke_off,
-        lambda state: state.pending is None,
+        lambda state: state.pending is None or state.running,
     ),
     _Tip(
         "memory",
