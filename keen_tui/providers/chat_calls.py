@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from keen_tui.messages import NativeMessage, ToolCall
 from keen_tui.providers.arguments import UniqueIds, parse_arguments, sendable_name
+from keen_tui.providers.json_extent import JsonExtent
 from keen_tui.providers.json_fields import text_of
 from keen_tui.providers.wire_text import mended, mended_json
 
@@ -25,6 +26,8 @@ class _Draft(Struct):
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
+    extent: JsonExtent = field(default_factory=JsonExtent)
+    looked_at: int = 0
 
     @property
     def raw(self) -> str:
@@ -32,7 +35,12 @@ class _Draft(Struct):
 
     @property
     def is_whole(self) -> bool:
-        return bool(self.raw.strip()) and parse_arguments(self.raw)[1] is None
+        """Whether the arguments are a whole JSON object. Each piece is looked at once, however often this
+        is asked."""
+        for piece in self.pieces[self.looked_at :]:
+            self.extent.feed(piece)
+        self.looked_at = len(self.pieces)
+        return self.extent.is_closed
 
 
 class CallAssembly:
@@ -40,6 +48,8 @@ class CallAssembly:
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._drafts: list[_Draft] = []
+        self._by_index: dict[int, list[_Draft]] = {}
+        self._next_index = 0
         self._ids = UniqueIds(taken_ids)
 
     def __bool__(self) -> bool:
@@ -73,21 +83,21 @@ class CallAssembly:
         place = index if isinstance(index, int) and not isinstance(index, bool) else None
         draft = self._candidate(place, call_id)
         if draft is None or _begins_new(draft, call_id, name, piece):
-            behind_all = max((each.index for each in self._drafts), default=-1) + 1
-            draft = _Draft(behind_all if place is None else place)
+            draft = _Draft(self._next_index if place is None else place)
+            self._next_index = max(self._next_index, draft.index + 1)
             self._drafts.append(draft)
+            self._by_index.setdefault(draft.index, []).append(draft)
         return draft
 
     def _candidate(self, index: int | None, call_id: str) -> _Draft | None:
         """The newest draft that a fragment may belong to: by index, by id where one index serves several
         calls or there is none, or simply the last one."""
-        newest_first = self._drafts[::-1]
-        if index is not None:
-            newest_first = [draft for draft in newest_first if draft.index == index]
-        same_id = [draft for draft in newest_first if call_id and draft.id == call_id]
-        if index is None and call_id:
-            newest_first = []
-        return next(iter(same_id or newest_first), None)
+        here = self._drafts if index is None else self._by_index.get(index, [])
+        if call_id:
+            same_id = next((draft for draft in reversed(here) if draft.id == call_id), None)
+            if same_id or index is None:
+                return same_id
+        return here[-1] if here else None
 
     def _finished(self, draft: _Draft, cut_off: bool) -> tuple[ToolCall, NativeMessage]:
         raw = draft.raw

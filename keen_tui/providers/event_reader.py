@@ -14,6 +14,11 @@ DOCUMENT_LIMIT = 65_536
 """Bytes read of a body that is no stream, to find the error it may hold."""
 
 
+LONG = 262_144
+"""Bytes or characters from which on the work is done in a thread: on the event loop it would be felt."""
+
+_BOM = b"\xef\xbb\xbf"
+
 QUOTE_LIMIT = 200
 """Characters of an unreadable event that are shown."""
 
@@ -27,7 +32,8 @@ class EventReader:
         self._server = server
         self._decoder = SseDecoder()
         self._head = b""
-        self._is_stream = False
+        self._has_begun = False
+        self._has_events = False
         self._ended = False
 
     async def read(self, limit: float) -> Sequence[ServerSentEvent] | None:
@@ -52,24 +58,33 @@ class EventReader:
         if piece is None:
             self._ended = True
             return self._last()
-        if not self._is_stream:
-            self._head += piece
-            if self._looks_like_document():
-                raise await self._document_error()
-        events = self._decoder.feed(piece)
-        if events:
-            self._is_stream, self._head = True, b""
+        if not self._has_begun:
+            await self._look_at_beginning(piece)
+        events = await self._decoded(piece)
+        self._has_events = self._has_events or bool(events)
         return events
+
+    async def _look_at_beginning(self, piece: bytes) -> None:
+        """Look at the first bytes that say something. Raises ProviderError when they are not of a stream:
+        none of its lines begins with these."""
+        self._head = (self._head + piece).removeprefix(_BOM).lstrip()
+        self._has_begun = not _BOM.startswith(self._head)
+        if self._head[:1] in (b"<", b"{", b"["):
+            raise await self._document_error()
+        if self._has_begun:
+            self._head = b""
+
+    async def _decoded(self, piece: bytes) -> Sequence[ServerSentEvent]:
+        """The events that end in this piece; where they are long they are read in a thread."""
+        if self._decoder.held + len(piece) > LONG:
+            return await asyncio.to_thread(self._decoder.feed, piece)
+        return self._decoder.feed(piece)
 
     def _last(self) -> Sequence[ServerSentEvent]:
         last = self._decoder.finish()
-        if not last and self._head.strip() and not self._is_stream_by_type:
+        if self._has_begun and not (last or self._has_events or self._is_stream_by_type):
             raise ReplyUnreadable(f"{self._server} sent something that isn't a stream of events.")
         return last
-
-    def _looks_like_document(self) -> bool:
-        """No line of an event stream begins with these."""
-        return self._head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"<", b"{", b"[")
 
     async def _document_error(self) -> Exception:
         async for piece in self._body:
@@ -79,7 +94,7 @@ class EventReader:
         try:
             document = json.loads(self._head)
         except ValueError:
-            if self._head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
+            if self._head.startswith(b"<"):
                 return ReplyUnreadable(
                     f"{self._server} sent a page instead of a reply.", advice="Check the base URL."
                 )

@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, assert_never
 
 from keen_tui.choices import Api
 from keen_tui.config import is_loopback
@@ -24,7 +25,7 @@ from keen_tui.models import Identity
 from keen_tui.providers.arguments import ReplayedIds
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.encoding import Encoder
-from keen_tui.providers.event_reader import EventReader
+from keen_tui.providers.event_reader import LONG, EventReader
 from keen_tui.providers.images import (
     IMAGES,
     holds_images,
@@ -46,6 +47,9 @@ AFTER_FINISH = 5.0
 
 AFTER_CLOSE = 0.25
 """Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
+
+
+Result = TypeVar("Result")
 
 
 class OpenStream(Protocol):
@@ -139,16 +143,17 @@ class HttpProvider(ABC):
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """One model call, as `Provider.stream_step` says."""
         assembly = self._assembly(request)
-        in_body = False
+        in_body, received = False, 0
         try:
             async with AsyncExitStack() as stack:
                 reader = await self._open(stack, request)
                 in_body = True
                 while (events := await self._read(reader, assembly)) is not None:
                     for event in events:
-                        for part in assembly.take(event):
+                        received += len(event.data)
+                        for part in await _done(partial(assembly.take, event), len(event.data)):
                             yield part
-            reply = assembly.finish()
+            reply = await _done(assembly.finish, received)
         except Exception as error:
             raise self._errors.translated(error, in_body=in_body) from None
         yield reply
@@ -367,6 +372,11 @@ class HttpProvider(ABC):
     def _trusts_environment(self) -> bool:
         """Whether the proxies of the environment are used: they have no business with loopback."""
         return not is_loopback(self.connection.base_url)
+
+
+async def _done(work: Callable[[], Result], size: int) -> Result:
+    """What the work gives, on `size` characters. Where they are many it is done in a thread."""
+    return work() if size < LONG else await asyncio.to_thread(work)
 
 
 def _is_of_user(message: NativeMessage) -> bool:

@@ -147,8 +147,7 @@ class ResponsesAssembly:
         self._response_id = response_id
 
     def _take_arguments(self, event: Mapping[str, Any]) -> None:
-        item = self._items.of(event)
-        item.arguments = text_of(event.get("arguments")) or item.arguments + text_of(event.get("delta"))
+        self._items.of(event).add_arguments(text_of(event.get("delta")), text_of(event.get("arguments")))
 
     def _take_delta(self, event: Mapping[str, Any], kind: str) -> list[StepText | StepReasoning]:
         item, part = self._items.of(event), (kind, _place(event))

@@ -28,8 +28,15 @@ class OutputItem(Struct, eq=False):
     id: str = ""
     type: str = ""
     done: Mapping[str, Any] | None = None
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
     texts: dict[PartKey, list[str]] = field(default_factory=dict)
+
+    def add_arguments(self, piece: str, whole: str) -> None:
+        """Keep a streamed piece of the arguments, or the whole of them in its place."""
+        if whole:
+            self.arguments = [whole]
+        else:
+            self.arguments.append(piece)
 
     def add_text(self, part: PartKey, piece: str) -> str:
         """Keep a streamed piece of a part, and give it back."""
@@ -58,6 +65,8 @@ class OutputItems:
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._items: list[OutputItem] = []
+        self._by_index: dict[int, list[OutputItem]] = {}
+        self._next_index = 0
         self._ids = UniqueIds(taken_ids)
 
     def __bool__(self) -> bool:
@@ -96,11 +105,11 @@ class OutputItems:
 
     def _add(self, event: Mapping[str, Any], body: Mapping[str, Any]) -> OutputItem:
         place = _place(event)
-        behind_all = max((item.index for item in self._items), default=-1) + 1
-        item = OutputItem(
-            behind_all if place is None else place, text_of(body.get("id")), text_of(body.get("type"))
-        )
+        index = self._next_index if place is None else place
+        item = OutputItem(index, text_of(body.get("id")), text_of(body.get("type")))
+        self._next_index = max(self._next_index, index + 1)
         self._items.append(item)
+        self._by_index.setdefault(index, []).append(item)
         return item
 
     def _newest(
@@ -108,10 +117,14 @@ class OutputItems:
     ) -> OutputItem | None:
         """The newest item at the index of the event, rather one with that id."""
         place = _place(event)
-        found = [item for item in self._items[::-1] if place in (None, item.index)]
-        if ending is not None:
-            found = [item for item in found if _may_end(item, ending)]
-        return next((item for item in found if item_id and item.id == item_id), next(iter(found), None))
+        here = self._items if place is None else self._by_index.get(place, [])
+        newest: OutputItem | None = None
+        for item in reversed(here):
+            if ending is None or _may_end(item, ending):
+                if not item_id or item.id == item_id:
+                    return item
+                newest = newest or item
+        return newest
 
     def _whole(self) -> list[OutputItem]:
         """The items that can be sent. Reasoning is worth nothing without the item it led to."""
@@ -129,7 +142,7 @@ class OutputItems:
         body: dict[str, Any] = {**mended_json(item.done), "type": item.type}
         if item.type != "function_call":
             return body, None
-        raw = mended(_arguments(body.get("arguments")) or item.arguments)
+        raw = mended(_arguments(body.get("arguments")) or "".join(item.arguments))
         arguments, problem = parse_arguments(raw, cut_off=cut_off)
         if body.get("status") == "incomplete":
             arguments, problem = {}, problem or parse_arguments("", cut_off=True)[1]

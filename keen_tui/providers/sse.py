@@ -35,6 +35,11 @@ class SseDecoder:
         self._name = ""
         self._data: list[str] = []
 
+    @property
+    def held(self) -> int:
+        """Bytes of the line that has not ended yet."""
+        return len(self._line)
+
     def feed(self, piece: bytes) -> list[ServerSentEvent]:
         """The events that end in this piece."""
         return [event for line in self._lines(piece) if (event := self._read(line))]

@@ -29,6 +29,7 @@ PARTS: Mapping[str, str] = {
     "resize": "resize",
     "sandbox": "sandbox",
     "sessions": "sessions",
+    "replies": "big_replies",
     "soak": "soak",
 }
 """The modules of the parts, each with a function `rows`."""
