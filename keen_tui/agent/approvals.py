@@ -122,7 +122,7 @@ class Approvals:
 
     async def _remember(self, turn: int, scope: Scope, verdict: Verdict) -> None:
         """Keep what a yes allows beyond this call."""
-        if scope == "session" and verdict.grant_key:
+        if scope == "session" and verdict.grant and verdict.grant_key:
             self._granted.add(verdict.grant_key)
         if scope == "workspace" and verdict.saves and self._allowances:
             try:
@@ -222,6 +222,8 @@ def _in_words(grant: Grant) -> str:
     kind, subject = grant
     if kind == "command":
         return subject
+    if kind == "unheld":
+        return "all commands, without a sandbox"
     return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
 
 

@@ -50,7 +50,7 @@ class Session(SessionWork):
     async def _tell_of_sandbox(self) -> None:
         found = await self._agent.toolbox.sandbox.found()
         name = found.sandbox.name if found.sandbox else ""
-        self._publish(SandboxFound(name=name, reason=found.reason))
+        self._publish(SandboxFound(name=name, reason=found.sentence))
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""

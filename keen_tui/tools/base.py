@@ -43,7 +43,9 @@ class Access(Struct, frozen=True, kw_only=True):
     file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
     `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule;
-    `risks` are marked when it asks. `is_own_code`: a write to what this program is loaded from.
+    `risks` are marked when it asks. `unheld` says why a command runs in no sandbox although one was wanted,
+    "" where it runs in one or the user turned it off. `is_own_code`: a write to what this program is loaded
+    from.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -56,6 +58,7 @@ class Access(Struct, frozen=True, kw_only=True):
     mentions: tuple[tuple[str, ...], ...] = ()
     sandboxed: bool = False
     insists: str = ""
+    unheld: str = ""
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
 

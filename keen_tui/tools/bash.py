@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.masking import KeysTakenOut
@@ -23,7 +25,7 @@ from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import run_command
 from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
-from keen_tui.tools.sandbox.probe import SandboxFinder
+from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.shell.shown_parts import shown_parts
@@ -83,8 +85,9 @@ class Bash:
         if not 1 <= timeout <= LONGEST_TIMEOUT:
             raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
 
-        sandbox = (await self._sandbox.found()).sandbox
-        access, parts = await asyncio.to_thread(self._looked_into, command, sandbox is not None)
+        found = await self._sandbox.found()
+        sandbox = found.sandbox
+        access, parts = await asyncio.to_thread(self._looked_into, command, found)
 
         def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
             return lambda on_output: self._run(command, timeout, on_output, held_by)
@@ -96,8 +99,9 @@ class Bash:
             outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
         )
 
-    def _looked_into(self, command: str, sandboxed: bool) -> tuple[Access, tuple[PartDisplay, ...]]:
-        access = judged(command, self._workspace, sandboxed=sandboxed)
+    def _looked_into(self, command: str, found: Found) -> tuple[Access, tuple[PartDisplay, ...]]:
+        access = judged(command, self._workspace, sandboxed=found.sandbox is not None)
+        access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)
 
     async def _run(

@@ -19,12 +19,14 @@ Grant = tuple[str, str]
 """What "allow this kind for the session" allows: a kind of access, and where or what."""
 
 _EDITS_HERE: Grant = ("write", "workspace")
+_UNHELD: Grant = ("unheld", "commands")
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
     """What to do with a call; the texts are for the question, or for the model (`refusal`).
 
-    `grant` says what "allow this kind" would allow, None where that is not offered; `saves` are the commands
+    `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
+    allowed before, nothing is asked. `saves` are the commands
     that can be allowed for good in this workspace. Where it `is_risky` neither is offered, and no answer may
     be chosen for the person.
     """
@@ -69,9 +71,7 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
         return _PLAN_REFUSAL
     if rule := allowed.rules.first("ask", access):
         return _ruled(access, rule)
-    if mode == "auto":
-        return ALLOW
-    verdict = _judged(mode, access, allowed)
+    verdict = _unheld(access) if mode == "auto" else _judged(mode, access, allowed)
     return ALLOW if verdict.grant_key in allowed.granted else verdict
 
 
@@ -87,6 +87,20 @@ def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
     if not access.inside:
         return _path(access, access.concern or "it is outside the workspace")
     return ALLOW if access.kind == "read" or mode == "auto-edit" else _edit(access)
+
+
+def _unheld(access: Access) -> Verdict:
+    """In auto everything runs, but outside a sandbox only what the user wanted to run there."""
+    if not access.unheld or access.reads_only:
+        return ALLOW
+    return Verdict(
+        decision="ask",
+        question="Run this command without a sandbox?",
+        why=f"there is no sandbox here: {access.unheld}",
+        grant=None if is_risky(access) else "run all commands without a sandbox in this session",
+        grant_key=_UNHELD,
+        is_risky=is_risky(access),
+    )
 
 
 def is_risky(access: Access) -> bool:

@@ -27,10 +27,15 @@ _INSIDE_CODE = 42
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The sandbox, or in a sentence why there is none; "" where none is wanted."""
+    """The sandbox, or why there is none; "" where none is wanted."""
 
     sandbox: Sandbox | None
     reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The reason as a sentence for a person."""
+        return f"No sandbox: {self.reason}." if self.reason else ""
 
 
 OFF = Found(sandbox=None)
@@ -79,7 +84,7 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
     sandbox. A workspace that can't be protected has each of its commands refused, with the reason.
     """
     if policy.objection:
-        return Found(sandbox=None, reason=f"No sandbox: {policy.objection}.")
+        return Found(sandbox=None, reason=policy.objection)
     reasons = []
     with _folder_of_our_own(policy) as folder:
         trial = policy.moved_to(folder)
@@ -90,7 +95,7 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
                 reasons.append(problem)
             else:
                 return Found(sandbox=candidate(policy))
-    return Found(sandbox=None, reason=f"No sandbox: {', and '.join(reasons)}.")
+    return Found(sandbox=None, reason=", and ".join(reasons))
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.choices import Mode
 from keen_tui.tools.base import Access, CommandPart
@@ -24,6 +25,10 @@ COMMAND = Access(kind="command", subject="make test")
 COMMAND_READS = Access(kind="command", subject="ls", parts=(CommandPart(words=("ls",)),))
 SANDBOXED = Access(kind="command", subject="make test", sandboxed=True)
 
+UNHELD = Access(kind="command", subject="make test", unheld="bubblewrap is not installed")
+UNHELD_READS = replace(COMMAND_READS, unheld="bubblewrap is not installed")
+UNHELD_RISKY = replace(UNHELD, insists="it removes all files that it finds")
+
 TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     # access          plan      ask      auto-edit  auto
     (READ, "allow", "allow", "allow", "allow"),
@@ -37,6 +42,8 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     (COMMAND, "refuse", "ask", "ask", "allow"),
     (COMMAND_READS, "refuse", "allow", "allow", "allow"),
     (SANDBOXED, "refuse", "ask", "allow", "allow"),
+    (UNHELD, "refuse", "ask", "ask", "ask"),
+    (UNHELD_READS, "refuse", "allow", "allow", "allow"),
 ]
 
 
@@ -51,6 +58,20 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
 )
 def test_what_each_mode_lets_run(mode: Mode, access: Access, decision: Decision) -> None:
     assert judge(mode, access, Allowed()).decision == decision
+
+
+def test_commands_without_a_sandbox_are_asked_about_once_a_session_in_auto() -> None:
+    verdict = judge("auto", UNHELD, Allowed())
+    assert verdict.question == "Run this command without a sandbox?"
+    assert verdict.why == "there is no sandbox here: bubblewrap is not installed"
+    assert verdict.grant == "run all commands without a sandbox in this session"
+    assert verdict.grant_key
+    allowed = Allowed(granted={verdict.grant_key})
+    for access in (UNHELD, UNHELD_RISKY):
+        assert judge("auto", access, allowed).decision == "allow"
+    assert judge("ask", UNHELD, allowed).decision == "ask"
+    risky = judge("auto", UNHELD_RISKY, Allowed())
+    assert (risky.decision, risky.grant, risky.is_risky) == ("ask", None, True)
 
 
 def test_the_table_knows_all_modes() -> None:

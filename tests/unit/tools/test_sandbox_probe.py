@@ -65,7 +65,8 @@ def test_a_sandbox_that_does_not_work_says_why(policy: Policy, argv: Argv, said:
 def test_there_is_none_where_it_would_hold_nothing(workspace: str, said: str) -> None:
     policy = policy_for(Path(workspace), Path("/home/u"), (Path("/home/u/.config/keen-tui"),), {})
     found = find_sandbox(policy, os.environ)
-    assert found == Found(sandbox=None, reason=f"No sandbox: {said}.")
+    assert found == Found(sandbox=None, reason=said)
+    assert found.sentence == f"No sandbox: {said}."
 
 
 def test_there_is_none_where_keen_is_loaded_from_the_workspace_itself() -> None:
@@ -132,9 +133,14 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
         ("bubblewrap", 1, "npm error code EAI_AGAIN", "network"),
         ("bubblewrap", 1, "psycopg: connection refused", "network"),
         ("bubblewrap", 128, "fatal: Unable to create '.git/index.lock': Read-only file system", "read-only"),
-        ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "not permit"),
-        ("bubblewrap", 128, "fatal: not a git repository (or any of the parent directories)", "not show"),
-        ("landlock", 1, "touch: cannot touch 'x': Permission denied", "keeps from it"),
+        ("bubblewrap", 1, "unshare: unshare failed: Operation not permitted", "blocked what it does"),
+        (
+            "bubblewrap",
+            128,
+            "fatal: not a git repository (or any of the parent directories)",
+            "files the sandbox hides",
+        ),
+        ("landlock", 1, "touch: cannot touch 'x': Permission denied", "blocked a file"),
         (
             "landlock",
             1,
