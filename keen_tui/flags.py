@@ -153,7 +153,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const=False,
         dest="sandbox",
-        help="run commands without the sandbox",
+        help="run commands without the sandbox; auto needs it where there is none",
     )
     work.add_argument(
         "--memory",

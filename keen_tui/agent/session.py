@@ -47,6 +47,11 @@ class Session(SessionWork):
             self._meter.start()
             self._beside(self._tell_of_sandbox())
 
+    async def missing_sandbox(self) -> str:
+        """Why commands have no sandbox here; "" where they have one, or where the user turned it off."""
+        found = await self._agent.toolbox.sandbox.found()
+        return "" if found.sandbox else found.reason
+
     async def _tell_of_sandbox(self) -> None:
         found = await self._agent.toolbox.sandbox.found()
         name = found.sandbox.name if found.sandbox else ""

@@ -14,7 +14,7 @@ from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.bus import Subscription
 from keen_tui.choices import Output
-from keen_tui.errors import OutputFailed, SessionInUse
+from keen_tui.errors import ConfigError, OutputFailed, SessionInUse
 from keen_tui.events import (
     Compacted,
     EndEvent,
@@ -64,11 +64,13 @@ async def run_prompt(
     what an incomplete turn leaves outlives this process. `notices` are said before the turn.
 
     Raises:
+        ConfigError: mode auto without a sandbox that was not turned off.
         SessionInUse: another program has that session. StorageFailed: it can't be read.
         OutputFailed: `out` can't be written. The turn was stopped then.
     """
     past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
     try:
+        await _require_sandbox(session)
         await history.begin()
         if opening:
             await _open(history, opening)
@@ -87,6 +89,15 @@ async def run_prompt(
         if problem := await history.close():
             note(problem, err)
     return exit_code(printer.end)
+
+
+async def _require_sandbox(session: Session) -> None:
+    """Nobody is there to be asked whether commands may run without one."""
+    if session.mode == "auto" and (reason := await session.missing_sandbox()):
+        raise ConfigError(
+            f"Mode auto runs commands in a sandbox, and there is none here: {reason}. "
+            "Add --no-sandbox to run them without one, or use --mode auto-edit."
+        )
 
 
 async def _print_turn(reader: Subscription, history: HistoryDesk, printer: Printer, out: TextIO) -> None:

@@ -24,6 +24,7 @@ from keen_tui.events import (
 from keen_tui.providers.registry import APIS
 from tests.support.agent import LIMIT
 from tests.support.faults import DONE
+from tests.support.jail import flags_of_auto
 from tests.support.saving import Place, gone, pending_files, place
 
 each_api = pytest.mark.parametrize("api", APIS)
@@ -64,7 +65,7 @@ async def killed_in_the_middle(here: Place, settings: str) -> str:
     environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "keen_tui", "-p", "u1", "--mode", "auto", "--model", "scripted",
-        "--api", here.api, "--base-url", here.server.base_url,
+        "--api", here.api, "--base-url", here.server.base_url, *flags_of_auto(),
         cwd=here.workspace,
         env=environ | {"KEEN_HOME": str(here.home), "PYTHONPATH": str(Path.cwd())},
         stdout=asyncio.subprocess.DEVNULL,

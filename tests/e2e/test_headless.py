@@ -70,6 +70,22 @@ async def test_the_cost_is_known_where_the_price_is(program: Program) -> None:
     }
 
 
+async def test_mode_auto_without_a_sandbox_has_to_be_asked_for(program: Program) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Done.")])]
+    async with ModelServer(script) as server:
+        flags = ("--base-url", server.base_url, "--model", "m", "-p", "hi", "--mode", "auto")
+        home = str(program.workspace)  # no sandbox protects a home folder from commands that work in it
+        refused = await program.run(*flags, HOME=home)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == (
+            "keen-tui: Mode auto runs commands in a sandbox, and there is none here: the workspace holds "
+            "your home folder. Add --no-sandbox to run them without one, or use --mode auto-edit.\n"
+        )
+        assert not server.requests
+        assert (await program.run(*flags, "--no-sandbox", HOME=home)).code == 0
+    assert (program.workspace / "ran").exists()
+
+
 async def test_the_prompt_can_come_from_standard_input(program: Program) -> None:
     async with ModelServer([Reply([Say("Ok.")])]) as server:
         run = await program.run("--base-url", server.base_url, "--model", "m", "-p", stdin="from a pipe")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder, problem_of
+from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of
 from keen_tui.tools.workspace import Workspace
 
 PYTHON = os.path.realpath(sys.executable)
@@ -42,6 +43,13 @@ SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
     "bubblewrap": _bubblewrap,
     "landlock": _landlock,
 }
+
+
+@cache
+def flags_of_auto() -> tuple[str, ...]:
+    """What `--mode auto` needs beside it on this machine: nothing where there is a sandbox for commands."""
+    policy = policy_for(Path("/nonexistent/work"), Path("/nonexistent/home"), (), os.environ)
+    return () if find_sandbox(policy, os.environ).sandbox else ("--no-sandbox",)
 
 
 class Jail:

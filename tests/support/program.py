@@ -14,6 +14,7 @@ from typing import Any
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer
 from tests.support.agent import LIMIT
+from tests.support.jail import flags_of_auto
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Program:
             "-m",
             "keen_tui",
             *arguments,
+            *(flags_of_auto() if "auto" in arguments else ()),
             cwd=self.workspace,
             env=kept | {"KEEN_HOME": str(self.home)} | environ,
             stdin=stdin,
