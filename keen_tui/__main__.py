@@ -70,6 +70,8 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.trusting import settle_trust
 
         settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
+    if has_person and _is_work(given):
+        _settle_left_running()
     if is_plain or not has_person:
         from keen_tui.cli import run
 
@@ -83,6 +85,19 @@ def _start(arguments: Sequence[str]) -> int:
         from keen_tui.screen import run_on_screen
 
         return run_on_screen(given)
+
+
+def _settle_left_running() -> None:
+    """Ask about commands that a killed program left running, if there may be any."""
+    from keen_tui.home import data_folder
+
+    folder = data_folder(os.environ) / "running"
+    if not os.path.isdir(folder) or not os.listdir(folder):  # noqa: PTH112, PTH208 - before the first paint
+        return
+    from keen_tui.tools.orphans.question import settle_left_running
+    from keen_tui.trusting import forget_typed
+
+    settle_left_running(folder, sys.stdin, sys.stdout, lambda: forget_typed(sys.stdin))
 
 
 def _require_folder() -> None:

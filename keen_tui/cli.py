@@ -14,7 +14,7 @@ from typing import Any
 from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, KeenError, ModelMissing
 from keen_tui.flags import command_of
-from keen_tui.home import home_folder
+from keen_tui.home import data_folder, home_folder
 from keen_tui.loading import load_all
 from keen_tui.log import begin_log
 from keen_tui.masking import keep_secrets_of, masked
@@ -130,15 +130,19 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     from keen_tui.headless.standard_input import read_prompt, with_data
     from keen_tui.providers.registry import build_provider
     from keen_tui.saved import asked_for
+    from keen_tui.tools.orphans.question import sentences
+    from keen_tui.tools.orphans.records import FOLDER, left_running
     from keen_tui.wiring import build_chooser, build_saved_session, build_store
 
     require_writable(sys.stdout)
     choice = build_chooser(os.environ).choice(settings)
     provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
     asked = read_prompt(given["prompt"], sys.stdin)
-    prompt = with_data(_with_command(asked.text), asked.data)
+    text = _with_command(asked.text) if given["prompt"].startswith("/") else asked.text
+    prompt = with_data(text, asked.data)
     store = build_store(os.environ)
     opening = asked_for(given, store)
+    left = sentences(left_running(data_folder(os.environ) / FOLDER))
 
     async def run() -> int:
         session, history = build_saved_session(
@@ -153,7 +157,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
             history,
             opening=opening.id if opening else "",
             keeps_pending=settings.pending_durable,
-            notices=tuple(filter(None, (problem, asked.notice))),
+            notices=(*filter(None, (problem, asked.notice)), *left),
         )
 
     return asyncio.run(run())
@@ -161,8 +165,6 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
 def _with_command(prompt: str) -> str:
     """The text of the user's own command that the prompt calls, else the prompt as it is."""
-    if not prompt.startswith("/"):
-        return prompt
     from keen_tui.custom_commands import CustomCommand, expanded
     from keen_tui.ui.commands import SlashCommands
     from keen_tui.workplaces import all_commands

@@ -34,7 +34,7 @@ def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: Te
     trust = Trust(environ)
     if project is None or trust.said(folder, project) is not None:
         return
-    _forget_typed(keys)
+    forget_typed(keys)
     out.write(_question(folder, project))
     out.flush()
     answer = keys.readline()
@@ -43,7 +43,7 @@ def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: Te
     trust.say(folder, project, trusted=answer.strip().casefold() in ("y", "yes"))
 
 
-def _forget_typed(keys: TextIO) -> None:
+def forget_typed(keys: TextIO) -> None:
     """What was typed before the question was there is no answer to it."""
     if keys.isatty():
         termios.tcflush(keys.fileno(), termios.TCIFLUSH)

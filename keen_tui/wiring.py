@@ -24,6 +24,8 @@ from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.file_names import FileNames
+from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
 from keen_tui.tools.search import Searcher
@@ -116,6 +118,7 @@ def build_saved_session(
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
     """
     keeper = TurnKeeper()
+    guard().records = data_folder(environ) / RUNNING
     session = build_session(
         settings,
         workspace,

@@ -13,9 +13,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.tools.confined_process import ConfinedProcess, start_confined
+from keen_tui.tools.orphans.guard import guard
+from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, signal_others
 from keen_tui.tools.output_pipe import output_pipe
-from keen_tui.tools.sandbox.base import Launch
-from keen_tui.tools.strays import MARK, can_find_strays, end_strays, signal_others
+from keen_tui.tools.sandbox.base import Launch, in_thread
 
 DRAIN_SECONDS = 0.2
 """How long output is still read after the shell has ended, when something else holds the pipe."""
@@ -49,20 +50,22 @@ async def run_command(
     """Run it to its end; stdout and stderr come to `on_output` in order of arrival, in a
     thread that reads them.
 
-    It ends with the command's own process: what it left in the background is killed, also what made a
-    session of its own, and a pipe that something still holds is not waited for. A time-out sends SIGTERM
-    first; None is no limit. Cancelling kills everything at once.
+    Nothing of it outlives this program, killed or not. It ends with the command's own process: what it left
+    in the background is killed, also what made a session of its own, and a pipe that something still holds
+    is not waited for. A time-out sends SIGTERM first; None is no limit. Cancelling kills everything at once.
 
     Raises:
         OSError: it can't be started.
     """
     mark = secrets.token_hex(8)
-    async with output_pipe(on_output) as (writable, drained):
+    watching = guard().command(mark, launch.argv[-1])
+    async with in_thread(watching) as watched, output_pipe(on_output) as (writable, drained):
         try:
             process = await _started(launch, folder, {**launch.environ, MARK: mark}, writable)
         finally:
             os.close(writable)
         try:
+            watched.started(process.pid)
             timed_out = not await _ended_within(process, timeout)
             if timed_out:
                 await _terminate(process, wrapped=launch.wrapped)

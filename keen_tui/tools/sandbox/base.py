@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.policy import Policy
 
 Argv = tuple[str, ...]
+Entered = TypeVar("Entered")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def in_thread(wrapping: AbstractContextManager[Launch]) -> AsyncIterator[Launch]:
+async def in_thread(wrapping: AbstractContextManager[Entered]) -> AsyncIterator[Entered]:
     """Enter and leave it in a thread. It is left also when whoever enters it is cancelled meanwhile."""
     entering = asyncio.create_task(asyncio.to_thread(wrapping.__enter__))
     try:

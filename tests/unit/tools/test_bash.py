@@ -17,7 +17,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment
-from keen_tui.tools.strays import can_find_strays, end_strays
+from keen_tui.tools.orphans.strays import can_find_strays, end_strays
 from tests.support.agent import LIMIT
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench

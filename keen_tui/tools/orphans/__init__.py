@@ -1,0 +1,1 @@
+"""Commands that would outlive the program: a watcher kills them, else the next start finds them."""

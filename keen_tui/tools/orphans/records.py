@@ -1,0 +1,111 @@
+"""What a start finds of commands whose program and whose watcher were both killed.
+
+Each running command has a small file; one whose program is gone was left behind, with or without processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from keen_tui.disk.folders import make_private
+from keen_tui.tools.orphans.strays import can_find_strays, end_group, end_strays, living, start_of
+
+FOLDER: Final = "running"
+"""In the data folder."""
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """A command while it runs: `leader` is its first process and leads its group; `start` and `program_start`
+    tell these processes from later ones with their numbers, `boot` from those of before the last boot."""
+
+    boot: str
+    program: int
+    program_start: str
+    leader: int
+    start: str
+    mark: str
+    command: str
+
+    def write(self, folder: Path) -> Path:
+        """Write it; gives the file. It is not synced: no process outlives a crash of the system. Raises
+        OSError."""
+        make_private(folder)
+        file = folder / f"{self.mark}.json"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(file, flags, 0o600), "wb") as opened:
+            opened.write(msgspec.json.encode(self))
+        return file
+
+
+class LeftRunning(Struct, frozen=True):
+    """A command of a program that was killed, and its processes."""
+
+    command: str
+    pids: tuple[int, ...]
+    record: Record
+    file: Path
+
+    def end(self) -> None:
+        """Kill all of it."""
+        if can_find_strays():
+            end_strays(self.record.leader, self.record.mark, self.record.start)
+        else:
+            end_group(self.record.leader)
+        self.forget()
+
+    def forget(self) -> None:
+        """Leave it, and don't find it again."""
+        with suppress(OSError):
+            self.file.unlink()
+
+
+def left_running(folder: Path) -> tuple[LeftRunning, ...]:
+    """The commands that other programs left here. What has ended since is forgotten. MUST NOT raise."""
+    found = [(record, file, _pids(record)) for record, file in _records(folder) if not _has_program(record)]
+    for _, file, pids in found:
+        if not pids:
+            with suppress(OSError):
+                file.unlink()
+    return tuple(LeftRunning(record.command, pids, record, file) for record, file, pids in found if pids)
+
+
+def boot_id() -> str:
+    """Another text after each boot; "" where that can't be known."""
+    try:
+        return _BOOT_ID.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _records(folder: Path) -> Iterator[tuple[Record, Path]]:
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - at every start
+    except OSError:
+        return
+    for file in (folder / name for name in names if name.endswith(".json")):
+        with suppress(OSError, msgspec.MsgspecError):
+            if file.is_file() and not file.is_symlink():
+                yield msgspec.json.decode(file.read_bytes(), type=Record), file
+
+
+def _has_program(record: Record) -> bool:
+    return (
+        record.boot == boot_id() and bool(record.start) and start_of(record.program) == record.program_start
+    )
+
+
+def _pids(record: Record) -> tuple[int, ...]:
+    if record.boot != boot_id() or not record.start:
+        return ()
+    if can_find_strays():
+        return tuple(sorted(living(record.leader, record.mark, record.start)))
+    return (record.leader,) if start_of(record.leader) == record.start else ()

@@ -1,0 +1,137 @@
+"""Processes that a command left behind, in its group or outside, found by a mark in their environment.
+
+Only where /proc shows processes as files, which is Linux; elsewhere a process group is all there is. This
+imports next to nothing: the watcher is a program of its own, which has to start quickly.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+
+MARK = "KEEN_TUI_COMMAND"
+"""Environment variable that holds a random text for each command; its descendants inherit it."""
+
+_QUIET_LOOKS = 2
+"""Looks without a new find that end the search: for the moment of its exec a process is invisible."""
+
+
+def can_find_strays() -> bool:
+    """Whether this system shows the environment of processes as files."""
+    return os.path.exists("/proc/self/environ")  # noqa: PTH110 - see above
+
+
+def start_of(pid: int) -> str:
+    """When a living process started, as a text that tells it from later ones with its number; "" for none."""
+    if not can_find_strays():
+        with os.popen(f"ps -o lstart= -p {int(pid)} 2>/dev/null") as told:
+            return told.read().strip().replace(" ", "_")
+    status = _status(pid)
+    return status[19] if status and status[0] not in "ZX" else ""
+
+
+def end_strays(group: int, mark: str, start: str = "") -> int:
+    """Kill every living process of the group or with the mark, their children, and what they fork meanwhile;
+    says how many. A group whose leader did not start at `start` is another one by now; "" for not known."""
+    ended: set[int] = set()
+    quiet = 0
+    while quiet < _QUIET_LOOKS:
+        found = living(group, mark, start) - ended
+        for pid in found:
+            kill(pid)
+        ended |= found
+        quiet = 0 if found else quiet + 1
+    return len(ended)
+
+
+def end_group(group: int) -> None:
+    """Kill a process group."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass  # nobody is left in it
+
+
+def kill(pid: int) -> None:
+    """Kill a process."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass  # it has ended
+
+
+def signal_others(leader: int, number: signal.Signals) -> None:
+    """Send a signal to the processes of a group, but not to its leader."""
+    for pid in _processes():
+        status = _status(pid)
+        if pid != leader and status and _is_in(leader, status):
+            try:
+                os.kill(pid, number)
+            except OSError:
+                pass  # it has ended
+
+
+def living(group: int, mark: str, start: str = "") -> set[int]:
+    """The living processes of a command: its group, those with its mark, and the children of all these."""
+    variable = f"{MARK}={mark}".encode()
+    leader = _status(group) if start else None
+    if leader and leader[19] != start:
+        group = 0
+    found: set[int] = set()
+    children: dict[int, list[int]] = {}
+    for pid in _processes():
+        status = _status(pid)
+        if not status or status[0] in "ZX":
+            continue
+        children.setdefault(int(status[1]), []).append(pid)
+        if (group and _is_in(group, status)) or variable in _environ(pid):
+            found.add(pid)
+    return _with_children(found, children)
+
+
+def _with_children(found: Iterable[int], children: dict[int, list[int]]) -> set[int]:
+    all_found, left = set(found), list(found)
+    while left:
+        more = [pid for pid in children.get(left.pop(), ()) if pid not in all_found]
+        all_found.update(more)
+        left += more
+    return all_found
+
+
+def _processes() -> Iterable[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - see above
+    except OSError:
+        return ()
+
+
+def _status(pid: int) -> list[str] | None:
+    """The fields of a process behind its name: state, parent, group, session, ...; the 20th is its start."""
+    text = _content(f"/proc/{pid}/stat").decode("utf-8", "replace")
+    return text.rpartition(")")[2].split() or None
+
+
+def _is_in(group: int, status: list[str]) -> bool:
+    """Whether it lives and is of the group. A zombie is of a group, but does not live."""
+    return int(status[2]) == group and status[0] not in "ZX"
+
+
+def _environ(pid: int) -> list[bytes]:
+    return _content(f"/proc/{pid}/environ").split(b"\0")
+
+
+def _content(file: str) -> bytes:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        pieces = []
+        while piece := os.read(descriptor, 65_536):
+            pieces.append(piece)
+        return b"".join(pieces)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

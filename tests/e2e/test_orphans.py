@@ -1,0 +1,131 @@
+"""No command outlives the program, also when that is killed; where one does, the next start finds it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from keen_tui.demo.model_server import ModelServer
+from keen_tui.demo.script import Call, Reply, Say
+from keen_tui.tools.sandbox.landlock import landlock_version
+from tests.support.agent import LIMIT
+from tests.support.processes import called_with
+from tests.support.program import Program, Run
+
+BWRAP = Path("/opt/bwrap/usr/bin")
+"""Where some machines keep a bubblewrap beside their PATH."""
+
+STRAYS = "sleep {0}1 & setsid sleep {0}2 & (setsid sleep {0}3 &) & env -i setsid sleep {0}4 & sleep {0}5"
+"""In the group, in a session of its own, given up by its parent, without an environment, the last."""
+
+
+@dataclass
+class Running:
+    """A program in the middle of a command; `name` is in the command lines of all its processes."""
+
+    program: Program
+    server: ModelServer
+    process: asyncio.subprocess.Process
+    name: str
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("--base-url", self.server.base_url, "--model", "m", "--mode", "auto")
+
+    @property
+    def left(self) -> list[int]:
+        return called_with(f"sleep {self.name}")
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def kill_with_watcher(self) -> None:
+        """As where the system ends both, or can't have a watcher."""
+        for pid in called_with("orphans/watcher.py"):
+            if _parent(pid) == self.process.pid:
+                os.kill(pid, signal.SIGKILL)
+        self.process.kill()
+
+
+@asynccontextmanager
+async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]:
+    name = f"600.{os.getpid()}{folder.stat().st_ino}"
+    script = [Reply([Call("bash", {"command": STRAYS.format(name)})]), *[Reply([Say("Ok.")])] * 3]
+    path = f"{BWRAP}:{os.environ['PATH']}" if sandbox == "bubblewrap" else os.environ["PATH"]
+    async with ModelServer(script) as server:
+        program = Program(folder)
+        flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi")
+        process = await program.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), PATH=path)
+        running = Running(program, server, process, name)
+        try:
+            await until(lambda: len(running.left) >= 5)
+            yield running
+        finally:
+            for pid in running.left:
+                os.kill(pid, signal.SIGKILL)
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(4 * LIMIT):
+        while not holds():
+            await asyncio.sleep(0.05)
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def require(sandbox: str) -> None:
+    """Skip where this machine has no such sandbox."""
+    if sandbox == "bubblewrap" and not (BWRAP / "bwrap").exists():
+        pytest.skip(f"no bubblewrap in {BWRAP}")
+    if sandbox == "landlock" and not landlock_version():
+        pytest.skip("this kernel has no Landlock")
+
+
+@pytest.mark.parametrize("sandbox", ["none", "landlock", "bubblewrap"])
+async def test_what_runs_ends_with_a_program_that_is_killed(tmp_path: Path, sandbox: str) -> None:
+    require(sandbox)
+    async with running(tmp_path, sandbox) as at_work:
+        at_work.kill()
+        await at_work.process.wait()
+        await until(lambda: not at_work.left)
+
+
+async def test_the_next_start_tells_what_was_left_and_kills_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as at_work:
+        at_work.kill_with_watcher()
+        await at_work.process.wait()
+        run: Run = await at_work.program.run(*at_work.flags, "-p", "again", "--output", "json")
+        assert run.code == 0
+        assert "is still running: sleep" in run.err
+        assert "To end it: kill -9 " in run.err
+        (record,) = run.records
+        assert any("still running" in notice for notice in record["notices"])
+        named = {int(word) for word in run.err.partition("kill -9 ")[2].split()}
+        assert named == set(at_work.left), "all of them, also those that hide, and none is killed"
+
+
+async def test_nothing_is_told_of_what_has_ended_or_of_programs_at_work(tmp_path: Path) -> None:
+    async with running(tmp_path) as at_work:
+        beside = await at_work.program.run(*at_work.flags, "-p", "beside")
+        assert "still running" not in beside.err
+        at_work.kill()
+        await at_work.process.wait()
+        await until(lambda: not at_work.left)
+        after = await at_work.program.run(*at_work.flags, "-p", "after")
+        assert "still running" not in after.err
+        assert list((at_work.program.home / "running").iterdir()) == []

@@ -1,0 +1,99 @@
+"""What a start finds of commands that a killed program left running, and what a person can say to that."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from keen_tui.tools.orphans.question import settle_left_running
+from keen_tui.tools.orphans.records import Record, boot_id, left_running
+from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, start_of
+
+pytestmark = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """A command that was left running."""
+    with subprocess.Popen(("sleep", "600"), env={MARK: "abc"}, start_new_session=True) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def record(process: subprocess.Popen[bytes]) -> Record:
+    """What its program, which has ended, wrote down."""
+    with subprocess.Popen(("true",)) as program:
+        program_start = start_of(program.pid)
+    return Record(
+        boot=boot_id(), program=program.pid, program_start=program_start or "1", leader=process.pid,
+        start=start_of(process.pid), mark="abc", command="make serve\nmore",
+    )  # fmt: skip
+
+
+def answered(folder: Path, answer: str) -> tuple[str, list[str]]:
+    """What is asked, and what was dropped before, when this is typed."""
+    out, order = io.StringIO(), []
+    settle_left_running(folder, io.StringIO(answer), out, lambda: order.append(out.getvalue()))
+    return out.getvalue(), order
+
+
+def test_a_yes_ends_it(tmp_path: Path, process: subprocess.Popen[bytes], record: Record) -> None:
+    record.write(tmp_path)
+    said, dropped = answered(tmp_path, "y\n")
+    assert f"make serve   (process {process.pid})" in said
+    assert "[y/N]" in said
+    assert dropped == [""], "what was typed before the question is no answer to it"
+    assert process.wait() == -9
+    assert left_running(tmp_path) == ()
+
+
+@pytest.mark.parametrize("answer", ["\n", "n\n", "yesterday\n"])
+def test_anything_else_leaves_it_for_good(
+    tmp_path: Path, process: subprocess.Popen[bytes], record: Record, answer: str
+) -> None:
+    record.write(tmp_path)
+    assert "won't ask about it again" in answered(tmp_path, answer)[0]
+    assert process.poll() is None
+    assert answered(tmp_path, "y\n") == ("", [])
+
+
+def test_where_nobody_answers_it_is_asked_again(tmp_path: Path, record: Record) -> None:
+    record.write(tmp_path)
+    assert answered(tmp_path, "")[0] == answered(tmp_path, "")[0] != ""
+
+
+def test_only_what_is_left_of_this_boot_is_found(
+    tmp_path: Path, process: subprocess.Popen[bytes], record: Record
+) -> None:
+    others = (
+        replace(record, boot="another"),
+        replace(record, leader=os.getpid(), start="1", mark="b"),
+        replace(record, program=os.getpid(), program_start=start_of(os.getpid())),
+    )
+    for number, other in enumerate(others):
+        other.write(tmp_path / str(number))
+        assert left_running(tmp_path / str(number)) == ()
+    assert process.poll() is None
+    assert not list((tmp_path / "0").iterdir()), "it is forgotten"
+    assert list((tmp_path / "2").iterdir()), "a program at work still needs it"
+
+
+def test_a_group_that_is_another_one_by_now_is_left_alone(process: subprocess.Popen[bytes]) -> None:
+    assert end_strays(process.pid, "another mark", start="1") == 0
+    assert process.poll() is None
+
+
+def test_damage_in_the_folder_stops_no_start(tmp_path: Path, record: Record) -> None:
+    record.write(tmp_path)
+    (tmp_path / "a.json").write_bytes(b"{")
+    (tmp_path / "b.json").mkdir()
+    (tmp_path / "c.json").symlink_to("/dev/zero")
+    assert len(left_running(tmp_path)) == 1
+    assert left_running(tmp_path / "nowhere") == ()
