@@ -20,6 +20,7 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 """The answers that allow a call, and how far they go."""
 
 STAY = Choice(id="stay", label="stay")
+KEEP = Choice(id="keep", label="no, keep everything as it is")
 RETRY = Choice(id="retry", label="no, retry it first", consequence="it goes on from the last result")
 
 _CARRIED: Mapping[PolicyName, str] = {
@@ -78,12 +79,12 @@ def discard_question(pending: PendingState) -> Question:
         lines=(
             "Question: Discard the incomplete turn?",
             kept_words(pending),
-            "Files stay as they are. Later turns will know which files it changed.",
+            "The files keep their changes; later turns are told which ones.",
         ),
         choices=(
-            Choice(id="discard", label="yes, discard", consequence="its calls can't be resumed"),
+            KEEP,
             RETRY,
-            Choice(id="stay", label="no, keep it"),
+            Choice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
         ),
     )
 
@@ -93,7 +94,7 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
     if running:
         later = "the turn can be retried later" if durable else "the turn can't be resumed later"
         lines = ("A turn is running. Leaving stops it; what it did to files stays.",)
-        choices: tuple[Choice, ...] = (Choice(id="leave", label="leave", consequence=later), STAY)
+        choices: tuple[Choice, ...] = (KEEP,)
     else:
         fate = (
             "It is kept on the disk, so it can be retried when the session is opened again."
@@ -102,8 +103,9 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
         )
         later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
         lines = (*((kept_words(pending),) if pending else ()), f"{fate} Files stay as they are.")
-        choices = (RETRY, Choice(id="leave", label="leave", consequence=later), STAY)
-    return Question(lines=("Question: Leave Keen TUI?", *lines), choices=choices)
+        choices = (KEEP, RETRY)
+    leave = Choice(id="leave", label="yes, leave", consequence=later)
+    return Question(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
 
 
 def replace_question(pending: PendingState, title: str, *, running: bool) -> Question:
@@ -111,7 +113,7 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
     go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
     return Question(
         lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
-        choices=(go_on, STAY) if running else (RETRY, go_on, STAY),
+        choices=(KEEP, go_on) if running else (KEEP, RETRY, go_on),
     )
 
 

@@ -15,7 +15,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("escape",),
         label="Stop the turn",
         hint="stop",
-        help="stops the turn; a second esc clears the composer",
+        help="declines what is asked; else stops the turn; twice clears the composer",
     ),
     Action(
         id="retry",
@@ -272,6 +272,12 @@ ACTIONS: tuple[Action, ...] = (
         label="Stop, then leave",
         help="copies what is selected, else stops or puts away what is written; again within 2 s leaves",
         listed=False,
+    ),
+    Action(
+        id="suspend",
+        keys=("ctrl+z",),
+        label="Suspend",
+        help="gives the terminal back to the shell; fg brings Keen back. A running turn waits meanwhile",
     ),
     Action(
         id="leave",

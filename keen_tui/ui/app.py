@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from textual import events
+from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -78,6 +78,7 @@ class KeenApp(App[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+p", "command_palette", show=False, priority=True, id="palette"),
         Binding("f1", "help_on_page", show=False, id="help"),
+        Binding("ctrl+z", "suspend", show=False, priority=True, id="suspend"),
     ]
     TITLE = "Keen TUI"
 
@@ -200,6 +201,17 @@ class KeenApp(App[str | None]):
     def _back_to_workspace(self) -> None:
         while self.screen is not self.workspace and len(self.screen_stack) > 1:
             self.pop_screen()
+
+    def action_suspend(self) -> None:
+        """Give the terminal back to the shell, until that brings the program back."""
+        can_suspend = getattr(self._driver, "suspend_job", None)
+        if can_suspend is None or not can_suspend():
+            self.workspace.say("No shell is waiting behind Keen, so it can't be suspended.")
+
+    @on(Driver.SignalResume)
+    def _redraw(self) -> None:
+        """The terminal was somebody else's: everything is drawn anew."""
+        self.refresh(layout=True)
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())

@@ -20,12 +20,14 @@ _OTHER_NAMES: Final = {
     "pgdn": "pagedown",
     "del": "delete",
     "ins": "insert",
+    "_": "underscore",
+    "/": "slash",
 }
 _MOVING: Final = ("up", "down", "left", "right", "home", "end", "pageup", "pagedown")
 _NAMED: Final = (*_MOVING, "escape", "enter", "tab", "shift+tab", "space", "backspace", "delete", "insert")
 _SENT: Final = re.compile(
     rf"{'|'.join(re.escape(name) for name in _NAMED)}|f([1-9]|1[0-2])|ctrl\+[a-z]|alt\+[a-z0-9]"
-    rf"|(ctrl\+|shift\+|ctrl\+shift\+)({'|'.join(_MOVING)}|delete)"
+    rf"|ctrl\+(underscore|slash)|(ctrl\+|shift\+|ctrl\+shift\+)({'|'.join(_MOVING)}|delete)"
 )
 """Keys that every terminal sends, beside single signs."""
 _SENT_BY_SOME: Final = ("shift+enter", "ctrl+enter", "alt+enter")

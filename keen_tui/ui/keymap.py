@@ -17,7 +17,13 @@ from keen_tui.ui.actions import ACTIONS, BY_ID
 NO_KEY: Final = "no_key"
 """Stands in a binding for an action that has no key: no terminal sends it."""
 
-_SHOWN: Final = {"escape": "esc", "pageup": "page up", "pagedown": "page down"}
+_SHOWN: Final = {
+    "escape": "esc",
+    "pageup": "page up",
+    "pagedown": "page down",
+    "ctrl+underscore": "ctrl+_",
+    "ctrl+slash": "ctrl+/",
+}
 
 _own: dict[str, tuple[str, ...]] = {}
 """The keys of the actions that the user gave others."""

@@ -22,6 +22,14 @@ PANE_ACTIONS: tuple[Action, ...] = (
         listed=False,
     ),
     Action(
+        id="undo_writing",
+        keys=("ctrl+underscore", "ctrl+slash"),
+        label="Undo writing",
+        where="composer",
+        help="takes back what you wrote or deleted last",
+        listed=False,
+    ),
+    Action(
         id="leave_or_delete",
         keys=("ctrl+d",),
         label="Leave",

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import selectors
+import signal
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
@@ -132,7 +133,58 @@ def _are_lines(text: str) -> bool:
 
 
 class KeenDriver(LinuxDriver):
-    """Textual's driver with that parser."""
+    """Textual's driver with that parser, and with job control as a shell knows it.
+
+    Textual stops only its own process, by a signal that can't be ignored: behind `make run` or without a
+    shell nobody could bring it back.
+    """
+
+    def start_application_mode(self) -> None:
+        """Take the terminal. It gets back the modes that it had before the program's first picture."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if skeleton.modes_before is not None:
+            self.attrs_before = skeleton.modes_before
+
+    def suspend_job(self) -> bool:
+        """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
+        again. False: there is no shell that could, so nothing was stopped."""
+        self._app.app_suspend_signal.publish(self._app)
+        self.suspend_application_mode()
+        continued: list[int] = []
+        on_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        on_continue = signal.signal(signal.SIGCONT, lambda number, _: continued.append(number))
+        try:
+            os.kill(0, signal.SIGTSTP)
+            while continued and not self._is_in_foreground():  # the shell's bg: it can't draw there
+                os.kill(0, signal.SIGTSTP)
+        finally:
+            signal.signal(signal.SIGTSTP, on_stop)
+            signal.signal(signal.SIGCONT, on_continue)
+            self._take_back()
+        return bool(continued)
+
+    def _take_back(self) -> None:
+        self._must_signal_resume = True
+        self.resume_application_mode()
+
+    def _is_in_foreground(self) -> bool:
+        try:
+            return os.tcgetpgrp(self.fileno) == os.getpgrp()
+        except OSError:  # the terminal is gone: reading it ends the program
+            return True
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """The signal came from outside. While an editor has the terminal there is nothing to give back."""
+        if self._auto_restart:
+            self.suspend_job()
+        else:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone."""
+        if self._auto_restart:
+            self.suspend_application_mode()
+            self._take_back()
 
     def run_input_thread(self) -> None:
         """Read what the terminal sends until the program ends."""

@@ -147,12 +147,34 @@ async def test_escape_goes_back_from_the_words_to_the_answers(tmp_path: Path) ->
         await driver.until(lambda: answers(driver) == [("answer", "c", True, "once", "")])
 
 
-@pytest.mark.parametrize("keys", [("4", "enter"), ("escape",)], ids=["number", "esc"])
-async def test_no_and_stop_stops_the_turn(tmp_path: Path, keys: tuple[str, ...]) -> None:
+async def test_no_and_stop_stops_the_turn(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await ask_and_wait(driver)
-        await driver.press(*keys)
+        await driver.press("4", "enter")
         await driver.until(lambda: ("stop",) in driver.session.calls)
+
+
+async def test_escape_declines_the_call_and_a_second_one_stops_the_turn(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await ask_and_wait(driver)
+        await driver.until_shown("esc declines, esc again stops the turn")
+        await driver.press("escape")
+        await driver.until(lambda: answers(driver) == [("answer", "c", False, "once", "")])
+        assert ("stop",) not in driver.session.calls
+        await driver.press("escape")
+        await driver.until(lambda: ("stop",) in driver.session.calls)
+
+
+async def test_a_later_escape_declines_the_next_call_too(tmp_path: Path) -> None:
+    now = 0.0
+    async with workspace(tmp_path, clock=lambda: now) as driver:
+        for _ in range(2):
+            await ask_and_wait(driver)
+            driver.session.calls.clear()
+            await driver.press("escape")
+            await driver.until(lambda: answers(driver) == [("answer", "c", False, "once", "")])
+            now += 60
+        assert ("stop",) not in driver.session.calls
 
 
 async def test_allow_for_the_session_is_offered_only_where_the_session_offers_it(tmp_path: Path) -> None:

@@ -251,13 +251,13 @@ async def test_a_switch_that_loses_work_asks_first(tmp_path: Path) -> None:
         await driver.until_shown("Switch to Roadrunner 2 mini?")
         assert not any(call[0] == "choose" for call in models.calls)
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("2", "enter")
+        await driver.press("3", "enter")
         await driver.until(lambda: ("choose", "roadrunner-2-mini", "", True) in models.calls)
         await opened_picker(driver)
         await driver.press("up", "enter")
         await driver.until_shown("Switch to")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("1", "enter")
+        await driver.press("2", "enter")
         await driver.until(lambda: ("retry",) in driver.session.calls)
 
 

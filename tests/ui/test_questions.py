@@ -38,7 +38,7 @@ async def test_it_stands_in_the_place_of_the_composer_until_a_number_answers(tmp
             "? Which database?",
             "1  SQLite   no server, one writer",
             "3  something else   in your own words",
-            "esc declines, ctrl+c stops the turn",
+            "esc declines, esc again stops the turn",
             "? ask waits for you",
         ):
             assert driver.shows(words), words

@@ -88,7 +88,9 @@ async def test_ctrl_x_asks_before_an_incomplete_turn_is_given_up(tmp_path: Path)
         await driver.until_shown("Discard the incomplete turn?")
         assert ("discard",) not in driver.session.calls
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("1", "enter")
+        await driver.press("enter")
+        await driver.until(lambda: driver.screen.question_pane.nudged)
+        await driver.press("3", "enter")
         await driver.until(lambda: ("discard",) in driver.session.calls)
         assert driver.screen.prompt.has_focus
 
@@ -203,7 +205,8 @@ async def test_leaving_with_pending_state_asks_and_can_retry(tmp_path: Path) -> 
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         await driver.press("enter")
         assert driver.screen.question_pane.question is not None
-        await driver.press("1", "enter")
+        await driver.until(lambda: driver.screen.question_pane.nudged)
+        await driver.press("2", "enter")
         await driver.until(lambda: ("retry",) in driver.session.calls)
         assert driver.app.return_code is None
 
@@ -213,8 +216,25 @@ async def test_leaving_with_pending_state_can_be_confirmed(tmp_path: Path) -> No
         await pend(driver)
         await driver.press("ctrl+d")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
-        await driver.press("2", "enter")
+        await driver.press("3", "enter")
         await driver.until(lambda: driver.app.return_code == 0)
+
+
+@pytest.mark.parametrize("key", ["1", "escape"])
+@pytest.mark.parametrize("way", ["ctrl+d", "ctrl+x"])
+async def test_one_key_keeps_everything_wherever_work_could_be_lost(
+    tmp_path: Path, way: str, key: str
+) -> None:
+    async with workspace(tmp_path) as driver:
+        await pend(driver)
+        await driver.press(way)
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.press(key)
+        if key == "1":
+            await driver.press("enter")
+        await driver.until(lambda: driver.screen.question_pane.question is None)
+        assert not {("discard",), ("retry",)} & {*driver.session.calls}
+        assert driver.session.pending and driver.app.return_code is None
 
 
 async def test_ctrl_d_deletes_where_something_is_written(tmp_path: Path) -> None:
@@ -304,11 +324,11 @@ async def test_a_long_paste_is_folded_and_sent_whole(tmp_path: Path) -> None:
         await driver.until(lambda: driver.written == "see [pasted: 20,000 lines]")
         await driver.press("backspace")
         assert driver.written == "see "
-        await driver.press("ctrl+z", "home", "right", "right", "right", "right", "delete")
+        await driver.press("ctrl+underscore", "home", "right", "right", "right", "right", "delete")
         assert driver.written == "see "
-        await driver.press("ctrl+z", "end", "ctrl+w")
+        await driver.press("ctrl+underscore", "end", "ctrl+w")
         assert driver.written == "see "
-        await driver.press("ctrl+z", "end", "left", "X")
+        await driver.press("ctrl+underscore", "end", "left", "X")
         assert driver.written == "see [pasted: 20,000 lines]X"
 
 

@@ -131,17 +131,18 @@ class WorkspaceScreen(
     # The turn
 
     def action_stop(self) -> None:
-        """Stop what runs; else go back to the composer; twice in a row clears it."""
+        """Decline what is asked; else stop what runs; else go back to the composer, and twice in a row clear
+        it."""
         if self.close_completions():
+            return
+        if self.leave_find() or self.question_pane.back():
             return
         question = self.question_pane.question
         again = self._again_since(self._last_escape)
         self._last_escape = self.clock()
-        if self.leave_find() or self.question_pane.back():
-            return
-        if question and question.id == ASKED:
-            self._decline()
-        elif question and question.id != APPROVAL:
+        if question and question.id in (APPROVAL, ASKED):
+            self._decline(again=again)
+        elif question:
             self.close_question()
         else:
             was_running = self.session.running
@@ -207,6 +208,10 @@ class WorkspaceScreen(
         """The next permission mode."""
         place = _MODES.index(self.session.mode)
         self.set_mode(_MODES[(place + 1) % len(_MODES)])
+
+    async def action_suspend(self) -> None:
+        """Give the terminal back to the shell."""
+        await self.app.run_action("suspend")
 
     def action_leave(self) -> None:
         """Leave; asks first where a turn runs or an incomplete one waits."""
@@ -356,9 +361,16 @@ class WorkspaceScreen(
         if asked := self.state.asked:
             self._ask_session(lambda: self.session.reply(asked.id, choice, words))
 
-    def _decline(self) -> None:
-        """esc at a question of the model; not before one can have seen it."""
-        if not self.question_pane.guarded:
+    def _decline(self, *, again: bool) -> None:
+        """esc declines what the turn asks, but not before one can have seen it; twice in a row stops the
+        turn."""
+        if again:
+            self.session.stop()
+        elif self.question_pane.guarded:
+            return
+        elif self.state.approval:
+            self._answer_approval("no", "")
+        else:
             self._reply(None)
 
     def _answer_discard(self, choice: str) -> None:

@@ -19,6 +19,7 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.lazy_lines import LazyLines
 from keen_tui.ui.transcript.lines import Line, lines_to_text
+from keen_tui.ui.widgets.asking import declining_words
 from keen_tui.ui.widgets.phrases import tool_name
 from keen_tui.ui.widgets.question import Choice, Question
 from keen_tui.ui.widgets.rows import GAP
@@ -54,7 +55,7 @@ def approval_question(event: ApprovalRequested) -> Question:
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
         why=f"Asks because {revealed(event.why)}." if event.why else "",
         repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
-        hint=warning,
+        hint=" ".join(filter(None, (warning, declining_words()))),
         choices=(*choices, NO_BECAUSE, NO_AND_STOP),
         preselected=None if is_risky else 0,
         interrupts=True,

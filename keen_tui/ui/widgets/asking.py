@@ -36,9 +36,14 @@ def asked_question(event: QuestionAsked) -> Question:
         body=_Plan(event.body) if event.body else None if is_short else _Words(question),
         preselected=None if event.body else 0,
         interrupts=True,
-        hint=f"{shown('stop')} declines, {shown('interrupt')} stops the turn",
+        hint=declining_words(),
         choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
     )
+
+
+def declining_words() -> str:
+    """What esc does at everything that a turn asks."""
+    return f"{shown('stop')} declines, {shown('stop')} again stops the turn"
 
 
 def _choice(number: int, choice: AnswerChoice) -> Choice:

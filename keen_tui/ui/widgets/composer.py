@@ -39,13 +39,18 @@ _LONG = 50_000
 """Characters of a paste that is cleaned beside the event loop."""
 
 
+_UNDO_BY_PROTOCOL = {"ctrl+shift+minus": "ctrl+underscore", "ctrl+shift+underscore": "ctrl+underscore"}
+"""How terminals with the kitty keyboard protocol name keys that all others send as one."""
+
+
 def _editing_actions() -> dict[str, str]:
-    """What the editor itself does, by key."""
+    """What the editor itself does, by key. Its key for undo suspends the program, as everywhere."""
     return {
         key.strip(): binding.action
         for binding in TextArea.BINDINGS
         if isinstance(binding, Binding)
         for key in binding.key.split(",")
+        if key.strip() != "ctrl+z"
     }
 
 
@@ -133,6 +138,10 @@ class Prompt(TextArea):
         """Begin a new line."""
         start, end = self.selection
         self._replace_via_keyboard("\n", start, end)
+
+    def action_undo_writing(self) -> None:
+        """Take the newest edit back."""
+        self.undo()
 
     def action_leave_or_delete(self) -> None:
         """Ask to leave when nothing is written, else delete what is right of the cursor."""
@@ -265,7 +274,7 @@ class Prompt(TextArea):
         Textual would look up a key only after it has bubbled to the app, or, with priority, before it
         reaches the editor: either way it acts out of turn with letters that still wait.
         """
-        if action := self._actions.get(event.key):
+        if action := self._actions.get(_UNDO_BY_PROTOCOL.get(event.key, event.key)):
             event.stop()
             event.prevent_default()
             await self.run_action(action)

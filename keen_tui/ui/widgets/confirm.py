@@ -1,4 +1,8 @@
-"""Questions that the workspace itself asks: before work is given up, and before leaving with work open."""
+"""Questions that the workspace itself asks: before work is given up, and before leaving with work open.
+
+All that could lose work have their answers in one order: keep everything (also esc), retry, then what was
+asked for. None of them is preselected.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.ui.glyphs import Glyphs
+from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import clean, counted, size
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.question import Choice, Question
@@ -23,8 +28,7 @@ REPLACE = "replace"
 IN_USE = "in use"
 MEMORY = "memory"
 
-_RETRY_FIRST = Choice(id="retry", label="stay, and retry", consequence="goes on from the last result")
-_STAY = Choice(id="stay", label="stay")
+_RETRY = Choice(id="retry", label="no, retry it first", consequence="goes on from the last result")
 
 _POLICY_CELLS = max(map(len, POLICIES))
 _CARRIED: dict[PolicyName, str] = {
@@ -35,15 +39,15 @@ _CARRIED: dict[PolicyName, str] = {
 
 
 def discard_question(pending: PendingState) -> Question:
-    """Whether the incomplete turn shall be given up."""
+    """Whether to give up the incomplete turn."""
     return Question(
         id=DISCARD,
         title="Discard the incomplete turn?",
-        body=_words(_kept(pending), "Files stay as they are. Later turns will know which files it changed."),
+        body=_words(_kept(pending), "The files keep their changes; later turns are told which ones."),
         choices=(
-            Choice(id="discard", label="yes, discard", consequence="its calls can't be resumed"),
-            Choice(id="retry", label="no, retry it", consequence="goes on from the last result"),
-            Choice(id="keep", label="no, keep it"),
+            _keep("no, keep it"),
+            _RETRY,
+            Choice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
         ),
         preselected=None,
     )
@@ -55,7 +59,7 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
     if running:
         words = _words("A turn is running. Leaving stops it; what it did to files stays.")
         later = "the turn can be retried later" if durable else "the turn can't be resumed later"
-        choices: tuple[Choice, ...] = (Choice(id="leave", label="leave", consequence=later), _STAY)
+        retry: tuple[Choice, ...] = ()
     else:
         fate = (
             "It is kept on the disk, so it can be retried when the session is opened again."
@@ -64,8 +68,15 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
         )
         words = _words(_kept(pending) if pending else "", f"{fate} Files stay as they are.")
         later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
-        choices = (_RETRY_FIRST, Choice(id="leave", label="leave", consequence=later), _STAY)
-    return Question(id=LEAVE, title="Leave Keen TUI?", body=words, choices=choices, preselected=None)
+        retry = (_RETRY,)
+    leave = Choice(id="leave", label="yes, leave", consequence=later)
+    return Question(
+        id=LEAVE,
+        title="Leave Keen TUI?",
+        body=words,
+        choices=(_keep("no, stay"), *retry, leave),
+        preselected=None,
+    )
 
 
 def switch_question(pending: PendingState, model: str) -> Question:
@@ -78,9 +89,9 @@ def switch_question(pending: PendingState, model: str) -> Question:
             "Another model can't go on with it. Files stay as they are; later turns will know them.",
         ),
         choices=(
-            Choice(id="retry", label="no, retry it first", consequence="goes on from the last result"),
+            _keep("no, keep this model"),
+            _RETRY,
             Choice(id="switch", label="yes, switch", consequence="the incomplete turn is abandoned"),
-            _STAY,
         ),
         preselected=None,
     )
@@ -92,7 +103,7 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
     `title` asks for it: "Begin a new session?". While a turn runs there is nothing to retry.
     """
     go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
-    retry = Choice(id="retry", label="no, retry it first", consequence="goes on from the last result")
+    stay = _keep("no, stay in this session")
     return Question(
         id=REPLACE,
         title=clean(title),
@@ -100,7 +111,7 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
             _kept(pending),
             "It is kept for this session only. The conversation stays saved, and files stay as they are.",
         ),
-        choices=(go_on, _STAY) if running else (retry, go_on, _STAY),
+        choices=(stay, go_on) if running else (stay, _RETRY, go_on),
         preselected=None,
     )
 
@@ -139,6 +150,11 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
         choices=(*choices, edit),
         preselected=POLICIES.index(policy),
     )
+
+
+def _keep(label: str) -> Choice:
+    """The answer that changes nothing, which is what esc does, too."""
+    return Choice(id="keep", label=label, consequence=f"{shown('stop')} does the same")
 
 
 def _kept(pending: PendingState) -> str:
