@@ -60,9 +60,8 @@ def test_the_terminal_is_given_back_and_the_draft_is_still_there(tmp_path: Path)
 def test_in_the_background_it_waits_for_the_foreground(tmp_path: Path) -> None:
     with in_a_shell(tmp_path, [Reply([Say("Hello.")])]) as terminal:
         suspend(terminal)
-        seen = len(terminal.output)
-        terminal.type("bg\r")
-        terminal.wait_for(STOPPED, since=seen)
+        terminal.type("bg; until jobs -s | grep -q keen_tui; do sleep 0.1; done; echo again' stopped'\r")
+        terminal.wait_for_screen("again stopped")
         terminal.type("fg\r")
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         terminal.type("hi\r")
@@ -78,7 +77,7 @@ def test_a_question_that_was_open_is_open_again(tmp_path: Path) -> None:
         terminal.type("fg\r")
         terminal.wait_for_screen("Run this command?", "1  yes")
         terminal.settle(0.5)
-        terminal.type("1")
+        terminal.type("1\r")
         terminal.wait_for_screen("Made.")
         assert (tmp_path / "work" / "made").exists()
 

@@ -1,0 +1,37 @@
+"""All questions that could lose work have their answers in one order, here as on the screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from keen_tui.memory.pending import PendingState
+from keen_tui.plain_mode import asking
+from keen_tui.ui.widgets import confirm
+
+PENDING = PendingState()
+LAST = {"discard", "leave", "switch", "replace"}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        asking.discard_question(PENDING).choices,
+        asking.leave_question(PENDING, running=False, durable=False).choices,
+        asking.leave_question(None, running=True, durable=False).choices,
+        asking.replace_question(PENDING, "Begin a new session?", running=False).choices,
+        asking.replace_question(PENDING, "Begin a new session?", running=True).choices,
+        confirm.discard_question(PENDING).choices,
+        confirm.leave_question(PENDING, running=False).choices,
+        confirm.leave_question(None, running=True).choices,
+        confirm.switch_question(PENDING, "another").choices,
+        confirm.replace_question(PENDING, "Begin a new session?", running=False).choices,
+        confirm.replace_question(PENDING, "Begin a new session?", running=True).choices,
+    ],
+)
+def test_the_first_keeps_everything_then_comes_retry_and_last_what_was_asked_for(
+    choices: tuple[confirm.Choice, ...],
+) -> None:
+    first, *between, last = [choice.id for choice in choices]
+    assert first == "keep"
+    assert between in ([], ["retry"])
+    assert last in LAST
