@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from keen_tui.memory.pending import PendingState
 from keen_tui.plain_mode import asking
+from keen_tui.plain_mode.questions import Choice as PlainChoice
 from keen_tui.ui.widgets import confirm
+from keen_tui.ui.widgets.question import Choice
 
 PENDING = PendingState()
 LAST = {"discard", "leave", "switch", "replace"}
@@ -29,7 +33,7 @@ LAST = {"discard", "leave", "switch", "replace"}
     ],
 )
 def test_the_first_keeps_everything_then_comes_retry_and_last_what_was_asked_for(
-    choices: tuple[confirm.Choice, ...],
+    choices: Sequence[Choice | PlainChoice],
 ) -> None:
     first, *between, last = [choice.id for choice in choices]
     assert first == "keep"
