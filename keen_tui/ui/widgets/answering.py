@@ -1,6 +1,6 @@
 """What keys mean while a question is open: what is typed is never an answer.
 
-The rules are in docs/decisions/018-typing-at-questions.md.
+The rules are in docs/decisions/019-typing-at-questions.md.
 """
 
 from __future__ import annotations

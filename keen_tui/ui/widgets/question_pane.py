@@ -29,7 +29,7 @@ class QuestionPane(Widget):
     """Asks one question at a time: `ask` shows it, `close` hides the pane.
 
     What is typed while a question is open becomes the words of the answer that takes some. Words that are
-    not sent with an answer go back to the draft. docs/decisions/018-typing-at-questions.md has the rules.
+    not sent with an answer go back to the draft. docs/decisions/019-typing-at-questions.md has the rules.
 
     Args:
         has_draft: whether something unsent is in the composer.
