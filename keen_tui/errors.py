@@ -7,6 +7,7 @@ KeenError
 ├── SessionRefused         the session can't do that now: says why
 │   └── SessionInUse       another program has that session open: fork it
 ├── StorageFailed          a session can't be read or written: says which and why
+│   └── SessionUnknown     no session, or more than one, has that name
 ├── OutputFailed           standard output can't be written: says why
 ├── ImageRefused           an image can't go with a message: says which and why
 ├── ToolFailure            a tool can't do what it was asked: the text goes to the model
@@ -77,6 +78,10 @@ class SessionInUse(SessionRefused):
 
 class StorageFailed(KeenError):
     """A saved session, or what belongs to it, can't be read or written. The text says which and why."""
+
+
+class SessionUnknown(StorageFailed):
+    """No session, or more than one, has the name that was given."""
 
 
 class OutputFailed(KeenError):

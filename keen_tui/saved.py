@@ -9,7 +9,7 @@ from typing import Any, TextIO, cast
 
 from keen_tui.agent.history_desk import export_session, fork_session
 from keen_tui.choices import ExportFormat
-from keen_tui.errors import ConfigError, StorageFailed
+from keen_tui.errors import ConfigError, SessionUnknown
 from keen_tui.history import SavedSession
 from keen_tui.plain import clean
 from keen_tui.storage.peek import glance
@@ -76,7 +76,7 @@ def _named(store: SessionStore, session_id: str) -> Path:
     """The file of the session that the command line names: a wrong name is a mistake in there."""
     try:
         return store.path_of(session_id)
-    except StorageFailed as unknown:
+    except SessionUnknown as unknown:
         raise ConfigError(str(unknown)) from unknown
 
 

@@ -58,11 +58,11 @@ def key_of(folder: str, session_id: str) -> str:
 
 
 def entries_in(folder: str) -> Iterator[SessionEntry]:
-    """The session files of a folder, in any order; none where it can't be read."""
+    """The session files of a folder, in any order; none where it isn't there. Raises OSError."""
     try:
         with os.scandir(folder) as found:
             by_name = {entry.name: entry for entry in found}
-    except OSError:
+    except FileNotFoundError:
         return
     for name, entry in by_name.items():
         id, _, suffix = name.partition(".")
@@ -84,11 +84,11 @@ def entries_in(folder: str) -> Iterator[SessionEntry]:
 
 
 def folders_in(root: str) -> list[str]:
-    """The folders of all workspaces; none where that can't be read."""
+    """The folders of all workspaces; none where there are none yet. Raises OSError."""
     try:
         with os.scandir(root) as found:
             return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
-    except OSError:
+    except FileNotFoundError:
         return []
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from keen_tui.disk.folders import make_private
-from keen_tui.errors import SessionInUse, StorageFailed
+from keen_tui.errors import SessionInUse, SessionUnknown, StorageFailed
 from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.forgetting import forget_old, is_due
@@ -74,13 +74,14 @@ class SessionStore:
 
     def update_index(self, stop: threading.Event) -> None:
         """Bring what helps lists and searches up to date, in small steps until `stop` is set."""
-        self._lookup.update(self._entries(None), stop)
+        with suppress(StorageFailed):  # who asks for a list is told
+            self._lookup.update(self._entries(None), stop)
 
     def path_of(self, session_id: str) -> Path:
         """The file of a session, which may be named by the beginning of its id.
 
         Raises:
-            StorageFailed: there is none, or several begin so.
+            SessionUnknown: there is none, or several begin so. StorageFailed: they can't be looked through.
         """
         if is_session_id(session_id):
             exact = [path for path in self._named(session_id) if os.path.lexists(path)]
@@ -88,10 +89,10 @@ class SessionStore:
                 return exact[0]
         found = sorted(entry.path for entry in self._entries(None) if entry.id.startswith(session_id))
         if not is_session_id(session_id) or not found:
-            raise StorageFailed(f"There is no session {session_id!r}. keen-tui sessions lists them.")
+            raise SessionUnknown(f"There is no session {session_id!r}. keen-tui sessions lists them.")
         if len(found) > 1:
             some = ", ".join(path.stem for path in found[:3])
-            raise StorageFailed(f"Several sessions begin with {session_id!r}: {some}. Name more of it.")
+            raise SessionUnknown(f"Several sessions begin with {session_id!r}: {some}. Name more of it.")
         return found[0]
 
     def is_in_use(self, session_id: str) -> bool:
@@ -248,18 +249,32 @@ class SessionStore:
         return self.root / "sessions"
 
     def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
-        """The session files of a workspace, or of all, the newest used first."""
-        folders = (
-            [str(workspace_folder(self._sessions, workspace))]
-            if workspace
-            else folders_in(str(self._sessions))
-        )
-        found = (entry for folder in folders for entry in entries_in(folder))
+        """The session files of a workspace, or of all, the newest used first. Of all, folders that can't be
+        read are left out."""
+        folders = [str(workspace_folder(self._sessions, workspace))] if workspace else self._folders()
+        found: list[SessionEntry] = []
+        for folder in folders:
+            try:
+                found += entries_in(folder)
+            except OSError as error:
+                if workspace:
+                    raise _unreadable(folder, error) from error
         return tuple(sorted(found, key=lambda entry: (entry.changed, entry.id), reverse=True))
 
     def _named(self, session_id: str) -> Iterator[Path]:
         """Where a session of that id may lie."""
-        return (Path(folder, f"{session_id}.jsonl") for folder in folders_in(str(self._sessions)))
+        return (Path(folder, f"{session_id}.jsonl") for folder in self._folders())
+
+    def _folders(self) -> Sequence[str]:
+        """The folders of all workspaces."""
+        try:
+            return folders_in(str(self._sessions))
+        except OSError as error:
+            raise _unreadable(str(self._sessions), error) from error
+
+
+def _unreadable(folder: str, error: OSError) -> StorageFailed:
+    return StorageFailed(f"The saved sessions in {folder} can't be read: {error.strerror}.")
 
 
 def pending_file(path: Path) -> Path:

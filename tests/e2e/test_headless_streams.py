@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,7 +32,7 @@ class Shell:
     def __init__(self, program: Program, server: ModelServer) -> None:
         self.program = program
         self.server = server
-        self.work = f"--base-url {server.base_url} --model m --mode auto"
+        self.work = f"--base-url {server.base_url} --model m --mode auto --no-sandbox"
 
     async def run(self, arguments: str, redirections: str = "</dev/null", **environ: str) -> Run:
         """Run `keen-tui ARGUMENTS REDIRECTIONS`."""
@@ -39,7 +40,7 @@ class Shell:
 
     async def run_as(self, script: str, arguments: str, **environ: str) -> Run:
         """Run a script of the shell in which KEEN stands for `keen-tui ARGUMENTS`."""
-        keen = f"{shlex.quote(sys.executable)} -m keen_tui {arguments}"
+        keen = f"{shlex.quote(sys.executable)} -P -m keen_tui {arguments}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "KEEN"))}
         process = await asyncio.create_subprocess_exec(
             "sh", "-c", script.replace("KEEN", keen),
@@ -212,6 +213,29 @@ async def test_a_pipe_in_the_place_of_a_settings_file_is_refused(shell: Shell, n
     run = await shell.run(f"{shell.work} -p hi")
     assert run.code == 2
     assert f"{file} can't be read: it isn't a regular file" in run.err
+
+
+AS_ROOT = "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search "
+"""Before a program that root starts: its rights on files are those of everybody else."""
+
+
+@pytest.mark.parametrize(
+    "command", ["sessions", "sessions --all", "WORK -p hi --continue", "WORK -p hi -r 2"]
+)
+async def test_sessions_that_cannot_be_read_are_not_called_missing(shell: Shell, command: str) -> None:
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        pytest.skip("root reads everything, and there is no setpriv to give that up")
+    await shell.run(f"{shell.work} -p first")
+    (folder,) = (shell.program.home / "sessions").iterdir()
+    locked = folder if command in ("sessions", "WORK -p hi --continue") else folder.parent
+    locked.chmod(0)
+    try:
+        start = AS_ROOT if os.geteuid() == 0 else ""
+        run = await shell.run_as(f"{start}KEEN", command.replace("WORK", shell.work))
+    finally:
+        locked.chmod(0o700)
+    assert run.code == 1
+    assert run.err == f"keen-tui: The saved sessions in {locked} can't be read: Permission denied.\n"
 
 
 # What is said in the JSON formats

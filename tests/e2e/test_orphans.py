@@ -37,7 +37,7 @@ class Running:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return ("--base-url", self.server.base_url, "--model", "m", "--mode", "auto")
+        return ("--base-url", self.server.base_url, "--model", "m")
 
     @property
     def left(self) -> list[int]:

@@ -99,3 +99,16 @@ def test_a_crash_is_told_without_keys(home: Path, capsys: pytest.CaptureFixture[
     assert "[key] is wrong" in capsys.readouterr().err
     assert "made-up-value" not in (home / "crash.txt").read_text()
     assert (home / "crash.txt").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_crash_whose_report_cannot_be_written_says_so(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "crash.txt").mkdir(parents=True)
+    assert told(RuntimeError("odd")) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "keen-tui crashed (RuntimeError: odd); this is a bug. The details can't be written"
+    )
+    assert "Is a directory" in said
+    assert said.count("\n") == 1
