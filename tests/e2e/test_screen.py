@@ -110,13 +110,10 @@ def test_a_whole_turn_with_a_lost_connection_and_the_retry_key(tmp_path: Path) -
 
 
 def answer(terminal: TerminalProgram, question: str, key: str) -> None:
-    """Wait for the question and answer it; again, should it still have ignored keys."""
-    terminal.wait_for_screen(question)
-    while question in terminal.screen():
-        terminal.read(0.5)
-        terminal.type(key)
-        with suppress(TimeoutError):
-            terminal.wait_until(lambda: question not in terminal.screen(), 5, "the answer")
+    """Wait until the question takes keys, and answer it: a key before that would begin a reason."""
+    terminal.wait_for_screen(question, f"{PROMPT_SIGN} 1  yes")
+    terminal.type(key + "\r")
+    terminal.wait_until(lambda: question not in terminal.screen(), 60, "the answer")
 
 
 def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ async def why(driver: Driver) -> None:
     call = story.tool_started(1, "c", "edit_file", "src/cart.py")
     await driver.play(story.started(1, "go"), call, story.approval(1, "c"))
     await driver.until(lambda: not driver.screen.question_pane.guarded)
-    await driver.press("3")
+    await driver.press("3", "enter")
 
 
 FIELDS: dict[str, tuple[Open, str]] = {
@@ -79,7 +79,7 @@ FIELDS: dict[str, tuple[Open, str]] = {
     "help": (page("f1"), "ype to find a key"),
     "sessions": (page("f3"), "ype to find a session"),
     "find": (find, "ords in this session"),
-    "why": (why, "hat should be done instead"),
+    "why": (why, "hat should it do instead"),
 }
 
 
