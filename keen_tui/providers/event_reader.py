@@ -76,7 +76,8 @@ class EventReader:
 
     async def _decoded(self, piece: bytes) -> Sequence[ServerSentEvent]:
         """The events that end in this piece; where they are long they are read in a thread."""
-        if self._decoder.held + len(piece) > LONG:
+        ends_line = b"\n" in piece or b"\r" in piece
+        if ends_line and self._decoder.held + len(piece) > LONG:
             return await asyncio.to_thread(self._decoder.feed, piece)
         return self._decoder.feed(piece)
 

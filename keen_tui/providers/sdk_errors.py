@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 import traceback
 from collections.abc import Iterator
 from copy import copy
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -23,6 +25,9 @@ from keen_tui.errors import (
 )
 from keen_tui.masking import MASK, masked
 from keen_tui.providers.reported import status_error
+
+if TYPE_CHECKING:
+    import httpx2
 
 MESSAGE_LIMIT = 400
 """Characters of a message that are shown."""
@@ -81,7 +86,7 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
         status = getattr(error, "status_code", None)
         response = getattr(error, "response", None)
         if isinstance(status, int) and response is not None:
-            return status_error(status, response.headers, getattr(error, "body", None), self.server)
+            return status_error(status, response.headers, _body_of(error, response), self.server)
         if isinstance(error, TimeoutError):
             return self._stalled()
         import httpx2  # noqa: PLC0415  (loaded with the SDK, never before it)
@@ -175,6 +180,16 @@ def host_and_port(base_url: str) -> tuple[str, str]:
     default = 80 if parts.scheme == "http" else 443
     host = f"[{host}]" if ":" in host else host
     return (f"{host}:{port}" if port else host), f"{host}:{port or default}"
+
+
+def _body_of(error: Exception, response: httpx2.Response) -> object:
+    """The whole JSON of an answer that is no success, else its text: the SDKs keep only a part of it."""
+    import httpx2  # noqa: PLC0415
+
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError, httpx2.StreamError):
+        return getattr(error, "body", None)
 
 
 def _why_unreachable(error: Exception) -> str:

@@ -29,7 +29,8 @@ class SseDecoder:
     """
 
     def __init__(self) -> None:
-        self._line = bytearray()
+        self._line: list[bytes] = []
+        self._held = 0
         self._after_cr = False
         self._at_start = True
         self._name = ""
@@ -38,7 +39,7 @@ class SseDecoder:
     @property
     def held(self) -> int:
         """Bytes of the line that has not ended yet."""
-        return len(self._line)
+        return self._held
 
     def feed(self, piece: bytes) -> list[ServerSentEvent]:
         """The events that end in this piece."""
@@ -49,7 +50,7 @@ class SseDecoder:
 
         An event whose last line has no line break may have been cut anywhere: it is dropped.
         """
-        event = None if self._line else self._dispatch()
+        event = None if self._held else self._dispatch()
         return [event] if event else []
 
     def _lines(self, piece: bytes) -> Iterator[bytes]:
@@ -57,11 +58,14 @@ class SseDecoder:
             return
         start = 1 if self._after_cr and piece.startswith(b"\n") else 0
         self._after_cr = piece.endswith(b"\r")
-        *whole, rest = _LINE_END.split(piece[start:])
+        goes_on = b"\n" not in piece and b"\r" not in piece
+        *whole, rest = (piece,) if goes_on else _LINE_END.split(piece[start:])
         for line in whole:
-            yield bytes(self._line + line)
-            self._line.clear()
-        self._line += rest
+            yield b"".join((*self._line, line)) if self._held else line
+            self._line, self._held = [], 0
+        if rest:
+            self._line.append(rest)
+            self._held += len(rest)
 
     def _read(self, line: bytes) -> ServerSentEvent | None:
         if self._at_start:
@@ -69,15 +73,19 @@ class SseDecoder:
             line = line.removeprefix(_BOM)
         if not line:
             return self._dispatch()
-        field, _, value = line.partition(b":")
-        text = value.removeprefix(b" ").decode("utf-8", "replace")
-        if field == b"data":
-            self._data.append(text)
-        elif field == b"event":
-            self._name = text
+        if line == b"data" or line.startswith(b"data:"):
+            self._data.append(_value(line, len(b"data")))
+        elif line == b"event" or line.startswith(b"event:"):
+            self._name = _value(line, len(b"event"))
         return None
 
     def _dispatch(self) -> ServerSentEvent | None:
         name, data = self._name, self._data
         self._name, self._data = "", []
         return ServerSentEvent("\n".join(data), name) if data else None
+
+
+def _value(line: bytes, name_length: int) -> str:
+    """What stands behind the name of a field. Long values are not copied on the way."""
+    start = name_length + (2 if line[name_length + 1 : name_length + 2] == b" " else 1)
+    return str(memoryview(line)[start:], "utf-8", "replace")

@@ -8,6 +8,8 @@ from typing import Any
 
 def mended(text: str) -> str:
     """The text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
