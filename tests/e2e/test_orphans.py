@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +16,10 @@ import pytest
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
+from keen_tui.tools.orphans.records import Record, boot_id
+from keen_tui.tools.orphans.strays import MARK, start_of
 from keen_tui.tools.sandbox.landlock import landlock_version
+from tests.e2e.test_screen import program
 from tests.support.agent import LIMIT
 from tests.support.processes import called_with
 from tests.support.program import Program, Run
@@ -60,10 +65,10 @@ async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]
     script = [Reply([Call("bash", {"command": STRAYS.format(name)})]), *[Reply([Say("Ok.")])] * 3]
     path = f"{BWRAP}:{os.environ['PATH']}" if sandbox == "bubblewrap" else os.environ["PATH"]
     async with ModelServer(script) as server:
-        program = Program(folder)
+        at = Program(folder)
         flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi")
-        process = await program.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), PATH=path)
-        running = Running(program, server, process, name)
+        process = await at.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), PATH=path)
+        running = Running(at, server, process, name)
         try:
             await until(lambda: len(running.left) >= 5)
             yield running
@@ -129,3 +134,21 @@ async def test_nothing_is_told_of_what_has_ended_or_of_programs_at_work(tmp_path
         after = await at_work.program.run(*at_work.flags, "-p", "after")
         assert "still running" not in after.err
         assert list((at_work.program.home / "running").iterdir()) == []
+
+
+@pytest.mark.parametrize("flags", [(), ("--plain",)], ids=["screen", "plain"])
+def test_a_person_is_asked_before_anything_else(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    mark = secrets.token_hex(8)
+    with subprocess.Popen(("sleep", "600"), env={MARK: mark}, start_new_session=True) as left:
+        Record(
+            boot=boot_id(), program=left.pid, program_start="1", leader=left.pid, start=start_of(left.pid),
+            mark=mark, command="make serve",
+        ).write(tmp_path / "home" / "running")  # fmt: skip
+        with program(tmp_path, [], *flags) as (terminal, _):
+            terminal.wait_for("End it? [y/N] ")
+            assert "make serve" in bytes(terminal.output).decode()
+            assert left.poll() is None
+            terminal.settle(0.5)  # what is typed right away counts as typed before
+            terminal.type("y\r")
+            terminal.wait_for("Ended.")
+            assert left.wait() == -signal.SIGKILL

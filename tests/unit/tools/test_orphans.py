@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +19,14 @@ from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, sta
 pytestmark = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
 
 
+OUR_MARK = secrets.token_hex(8)
+"""Of this test run alone: what has it is killed, and others may run beside."""
+
+
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """A command that was left running."""
-    with subprocess.Popen(("sleep", "600"), env={MARK: "abc"}, start_new_session=True) as process:
+    with subprocess.Popen(("sleep", "600"), env={MARK: OUR_MARK}, start_new_session=True) as process:
         yield process
         process.kill()
 
@@ -33,7 +38,7 @@ def record(process: subprocess.Popen[bytes]) -> Record:
         program_start = start_of(program.pid)
     return Record(
         boot=boot_id(), program=program.pid, program_start=program_start or "1", leader=process.pid,
-        start=start_of(process.pid), mark="abc", command="make serve\nmore",
+        start=start_of(process.pid), mark=OUR_MARK, command="make serve\nmore",
     )  # fmt: skip
 
 
