@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from keen_tui.errors import PROGRAM_ENDED, EndReason
 from keen_tui.events import TurnError, TurnIncomplete
@@ -25,7 +26,7 @@ TOOL_NAMES: Mapping[str, str] = {
 REASONS: Mapping[EndReason, str] = {
     "provider": "the model server failed",
     "auth": "the key was refused",
-    "network": "the connection was lost",
+    "network": "no connection to the model server",
     "cut": "the reply was cut off",
     "stalled": "the model server went silent",
     "empty": "the model sent an empty reply",
@@ -35,6 +36,13 @@ REASONS: Mapping[EndReason, str] = {
     "internal": "Keen TUI made a mistake",
 }
 """Why a turn ended, as a sentence for its block."""
+
+
+DETAILED: Final = frozenset(("provider", "auth", "context", "internal", "network"))
+"""Reasons whose detail says more than their words."""
+
+OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
+"""Reasons that another model, key or server may help against."""
 
 
 def image_line(image: Image) -> str:
@@ -57,7 +65,7 @@ def shortly_why(end: TurnIncomplete | TurnError) -> str:
 SHORT_REASONS: Mapping[EndReason, str] = {
     "provider": "server failed",
     "auth": "key refused",
-    "network": "connection lost",
+    "network": "no connection",
     "cut": "reply cut",
     "stalled": "server silent",
     "empty": "empty reply",

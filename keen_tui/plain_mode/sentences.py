@@ -30,7 +30,7 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.messages import ToolResult, TurnMemory
 from keen_tui.plain import clean
 from keen_tui.plain_mode.displays import diff_counts, display_lines
-from keen_tui.wording import TOOL_NAMES, why_ended
+from keen_tui.wording import DETAILED, OF_THE_SERVER, TOOL_NAMES, why_ended
 
 _LAST_LINES: Final = 10
 _LONG_WAIT: Final = 3.0
@@ -39,8 +39,6 @@ _HURRY: Final = " /retry tries now, Ctrl+C stops."
 """Lines at the end of its output that are told of a command that failed."""
 _RULED: Final = re.compile(r"([=_*#~+-])\1{3,}")
 """Lines drawn with signs, which would be read one by one."""
-_DETAILED: Final = frozenset(("provider", "auth", "context", "internal", "network"))
-"""Reasons whose detail tells more than their words."""
 
 
 def turn_begins(event: TurnStarted) -> Iterator[str]:
@@ -140,7 +138,7 @@ def _done(end: TurnDone) -> str:
 
 
 def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:
-    if end.reason in _DETAILED and end.detail.strip():
+    if end.reason in DETAILED and end.detail.strip():
         yield end.detail.strip()
 
 
@@ -157,7 +155,7 @@ def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:
         yield "/discard gives the turn up; what it changed stays remembered."
         return
     yield "/retry sends the message again. /discard takes it back."
-    if end.reason in ("auth", "provider"):
+    if end.reason in OF_THE_SERVER:
         yield "/model chooses another model, /key takes another key."
 
 

@@ -233,7 +233,7 @@ async def test_without_colour_and_unicode_everything_is_still_said() -> None:
     app = TranscriptApp((), incomplete_turn(), glyphs=ASCII, colour=False)
     async with app.run_test(size=(80, 40)) as pilot:
         await pilot.pause()
-        assert "| ! Turn incomplete   the connection was lost after 41 s" in app.rows
+        assert "| ! Turn incomplete   no connection to the model server after 41 s" in app.rows
         chip = next(
             segment
             for segment in app.transcript.render_line(app.row_with("ctrl+r"))
@@ -318,6 +318,6 @@ async def test_what_waited_at_the_end_folds_when_the_turn_goes_on_below() -> Non
         assert any("ctrl+r" in row for row in app.rows)
         app.show(turn, (UserBlock(turn=2, text="and now this"),))
         assert not any("ctrl+r" in row for row in app.rows)
-        assert any("connection lost after 41 s   4 calls kept" in row for row in app.rows)
+        assert any("no connection after 41 s   4 calls kept" in row for row in app.rows)
         app.show((), turn)
         assert any("ctrl+r" in row for row in app.rows)

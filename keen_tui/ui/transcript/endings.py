@@ -16,6 +16,7 @@ from keen_tui.ui.transcript.lines import Line, cells_of, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import shortly_why, why_ended
+from keen_tui.wording import DETAILED, OF_THE_SERVER
 
 COMPACT: Final = ("/compact", "make room")
 """What to write when the context window is full, and what it does."""
@@ -25,8 +26,6 @@ _RETRY_DETAIL: Final = 100
 """Columns of the server's words about a failure that is tried again."""
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
-_DETAILED: Final = frozenset(("provider", "auth", "context", "internal"))
-"""Reasons whose detail tells more than their words."""
 
 
 def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
@@ -46,7 +45,7 @@ def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
     server's own words where those say more than the reason."""
     retry: RetryScheduled = block.retry
     left = max(block.due - scene.now, 0.0)
-    usual = {"network": "connection lost", "cut": "connection lost", "stalled": "no answer"}
+    usual = {"cut": "connection lost", "stalled": "no answer"}
     said = cut(clean(retry.detail).rstrip("."), _RETRY_DETAIL, scene.look.glyphs.more)
     reason = usual.get(retry.reason) or said or "the model server is busy"
     return scene.facts(
@@ -149,7 +148,7 @@ def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
     styles = scene.look.styles
     again = (shown("retry"), "send again")
     others = [(shown("discard"), "take it back")]
-    if end.reason in ("auth", "provider"):
+    if end.reason in OF_THE_SERVER:
         others.insert(0, (shown("models"), "choose another model"))
     if end.reason == "context":
         others.insert(0, again)
@@ -186,7 +185,7 @@ def _title(
 
 def _detail(end: TurnIncomplete | TurnError, scene: Scene, on: str | None) -> list[list[Segment]]:
     """The server's own words, where they say more than the reason."""
-    if end.reason not in _DETAILED or not end.detail.strip():
+    if end.reason not in DETAILED or not end.detail.strip():
         return []
     runs = [Segment(clean(end.detail.strip()), scene.look.styles("soft", on=on))]
     return [[*scene.look.gutter(on=on), *row.segments] for row in wrap(runs, scene.look.prose)]

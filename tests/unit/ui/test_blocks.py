@@ -174,7 +174,7 @@ def test_the_incomplete_block_tells_what_is_kept_and_the_two_keys() -> None:
     lines = draw_block(incomplete_block(), replace(SCENE, last=True))
     assert [line.text.rstrip() for line in lines] == [
         "▌",
-        "▌ ▲ Turn incomplete   the connection was lost after 41 s",
+        "▌ ▲ Turn incomplete   no connection to the model server after 41 s",
         "▌",
         "▌   kept       4 calls, 1 changed file, 18.2 kB",
         "▌   not kept   the 17 words above that were still streaming",
@@ -196,9 +196,9 @@ def test_the_incomplete_block_fits_any_width(width: int) -> None:
 def test_a_settled_end_is_one_row() -> None:
     block = incomplete_block()
     retried = rows(replace(block, settled="retried"))
-    assert retried == ["  ▲ connection lost after 41 s   4 calls kept   retried"]
+    assert retried == ["  ▲ no connection after 41 s   4 calls kept   retried"]
     abandoned = rows(replace(block, settled="abandoned"))
-    assert abandoned == ["  – turn 1 abandoned   connection lost after 41 s   1 file remembered"]
+    assert abandoned == ["  – turn 1 abandoned   no connection after 41 s   1 file remembered"]
     assert len(rows(block)) == 1
 
 
@@ -218,7 +218,7 @@ def test_a_model_that_does_not_answer_can_be_exchanged(reason: EndReason) -> Non
     block = EndBlock(end=replace(end, reason=reason))
     keys = rows(block, replace(SCENE, last=True))[2]
     assert keys == "▌    ctrl+r    send again   f2 choose another model   ctrl+x take it back"
-    other = EndBlock(end=replace(end, reason="network"))
+    other = EndBlock(end=replace(end, reason="cut"))
     assert "f2" not in "".join(rows(other, replace(SCENE, last=True)))
 
 
@@ -271,9 +271,7 @@ def test_the_servers_words_stand_under_the_reason_where_they_help() -> None:
 
 
 def test_an_automatic_retry_counts_down() -> None:
-    retry = RetryScheduled(
-        turn=1, step=1, attempt=2, max_attempts=5, delay=6, reason="network", detail="reset"
-    )
+    retry = RetryScheduled(turn=1, step=1, attempt=2, max_attempts=5, delay=6, reason="cut", detail="reset")
     assert rows(RetryBlock(retry=retry, due=16.0)) == [
         "  ● connection lost, trying again in 4 s   2 of 5   ctrl+r now   esc stops"
     ]
@@ -292,6 +290,19 @@ def test_a_rate_limit_that_is_waited_for_is_told_in_the_servers_words() -> None:
     said = " ".join("".join(rows(RetryBlock(retry=retry, due=70.0))).split())
     assert said.startswith("● host: slow down (429), trying again in 58 s")
     assert said.endswith("2 of 4 ctrl+r now esc stops")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_first_connection_that_fails_says_why_and_names_the_key_of_the_picker(width: int) -> None:
+    why = "Can't reach 127.0.0.1:11434: connection refused. Is the server running?"
+    retry = RetryScheduled(turn=1, step=1, attempt=2, max_attempts=4, delay=6, reason="network", detail=why)
+    assert "Can't reach 127.0.0.1:11434: connection refused" in rows(RetryBlock(retry=retry, due=16.0))[0]
+    end = TurnError(turn=1, attempt=1, reason="network", detail=why, seconds=3.0)
+    lines = draw_block(EndBlock(end=end), Scene(look=look(width), now=12.0, last=True))
+    said = " ".join(" ".join(line.text.removeprefix("▌") for line in lines).split())
+    assert "Turn failed no connection to the model server" in said
+    assert why in said and "f2 choose another model" in said
+    assert all(line.cells <= width for line in lines)
 
 
 def test_every_reason_has_words() -> None:
