@@ -10,7 +10,7 @@ from keen_tui.agent.model_desk import ModelDesk
 from keen_tui.agent.playback import Playback
 from keen_tui.config import Settings
 from keen_tui.custom_commands import FOLDER, Commands, joined, read_commands
-from keen_tui.errors import ModelMissing
+from keen_tui.errors import ModelMissing, StorageFailed
 from keen_tui.home import brings_something, home_folder
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
@@ -75,8 +75,14 @@ def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:
-    """A saved session, given as a file or by its id, that is played. Raises StorageFailed."""
+    """A saved session, given as a file or by its id, that is played.
+
+    Raises:
+        StorageFailed: there is none, it can't be read, or nothing in it is of a session.
+    """
     path = Path(file) if Path(file).exists() else build_store(environ).path_of(file)
     saved = read_session(path)
+    if not saved.records:
+        raise StorageFailed(f"{path} isn't a Keen session: nothing in it can be played.")
     session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
     return Workplace(session=session, companion=lambda _: session.play())

@@ -283,7 +283,9 @@ class HistoryDesk:
                 opening.title,
                 opening.events,
                 skipped=" ".join(
-                    filter(None, (opening.saved.skipped, self._moved(opening), instructions.told))
+                    filter(
+                        None, (opening.saved.skipped, self._moved(opening), opening.copied, instructions.told)
+                    )
                 ),
                 conversation=opening.conversation,
                 instructions=instructions,

@@ -34,6 +34,14 @@ class Opening(Struct, frozen=True):
     unfinished: Unfinished
     kept: Kept | None
 
+    @property
+    def copied(self) -> str:
+        """Says so while nothing has happened in a copy since it was made; "" otherwise."""
+        header = self.saved.header
+        if not header.forked_from or any(record.at > header.began for record in self.saved.records):
+            return ""
+        return "You are in a copy of the session now. The original stays as it was: /resume leads back to it."
+
     def release(self) -> None:
         """Let go of the file: the session is not opened after all."""
         if self.lock:

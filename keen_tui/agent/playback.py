@@ -42,6 +42,7 @@ _REFUSAL = "This is a replay: nothing can be changed in it."
 class Playback:
     """Stands where a session would stand. `speed` 2 is twice as fast, 0 is all at once."""
 
+    is_replay = True
     queue: tuple[str, ...] = ()
     pending: PendingState | None = None
     context_window: int | None = None

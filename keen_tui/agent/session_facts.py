@@ -45,6 +45,8 @@ class SessionFacts:
         instruct: reads the instructions for the system prompt, in a thread; None: there are none.
     """
 
+    is_replay = False
+
     def __init__(
         self,
         *,

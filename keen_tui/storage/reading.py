@@ -53,15 +53,15 @@ class SessionFile(Struct, frozen=True, kw_only=True):
 
     @property
     def skipped(self) -> str:
-        """What could not be read, as a sentence; "" when nothing was damaged."""
+        """What could not be read, in sentences; "" when nothing was damaged."""
         if not self.damage:
             return ""
         size = sum(map(len, self.damage))
         places = f"{len(self.damage)} damaged place{'s' if len(self.damage) > 1 else ''}"
-        return (
-            f"The session file had {places} ({size:,} bytes). The rest is here; "
-            f"the damaged bytes lie in {damage_file(self.path).name} beside it."
-        )
+        is_mended = self.whole_bytes is not None
+        kept = f"the damaged bytes are kept in {damage_file(self.path).name} beside it" if is_mended else ""
+        found = f"The session file had {places} ({size:,} bytes). The rest is here"
+        return f"{found}; {kept}." if kept else f"{found}. The file was left as it is."
 
 
 def read_session(path: Path) -> SessionFile:

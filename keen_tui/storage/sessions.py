@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,6 +20,7 @@ from keen_tui.disk.folders import make_private
 from keen_tui.errors import SessionInUse, SessionUnknown, StorageFailed
 from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
 from keen_tui.history import SavedSession, SearchHit
+from keen_tui.measures import first_line
 from keen_tui.storage.forgetting import forget_old, is_due
 from keen_tui.storage.listing import SessionEntry, entries_in, folders_in, key_of
 from keen_tui.storage.locked import is_locked
@@ -170,7 +174,8 @@ class SessionStore:
         return time.time()
 
     def fork(self, path: Path, workspace: Path, turn: int = 0) -> Path:
-        """A copy of the session, up to and with that turn (0: whole), as a new session of the workspace.
+        """A copy of the session, up to and with that turn (0: whole), as a new session of the workspace. Its
+        title says that it is one.
 
         Raises:
             StorageFailed: no such turn, or it can't be written.
@@ -184,7 +189,8 @@ class SessionStore:
             forked_from=path.stem,
         )
         half = new.with_suffix(".forking")
-        title = ""
+        title = first_words = ""
+        line = b""
         try:
             make_private(new.parent)
             _sweep(new.parent)
@@ -193,6 +199,10 @@ class SessionStore:
                 for line, event in _up_to(path, turn):
                     file.write(line)
                     title = event.title if isinstance(event, SessionRenamed) else title
+                    first_words = first_words or _first_words(event)
+                if title := self._title_of_copy(title or first_words, workspace):
+                    renamed = SessionRenamed(title=title)
+                    file.write(event_line(json.loads(line)["n"] + 1, header.began, renamed))
                 file.flush()
                 os.fsync(file.fileno())
             if title:
@@ -204,6 +214,15 @@ class SessionStore:
             with suppress(OSError):
                 half.unlink(missing_ok=True)
         return new
+
+    def _title_of_copy(self, title: str, workspace: Path) -> str:
+        """`Round totals (copy)`, `Round totals (copy 2)`: as no other session of the workspace is called."""
+        title = re.sub(r" \(copy( \d+)?\)$", "", title)
+        if not title:
+            return ""
+        taken = {row.title for row in self.list(workspace)}
+        names = (f"{title} (copy{f' {number}' if number > 1 else ''})" for number in count(1))
+        return next(name for name in names if name not in taken)
 
     def delete(self, path: Path) -> None:
         """Delete a session with all that lies beside it. Interrupted, it can be done again.
@@ -297,6 +316,10 @@ def _sweep(folder: Path) -> None:
 
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
+
+
+def _first_words(event: Event | None) -> str:
+    return first_line(event.text) if isinstance(event, TurnStarted) and event.text else ""
 
 
 def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:

@@ -42,6 +42,10 @@ class SessionPort(Protocol):
         """How hard it shall reason, "" for its own default."""
 
     @property
+    def is_replay(self) -> bool:
+        """Whether it is a recorded session that is played: nothing can be changed in it."""
+
+    @property
     def mode(self) -> Mode:
         """The permission mode."""
 

@@ -41,6 +41,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
     match event:
         case SessionOpened():
             return UiState(
+                replay="playing" if state.replay else "",
                 mode=state.mode,
                 sandbox=state.sandbox,
                 policy=state.policy,
@@ -51,7 +52,14 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
                 unsent=(*state.steered, *state.queue),
             )
         case SessionRestored():
-            return replace(state, restoring=False, taken_back="", context_tokens=None, notice=event.skipped)
+            return replace(
+                state,
+                restoring=False,
+                taken_back="",
+                context_tokens=None,
+                notice=event.skipped,
+                replay="over" if state.replay else "",
+            )
         case SessionRenamed():
             return replace(state, title=event.title)
 

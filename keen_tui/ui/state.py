@@ -34,6 +34,7 @@ from keen_tui.ui.usage import NOTHING, Spent
 
 ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
 Settled = Literal["", "retried", "went on", "abandoned"]
+Replay = Literal["", "playing", "over"]
 Phase = Literal[
     "idle", "waiting", "thinking", "answering", "tool", "asking", "retrying", "compacting", "shell"
 ]
@@ -182,8 +183,10 @@ class UiState(Struct, frozen=True, kw_only=True):
     `sandbox` is what commands run in, and `model` the one that answers, None while that is not known.
     `title` is the user's own title of the session; `summary_bytes` is what the summary of the oldest turns
     takes. While `restoring`, the past of a session is being read, and nothing of it is drawn yet. `unsent`
-    waited in the queue of the session before this one."""
+    waited in the queue of the session before this one. `replay` says how far a recorded session has been
+    played, "" for one at work."""
 
+    replay: Replay = ""
     mode: Mode = "ask"
     sandbox: SandboxFound | None = None
     policy: PolicyName = "summary"

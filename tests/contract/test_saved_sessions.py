@@ -251,6 +251,8 @@ async def test_a_fork_of_an_unfinished_turn_carries_its_facts(place: Place) -> N
     async with place.program() as at:
         await at.ask("break one")
         await at.desk.fork()
+        await at.log.caught_up()
+        assert at.log.of(SessionRestored)[-1].skipped.startswith("You are in a copy of the session now.")
         assert at.texts() == ["break one", "(turn abandoned)"]
         memory = at.session.conversation[-1].memory
         assert memory and memory.files_changed == ("one.txt",)

@@ -113,7 +113,12 @@ class Stage(Screen[None]):
         self.prompts = prompts
         self.keeps_pending = keeps_pending
         self.commands = SlashCommands(commands)
-        self.state = UiState(mode=session.mode, policy=session.policy, model=_model_of(session))
+        self.state = UiState(
+            mode=session.mode,
+            policy=session.policy,
+            model=_model_of(session),
+            replay="playing" if session.is_replay else "",
+        )
         self.clock = clock
         self._reduced_motion = reduced_motion
         self._beat = True
@@ -129,6 +134,7 @@ class Stage(Screen[None]):
         self.header = Header(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
+        self.transcript.has_ways_on = not session.is_replay
         self.welcome = Welcome(styles, glyphs)
         self.notice = Note(styles, glyphs, id="notice", most_rows=3)
         self.guide = Note(styles, glyphs, id="guide", most_rows=3)

@@ -74,6 +74,7 @@ class Document:
         self.live_output = False
         self.asked = False
         """Whether a question is open: then the key to press is there."""
+        self.has_ways_on = True
         self.labelled: Callable[[str], str] = str
         """Gives a text of the user's with labels for the long pastes in it."""
         self.entries: list[Entry] = []
@@ -359,6 +360,7 @@ class Document:
             excerpt=view == "excerpt",
             breath=self.breath,
             live_output=self.live_output,
+            has_ways_on=self.has_ways_on,
             labelled=self.labelled,
             asked=self.asked,
         )

@@ -33,10 +33,10 @@ def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
         case TurnDone():
             return scene.facts(scene.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
         case TurnIncomplete():
-            waits = scene.last and not block.settled
+            waits = scene.last and scene.has_ways_on and not block.settled
             return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
         case TurnError():
-            waits = scene.last and not block.settled
+            waits = scene.last and scene.has_ways_on and not block.settled
             return _draw_error(block.end, scene) if waits else _folded(block, block.end, scene)
 
 

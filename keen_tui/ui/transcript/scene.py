@@ -17,6 +17,7 @@ class Scene(Struct, frozen=True):
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
     newest output under a running call. A block that is not `unfolded` may show an `excerpt`. `labelled` gives
     a text with labels for the long pastes in it. While something is `asked` no other key is the one to press.
+    `has_ways_on`: an end that waits shows its keys.
     """
 
     look: Look
@@ -26,6 +27,7 @@ class Scene(Struct, frozen=True):
     excerpt: bool = False
     breath: bool = False
     live_output: bool = False
+    has_ways_on: bool = True
     labelled: Callable[[str], str] = str
     asked: bool = False
 

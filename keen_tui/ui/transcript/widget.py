@@ -58,6 +58,15 @@ class Transcript(FindingView):
         self._past_length = 0
 
     @property
+    def has_ways_on(self) -> bool:
+        """Whether an end that waits shows the keys that go on from it: a replay has none."""
+        return self._document.has_ways_on
+
+    @has_ways_on.setter
+    def has_ways_on(self, shown: bool) -> None:
+        self._document.has_ways_on = shown
+
+    @property
     def live_output(self) -> bool:
         """True: a running call shows its newest lines under its row."""
         return self._document.live_output

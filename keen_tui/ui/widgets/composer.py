@@ -418,6 +418,8 @@ class Composer(Rows):
 
 
 def _hint(state: UiState) -> str:
+    if state.replay:
+        return "A replay: nothing is sent from here"
     if state.running:
         what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
         if not state.turn_running:

@@ -75,7 +75,8 @@ class StatusBar(Rows):
         """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, the label
         of the meter."""
         look = self.look
-        mode = Text(self._state.mode, look("wait" if self._state.mode == "auto" else "text", bold=True))
+        word = "replay" if self._state.replay else self._state.mode
+        mode = Text(word, look("wait" if word == "auto" else "text", bold=True))
         whole, fill = self._fill(_METER, counts=True), self._fill(_METER)
         cost, sandbox = self._cost(), self._sandbox()
         return [
@@ -146,6 +147,8 @@ class StatusBar(Rows):
     def _right(self, room: int) -> Text:
         state, look, glyphs = self._state, self.look, self.glyphs
         help_key = self.hint("help")
+        if state.replay:
+            return self._right_of_replay(room)
         if asks := state.approval or state.asked:
             name = tool_name(clean(asks.name))
             waits = Text(f"{glyphs.asks} {name} waits for you", look("wait", bold=True))
@@ -162,6 +165,12 @@ class StatusBar(Rows):
             failed = Text(words, look("soft" if stopped else "fail", bold=True))
             return self.fact(failed, self.hint("retry", "send again"))
         return self.fact(self.hint("palette"), help_key) if room >= _ROOM_FOR_HINTS else help_key
+
+    def _right_of_replay(self, room: int) -> Text:
+        """What can be done while a session is played, and when all of it is there."""
+        first = self.hint("stop", "play the rest") if self._state.replay == "playing" else self.hint("find")
+        leave = self.key_hint("ctrl+d", "leave")
+        return self.fact(first, leave) if room >= _ROOM_FOR_HINTS else first
 
     def _right_of_running(self, help_key: Text) -> Text:
         state, glyphs = self._state, self.glyphs

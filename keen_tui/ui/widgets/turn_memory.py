@@ -160,8 +160,11 @@ class TurnMemoryPanel(Panel):
 
     def _kept(self, turn: TurnRow, width: int) -> list[Text]:
         kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
+        row = spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more)
+        if self._state.replay:
+            return [row]
         return [
-            spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more),
+            row,
             Text(),
             Text.assemble("  ", self.hint("retry", role="wait")),
             Text.assemble("  ", self.hint("discard")),

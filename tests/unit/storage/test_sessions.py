@@ -15,6 +15,7 @@ import pytest
 from keen_tui.errors import SessionInUse, StorageFailed
 from keen_tui.events import Event, MemoryEdited, SessionRenamed, TurnUndone
 from keen_tui.messages import TurnMemory
+from keen_tui.storage.peek import title_file
 from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import damage_file, read_session
 from keen_tui.storage.records import Header, header_line
@@ -217,7 +218,7 @@ def test_a_session_that_another_program_has_open_is_refused(store: SessionStore,
             with pytest.raises(SessionInUse, match="Fork it to go on with a copy"):
                 deed()
         assert events_of(path) == turn(1)
-        assert events_of(store.fork(path, workspace)) == turn(1)
+        assert events_of(store.fork(path, workspace)) == [*turn(1), copied("please do 1 (copy)")]
 
 
 def test_the_lock_of_a_program_that_was_killed_is_free(store: SessionStore, workspace: Path) -> None:
@@ -287,12 +288,31 @@ def test_a_fork_has_what_happened_up_to_its_turn_and_no_more(
     before = path.read_bytes()
     copy = store.fork(path, workspace, up_to)
     session = read_session(copy)
-    assert [record.event for record in session.records] == list(LONG[:kept])
+    *events, renamed = (record.event for record in session.records)
+    assert events == list(LONG[:kept])
+    title = "Cart (copy)" if kept > len(LONG) - len(turn(4)) - 1 else "please do 1 (copy)"
+    assert renamed == copied(title)
     assert session.whole_bytes == copy.stat().st_size
     assert (session.header.id, session.header.forked_from) == (copy.stem, path.stem)
     assert path.read_bytes() == before
     row = next(row for row in store.list(workspace) if row.id == copy.stem)
-    assert row.title == ("Cart" if kept > len(LONG) - len(turn(4)) - 1 else "please do 1")
+    assert row.title == title
+
+
+def copied(title: str) -> SessionRenamed:
+    """What a copy has behind the events of the session."""
+    return SessionRenamed(title=title)
+
+
+def test_lists_tell_copies_apart(store: SessionStore, workspace: Path) -> None:
+    path = saved(store, workspace)
+    copies = [store.fork(path, workspace) for _ in range(2)]
+    copies.append(store.fork(copies[0], workspace))
+    titles = {row.id: row.title for row in store.list(workspace)}
+    assert [titles[copy.stem] for copy in copies] == [
+        "please do 1 (copy)", "please do 1 (copy 2)", "please do 1 (copy 3)",
+    ]  # fmt: skip
+    assert titles[path.stem] == "please do 1"
 
 
 def edited(turn: int, note: str) -> MemoryEdited:
@@ -304,7 +324,11 @@ def test_a_fork_has_later_edits_of_what_its_turns_are_remembered_for(
 ) -> None:
     later = (edited(1, "kept"), edited(2, "of a later turn"), compacted(2), edited(1, "of the summary"))
     path = saved(store, workspace, *turn(1), *turn(2), *later)
-    assert events_of(store.fork(path, workspace, 1)) == [*turn(1), edited(1, "kept")]
+    assert events_of(store.fork(path, workspace, 1)) == [
+        *turn(1),
+        edited(1, "kept"),
+        copied("please do 1 (copy)"),
+    ]
 
 
 def test_a_fork_of_a_turn_that_is_not_there_is_refused_and_leaves_nothing(
@@ -324,7 +348,7 @@ def test_half_copies_that_a_kill_left_long_ago_are_removed(store: SessionStore, 
     os.utime(old, (1e9, 1e9))
     copy = store.fork(path, workspace)
     assert sorted(file.name for file in path.parent.iterdir()) == sorted(
-        [path.name, copy.name, "new.forking"]
+        [path.name, copy.name, title_file(copy).name, "new.forking"]
     )
 
 
@@ -337,7 +361,7 @@ def test_a_fork_of_a_damaged_session_is_whole(store: SessionStore, workspace: Pa
     )
     before = path.read_bytes()
     copy = read_session(store.fork(path, workspace))
-    assert [record.event for record in copy.records] == list(REPRESENTATIVE)
+    assert [record.event for record in copy.records][:-1] == list(REPRESENTATIVE)
     assert copy.whole_bytes is not None
     assert path.read_bytes() == before
 
