@@ -39,7 +39,7 @@ def offered(command: str, folder: Path) -> list[str]:
         ("make -f other.mk", ["make -f other.mk"]),
         ("cargo build --release", ["cargo build *"]),
         ("python x.py", ["python x.py"]),
-        ("rm -rf build", ["rm -rf build"]),
+        ("rm -rf build", []),  # what deletes is asked about each time
         ("git push", ["git push"]),
         ("curl example.org", ["curl example.org"]),
         ("echo 'a  b' && touch 'a  b'", ["touch 'a  b'"]),
