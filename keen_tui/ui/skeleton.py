@@ -79,8 +79,7 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _end)
-        _silence(stdin)
-        typed_before = _waiting(stdin)
+        typed_before = silence(stdin)
         _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
         _early = EarlyKeys(stdin)
         yield
@@ -99,9 +98,10 @@ def _end(number: int, _: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def _silence(stdin: int) -> None:
+def silence(stdin: int) -> int:
     """No echo, no line editing, a return stays a return. ctrl+c still interrupts; the other keys that send
-    signals are keys, which take effect once the program can suspend itself."""
+    signals are keys, which take effect once the program can suspend itself. Gives the number of bytes that
+    were typed before: in these a return is a line feed."""
     modes = termios.tcgetattr(stdin)
     modes[_LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     modes[_IFLAG] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
@@ -109,6 +109,7 @@ def _silence(stdin: int) -> None:
         if hasattr(termios, name):
             modes[_CC][getattr(termios, name)] = os.fpathconf(stdin, "PC_VDISABLE").to_bytes()
     termios.tcsetattr(stdin, termios.TCSANOW, modes)
+    return _waiting(stdin)
 
 
 def _waiting(stdin: int) -> int:

@@ -7,9 +7,10 @@ import os
 import re
 import selectors
 import signal
+import termios
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -20,6 +21,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from keen_tui.ui import courtesy, skeleton
+from keen_tui.ui.early_keys import Piece
 
 _log = logging.getLogger(__name__)
 
@@ -139,11 +141,20 @@ class KeenDriver(LinuxDriver):
     shell nobody could bring it back.
     """
 
+    _cooked = 0
+    """Bytes still to be read that were typed before the terminal was this program's."""
+
     def start_application_mode(self) -> None:
         """Take the terminal. It gets back the modes that it had before the program's first picture."""
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if skeleton.modes_before is not None:
             self.attrs_before = skeleton.modes_before
+
+    def resume_application_mode(self) -> None:
+        """Take the terminal again. What was typed for this program before counts, too."""
+        with suppress(termios.error):
+            self._cooked = skeleton.silence(self.fileno)
+        super().resume_application_mode()
 
     def suspend_job(self) -> bool:
         """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
@@ -191,7 +202,9 @@ class KeenDriver(LinuxDriver):
         courtesy.begin()
         parser = PasteParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
-        last = self._process_early(parser, decode)
+        early = skeleton.early_pieces()
+        self._cooked = self._cooked or (skeleton.typed_before if early else 0)
+        last = self._process_early(early, parser, decode)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
@@ -203,7 +216,7 @@ class KeenDriver(LinuxDriver):
                 if read:
                     courtesy.key_came()
                     last = time.monotonic()
-                    self._process(parser.feed(decode(read)))
+                    self._process(self._fed(parser, decode, read))
                 else:
                     courtesy.rest()
                     self._process(parser.silence(time.monotonic() - last))
@@ -211,19 +224,24 @@ class KeenDriver(LinuxDriver):
         for _ in parser.feed(""):
             pass
 
-    def _process_early(self, parser: PasteParser, decode: Callable[[bytes], str]) -> float:
+    def _process_early(
+        self, early: Sequence[Piece], parser: PasteParser, decode: Callable[[bytes], str]
+    ) -> float:
         """Keys typed before this driver was there, each as if it were typed now; when the last one came."""
-        last, cooked, may_be_escape = time.monotonic(), skeleton.typed_before, False
-        for at, read in skeleton.early_pieces():
+        last, may_be_escape = time.monotonic(), False
+        for at, read in early:
             self._process(parser.silence(at - last))
             if may_be_escape and at - last >= _PATIENCE:
                 time.sleep(_PATIENCE)  # so that the parser sees that nothing came behind it
                 self._process(parser.tick())
-            is_typed = cooked > 0
-            read, cooked = _uncooked(read, cooked)
-            self._process(parser.feed(decode(read), is_typed=is_typed))
+            self._process(self._fed(parser, decode, read))
             last, may_be_escape = at, read.endswith(b"\x1b")
         return last
+
+    def _fed(self, parser: PasteParser, decode: Callable[[bytes], str], read: bytes) -> Iterable[Message]:
+        is_typed = self._cooked > 0
+        read, self._cooked = _uncooked(read, self._cooked)
+        return parser.feed(decode(read), is_typed=is_typed)
 
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:
