@@ -189,7 +189,7 @@ def _nothing(turn: TurnRow) -> str:
         case "running":
             return "nothing yet"
         case "failed" | "stopped":
-            return "nothing was done; your message stays"
+            return "nothing was done; message kept"
         case "pending" | "abandoned":
             return failed or "nothing changed"
     if turn.edited:

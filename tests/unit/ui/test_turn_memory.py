@@ -160,4 +160,4 @@ def test_stopped_is_not_failed_and_the_message_stays() -> None:
     stopped = TurnError(turn=1, attempt=1, reason="interrupted", detail=STOPPED, seconds=1.0)
     rows = said(story.started(1, "hi"), stopped)
     assert rows[1].startswith("■ turn 1") and rows[1].endswith("stopped")
-    assert "  nothing was done; your message stays" in rows
+    assert "  nothing was done; message kept" in rows
