@@ -18,10 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from keen_tui.tools.gate import gate
 from keen_tui.tools.sandbox.base import Launch
-
-_GATE = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
-"""Becomes what it is given when a line comes in, and ends when none does."""
 
 
 class ConfinedProcess:
@@ -81,27 +79,22 @@ def _started_apart(
         assert launch.confine is not None
         launch.confine()
         process = subprocess.Popen(
-            (*_GATE, *launch.argv),
+            at_gate.held(launch.argv),
             cwd=folder,
             env=environ,
-            stdin=closed,
+            stdin=at_gate.closed,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
         return process, threading.get_native_id()
 
-    closed, opening = os.pipe()
-    try:
+    with gate() as at_gate:
         with ThreadPoolExecutor(1, thread_name_prefix="confined") as threads:
             process, thread = threads.submit(start).result()
         while Path("/proc/self/task", str(thread)).exists():
             time.sleep(0)  # it is ending: what it holds of ours must not be seen by the command
-        with suppress(BrokenPipeError):  # it was killed meanwhile
-            os.write(opening, b"\n")
-    finally:
-        os.close(closed)
-        os.close(opening)
+        at_gate.open(process.pid, environ)
     return process
 
 

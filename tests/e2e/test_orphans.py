@@ -27,8 +27,11 @@ from tests.support.program import Program, Run
 BWRAP = Path("/opt/bwrap/usr/bin")
 """Where some machines keep a bubblewrap beside their PATH."""
 
-STRAYS = "sleep {0}1 & setsid sleep {0}2 & (setsid sleep {0}3 &) & env -i setsid sleep {0}4 & sleep {0}5"
-"""In the group, in a session of its own, given up by its parent, without an environment, the last."""
+STRAYS = (
+    "sleep {0}1 & setsid sleep {0}2 & (setsid sleep {0}3 &) & env -i setsid sleep {0}4 & "
+    "(env -i setsid sleep {0}5 &) & sleep {0}6"
+)
+"""In the group, in a session of its own, given up by its parent, without an environment, both, the last."""
 
 
 @dataclass
@@ -70,7 +73,7 @@ async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]
         process = await at.start(*flags, *(["--no-sandbox"] if sandbox == "none" else []), PATH=path)
         running = Running(at, server, process, name)
         try:
-            await until(lambda: len(running.left) >= 5)
+            await until(lambda: len(running.left) >= 6)
             yield running
         finally:
             for pid in running.left:

@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from keen_tui.disk.folders import make_private
 from keen_tui.tools.orphans.strays import can_find_strays, end_group, end_strays, living, start_of
@@ -32,7 +32,7 @@ class Record(Struct, frozen=True, kw_only=True):
     program_start: str
     leader: int
     start: str
-    mark: str
+    mark: Annotated[str, Meta(pattern="^[0-9a-f]+$")]
     command: str
 
     def write(self, folder: Path) -> Path:

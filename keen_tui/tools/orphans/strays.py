@@ -1,4 +1,4 @@
-"""Processes that a command left behind, in its group or outside, found by a mark in their environment.
+"""Processes that a command left behind, in its group or outside, found by a mark that they inherited.
 
 Only where /proc shows processes as files, which is Linux; elsewhere a process group is all there is. This
 imports next to nothing: the watcher is a program of its own, which has to start quickly.
@@ -7,11 +7,15 @@ imports next to nothing: the watcher is a program of its own, which has to start
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Iterable
 
 MARK = "KEEN_TUI_COMMAND"
 """Environment variable that holds a random text for each command; its descendants inherit it."""
+
+_LEAST_LIMIT = 1 << 62
+"""Microseconds of real-time scheduling, a limit that nothing reaches: its other bits hold the mark."""
 
 _QUIET_LOOKS = 2
 """Looks without a new find that end the search: for the moment of its exec a process is invisible."""
@@ -20,6 +24,22 @@ _QUIET_LOOKS = 2
 def can_find_strays() -> bool:
     """Whether this system shows the environment of processes as files."""
     return os.path.exists("/proc/self/environ")  # noqa: PTH110 - see above
+
+
+def mark_for_good(pid: int, mark: str) -> None:
+    """Put the mark, a hexadecimal number, on what the process starts from now on, with whatever environment.
+
+    It is a limit on resources: all descendants inherit it. Only on Linux; elsewhere this does nothing.
+    """
+    try:
+        limit = _limit_of(mark)
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, (limit, limit))
+    except (AttributeError, OSError, ValueError):
+        pass  # the mark in the environment is all there is
+
+
+def _limit_of(mark: str) -> int:
+    return _LEAST_LIMIT | (int(mark, 16) & (_LEAST_LIMIT - 1))
 
 
 def start_of(pid: int) -> str:
@@ -33,7 +53,7 @@ def start_of(pid: int) -> str:
 
 def end_strays(group: int, mark: str, start: str = "") -> int:
     """Kill every living process of the group or with the mark, their children, and what they fork meanwhile;
-    says how many. A group whose leader did not start at `start` is another one by now; "" for not known."""
+    says how many. With a `start` the group counts only while its leader, which started then, is there."""
     ended: set[int] = set()
     quiet = 0
     while quiet < _QUIET_LOOKS:
@@ -73,10 +93,13 @@ def signal_others(leader: int, number: signal.Signals) -> None:
 
 
 def living(group: int, mark: str, start: str = "") -> set[int]:
-    """The living processes of a command: its group, those with its mark, and the children of all these."""
+    """The living processes of a command: its group, those with its mark, and the children of all these.
+
+    With a `start` the group counts only while its leader is there: once that has gone, others may use its
+    number."""
     variable = f"{MARK}={mark}".encode()
-    leader = _status(group) if start else None
-    if leader and leader[19] != start:
+    limit = str(_limit_of(mark)).encode()
+    if start and not _has_started(group, start):
         group = 0
     found: set[int] = set()
     children: dict[int, list[int]] = {}
@@ -85,9 +108,14 @@ def living(group: int, mark: str, start: str = "") -> set[int]:
         if not status or status[0] in "ZX":
             continue
         children.setdefault(int(status[1]), []).append(pid)
-        if (group and _is_in(group, status)) or variable in _environ(pid):
+        if (group and _is_in(group, status)) or variable in _environ(pid) or limit in _limits(pid):
             found.add(pid)
     return _with_children(found, children)
+
+
+def _has_started(pid: int, start: str) -> bool:
+    status = _status(pid)
+    return status is not None and status[19] == start
 
 
 def _with_children(found: Iterable[int], children: dict[int, list[int]]) -> set[int]:
@@ -119,6 +147,10 @@ def _is_in(group: int, status: list[str]) -> bool:
 
 def _environ(pid: int) -> list[bytes]:
     return _content(f"/proc/{pid}/environ").split(b"\0")
+
+
+def _limits(pid: int) -> list[bytes]:
+    return _content(f"/proc/{pid}/limits").split()
 
 
 def _content(file: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from keen_tui.tools.orphans.question import settle_left_running
 from keen_tui.tools.orphans.records import Record, boot_id, left_running
-from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, start_of
+from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, start_of
 
 pytestmark = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
 
@@ -91,14 +92,39 @@ def test_only_what_is_left_of_this_boot_is_found(
 
 
 def test_a_group_that_is_another_one_by_now_is_left_alone(process: subprocess.Popen[bytes]) -> None:
-    assert end_strays(process.pid, "another mark", start="1") == 0
+    assert end_strays(process.pid, secrets.token_hex(8), start="1") == 0
     assert process.poll() is None
+
+
+def test_a_group_without_its_leader_may_be_another_one(tmp_path: Path, record: Record) -> None:
+    with subprocess.Popen(
+        ("sh", "-c", "sleep 600 & echo $!"), stdout=subprocess.PIPE, start_new_session=True
+    ) as shell:
+        assert shell.stdout
+        other = int(shell.stdout.readline())
+        try:
+            shell.wait()
+            assert os.getpgid(other) == shell.pid
+            replace(record, leader=shell.pid, start="1", mark="d").write(tmp_path)
+            assert left_running(tmp_path) == ()
+        finally:
+            os.kill(other, signal.SIGKILL)
+
+
+def test_what_gave_up_its_parent_and_its_environment_is_found() -> None:
+    with subprocess.Popen(
+        ("sh", "-c", 'read -r go; (exec env -i "$0" 600 &)', "sleep"), stdin=subprocess.PIPE
+    ) as shell:
+        mark_for_good(shell.pid, OUR_MARK)
+        shell.communicate(b"\n")
+    assert end_strays(0, OUR_MARK) == 1
 
 
 def test_damage_in_the_folder_stops_no_start(tmp_path: Path, record: Record) -> None:
     record.write(tmp_path)
     (tmp_path / "a.json").write_bytes(b"{")
     (tmp_path / "b.json").mkdir()
+    replace(record, mark="no mark").write(tmp_path)
     (tmp_path / "c.json").symlink_to("/dev/zero")
     assert len(left_running(tmp_path)) == 1
     assert left_running(tmp_path / "nowhere") == ()
