@@ -77,6 +77,13 @@ def taken_out(keys: Iterable[str], value: _Value) -> _Value:
     return value if after == before else msgspec.convert(after, type(value))
 
 
+def would_lose_key(keys: Iterable[str], before: str, after: str) -> bool:
+    """Whether one of these keys gives way to what stands for it in texts that were shown."""
+    has_more_masks = after.count(MASK) > before.count(MASK)
+    long_enough = (key for key in keys if len(key) >= _SHORTEST)
+    return has_more_masks and any(after.count(key) < before.count(key) for key in long_enough)
+
+
 class KeysTakenOut:
     """Takes API keys out of output as it comes, also where one comes in two pieces.
 

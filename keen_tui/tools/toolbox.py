@@ -134,7 +134,7 @@ def build_toolbox(
     return Toolbox(
         (
             ReadFile(workspace),
-            WriteFile(workspace),
+            WriteFile(workspace, keys),
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from keen_tui.errors import ToolFailure
+from keen_tui.masking import MASK, would_lose_key
 from keen_tui.messages import ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import PreparedCall
@@ -35,8 +37,10 @@ class WriteFile:
         },
     )
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, keys: Callable[[], Iterable[str]] = tuple) -> None:
+        """`keys` gives the API keys that the model is not shown. It may read files."""
         self._workspace = workspace
+        self._keys = keys
 
     def target(self, arguments: Mapping[str, Any]) -> str:
         return mentioned(arguments, "path")
@@ -52,6 +56,11 @@ class WriteFile:
                 return None, encode(given["content"], bom=False)
             text, has_bom = decode(place, before)
             content = in_style_of(text, given["content"])
+            if would_lose_key(self._keys(), text, content):
+                raise ToolFailure(
+                    f"{place.name} holds an API key, which you are shown as {MASK}. Writing {MASK} would "
+                    "overwrite the key. Change the other lines with edit_file."
+                )
             return before, encode(content, bom=has_bom and not content.startswith("\ufeff"))
 
         before, after = await asyncio.to_thread(written)

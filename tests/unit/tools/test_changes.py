@@ -38,6 +38,21 @@ async def test_an_edit_changes_nothing_outside_its_place(tmp_path: Path, before:
     assert result.facts == (FileChanged(path="f.txt"),)
 
 
+async def test_a_key_that_is_shown_masked_is_not_overwritten_by_its_mask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "made-up-value-of-a-key")
+    file = tmp_path / "f.py"
+    file.write_text("KEY = 'made-up-value-of-a-key'\nA = 1\n")
+    bench = ToolBench(tmp_path)
+    with pytest.raises(ToolFailure, match=r"shown as \[key\].* edit_file"):
+        await bench("write_file", path="f.py", content="KEY = '[key]'\nA = 2\n")
+    assert file.read_text() == "KEY = 'made-up-value-of-a-key'\nA = 1\n"
+    await bench("write_file", path="f.py", content="KEY = os.environ['K']\n")
+    await bench("write_file", path="f.py", content="KEY = '[key]'\n")
+    assert file.read_text() == "KEY = '[key]'\n", "there was no key any more"
+
+
 async def test_an_edit_of_what_keen_is_loaded_from_is_known_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
