@@ -31,6 +31,7 @@ _KEYS: Final[dict[int, Kind]] = {
     signal.SIGINT: "interrupt",
     signal.SIGTERM: "hangup",
     signal.SIGHUP: "hangup",
+    signal.SIGQUIT: "hangup",
 }
 _POKE: Final = signal.SIGUSR1
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
-"""What a system that shuts down sends, and a terminal whose window is closed or whose connection is lost."""
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""What a system that shuts down sends, a terminal whose window is closed or whose connection is lost, and a
+person who wants it to end now."""
 
 
 @contextmanager

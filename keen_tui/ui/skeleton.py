@@ -77,7 +77,7 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
     global typed_before, modes_before, _early
     before = modes_before = termios.tcgetattr(stdin)
     try:
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, _end)
         typed_before = silence(stdin)
         _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))

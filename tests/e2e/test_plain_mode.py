@@ -174,7 +174,7 @@ def test_ctrl_d_leaves_and_gives_the_terminal_back(tmp_path: Path) -> None:
         assert terminal.modes == terminal.modes_before
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_the_program_and_its_command(tmp_path: Path, number: signal.Signals) -> None:
     asleep = f"sleep 601.{os.getpid()}{number}"
     script = [Reply([Call("bash", {"command": asleep})])]

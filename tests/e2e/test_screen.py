@@ -164,7 +164,7 @@ def test_leaving_gives_the_terminal_back(tmp_path: Path, keys: str) -> None:
         assert last_modes[b"\x1b[?1049l"] > last_modes[b"\x1b[?1049h"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_the_command_and_gives_the_terminal_back(
     tmp_path: Path, number: signal.Signals
 ) -> None:
