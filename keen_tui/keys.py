@@ -104,6 +104,17 @@ class Keys:
         self._write(self._read() | {provider_id: {"in": _IN_KEYRING} if in_keyring else key})
         return _THE_KEYRING if in_keyring else f"{self._file}, which only you can read"
 
+    def destination(self) -> str:
+        """Where `save` would put a key now, in words. Blocking: it may ask the system's keyring."""
+        from importlib.util import find_spec  # noqa: PLC0415 - not before the first paint
+
+        if find_spec("keyring") is None:
+            return str(self._file)
+        try:
+            return _with_keyring(lambda _: _THE_KEYRING)
+        except ConfigError:
+            return str(self._file)
+
     def forget(self, provider_id: str) -> None:
         """Remove a kept key. No effect when there is none."""
         kept = self._read()

@@ -76,11 +76,12 @@ class ModelDesk:
         key = self._chooser.key_for(provider)
         return await list_models(provider, key, self._chooser.catalog)
 
-    async def check(self) -> str:
-        """One sentence about the server of the current model. Raises ProviderError, SessionRefused."""
-        if self._choice is None:
+    async def check(self, model: ModelInfo | None = None) -> str:
+        """One sentence about the server of that model, or of the one in use. Raises KeenError."""
+        choice = self._made(model, "") if model else self._choice
+        if choice is None:
             raise SessionRefused("No model is chosen yet.")
-        return await check_connection(self._choice.provider, self._choice.model, self._choice.key)
+        return await check_connection(choice.provider, choice.model, choice.key)
 
     def would_abandon(self, model: ModelInfo) -> bool:
         """Whether choosing this model would lose the incomplete turn. Raises KeenError without a key."""
@@ -97,6 +98,10 @@ class ModelDesk:
         self._choice = choice
         self._session.warm_up()
         return f"{choice.model.title} answers from now on. Remembered in {self._remember(choice)}."
+
+    async def key_destination(self) -> str:
+        """Where a key that is entered now will be kept: the system keyring, or the path of a file."""
+        return await asyncio.to_thread(self._chooser.keys.destination)
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         """Keep the key and say where. Raises ConfigError; the key is in no message."""

@@ -114,9 +114,9 @@ class TurnCommands:
 
 
 def _figures(spent: Spent) -> str:
-    cost = "cost unknown" if spent.cost is None else dollars(spent.cost)
     sent = f"{spent.input_tokens:,} tokens sent, {spent.cached_tokens:,} of them cached"
-    return f"{sent}, {spent.output_tokens:,} received, {cost}"
+    facts = f"{sent}, {spent.output_tokens:,} received"
+    return facts if spent.cost is None else f"{facts}, {dollars(spent.cost)}"
 
 
 def _file_lines(file: ShownFile) -> Iterator[str]:

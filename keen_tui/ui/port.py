@@ -235,8 +235,8 @@ class ModelsPort(Protocol):
     async def live_models(self, provider: ProviderInfo) -> tuple[ModelInfo, ...]:
         """The models that the provider's server lists now. Raises KeenError with a sentence."""
 
-    async def check(self) -> str:
-        """Ask the server of the current model for a sign of life, and say in one sentence what it was.
+    async def check(self, model: ModelInfo | None = None) -> str:
+        """Test the connection to the server of that model, or of the one in use; the result as a sentence.
 
         Raises KeenError with the sentence when it fails.
         """
@@ -249,6 +249,9 @@ class ModelsPort(Protocol):
 
         Raises KeenError: a turn runs, pending work would be lost and `abandon` is not set, no key.
         """
+
+    async def key_destination(self) -> str:
+        """Where a key that is entered now will be kept: "the system keyring", or the path of a file."""
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         """Keep the key and say where. Raises KeenError; the key is in no message."""

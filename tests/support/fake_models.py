@@ -70,6 +70,7 @@ class FakeModels:
         self.refusal = ""
         self.loses_work = False
         self.kept: dict[str, str] = {}
+        self.key_place = "the system keyring"
         self.calls: list[tuple[object, ...]] = []
         self.found = asyncio.Event()
         self.found.set()
@@ -90,7 +91,8 @@ class FakeModels:
             raise KeenError(self.refusal)
         return self.live.get(provider.id, ())
 
-    async def check(self) -> str:
+    async def check(self, model: ModelInfo | None = None) -> str:
+        self.calls.append(("check", model.id if model else ""))
         self.open_checks += 1
         try:
             await self.answered.wait()
@@ -109,6 +111,9 @@ class FakeModels:
             raise KeenError(self.refusal)
         self.current, self.effort = model, effort
         return f"{model.title} answers from now on."
+
+    async def key_destination(self) -> str:
+        return self.key_place
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         if not key.strip():

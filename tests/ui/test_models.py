@@ -103,6 +103,8 @@ async def test_the_connection_is_tested_in_the_picker_and_by_command(tmp_path: P
         await opened_picker(driver)
         await driver.press("ctrl+t")
         await driver.until_shown("Acme answers in 0.3 s")
+        await driver.press("down", "ctrl+t")
+        await driver.until(lambda: ("check", "roadrunner-2-mini") in models.calls)
         await driver.press("escape")
         await driver.type("/check")
         await driver.press("enter")
@@ -168,21 +170,37 @@ async def test_models_out_of_view_are_counted(tmp_path: Path) -> None:
 
 async def test_a_missing_key_is_entered_and_never_drawn(tmp_path: Path) -> None:
     models = FakeModels(ACME.models[0])
+    models.live["coyote"] = COYOTE.models
     async with workspace(tmp_path, models=models) as driver:
         await opened_picker(driver)
         await driver.type("coyote")
         await driver.until_shown("no key in COYOTE_API_KEY")
         await driver.press("enter")
         await driver.until_shown("The key for Coyote")
+        await driver.until_shown("It is kept in the system keyring.")
         await driver.type(SECRET)
         assert not driver.shows(SECRET)
         assert SECRET not in driver.app.export_screenshot()
         await driver.press("enter")
         await driver.until_shown("Trap 1")
-        await driver.until_shown("Kept in the system keyring.")
+        await driver.until_shown("Kept in the system keyring. Coyote answers and lists 1 model.")
         assert models.kept == {"coyote": SECRET}
         await driver.press("escape", "up")
         assert driver.written == "", "the key is in no history"
+
+
+async def test_a_key_that_its_server_refuses_is_known_at_once(tmp_path: Path) -> None:
+    models = FakeModels(None, keys={})
+    models.key_place = str(Path.home() / "keys.toml")
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.until_shown("kept in ~/keys.toml")
+        await driver.press("2")
+        await driver.press("enter")
+        await driver.until_shown("It is kept in ~/keys.toml, which only you can read.")
+        models.refusal = "Acme: the key is wrong."
+        await driver.type(SECRET)
+        await driver.press("enter")
+        await driver.until_shown("Kept in the system keyring. Acme: the key is wrong.")
 
 
 async def test_an_empty_key_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_the_environment_comes_first_in_the_order_of_its_variables(tmp_path: Pat
 def test_without_a_keyring_it_is_kept_in_a_file_that_only_the_user_reads(tmp_path: Path) -> None:
     folder = tmp_path / "settings"
     keys = Keys({}, folder)
+    assert keys.destination() == str(folder / "keys.toml")
     where = keys.save("acme", f" {SECRET}\n")
     file = folder / "keys.toml"
     assert str(file) in where
@@ -95,6 +96,7 @@ def test_without_a_keyring_it_is_kept_in_a_file_that_only_the_user_reads(tmp_pat
 
 def test_with_a_keyring_the_file_holds_only_where_it_is(tmp_path: Path, ring: MemoryKeyring) -> None:
     keys = Keys({}, tmp_path)
+    assert keys.destination() == "the system keyring"
     assert keys.save("acme", SECRET) == "the system keyring"
     assert SECRET not in (tmp_path / "keys.toml").read_text()
     assert ring.kept == {("keen-tui", "acme"): SECRET}

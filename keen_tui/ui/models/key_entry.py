@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,7 +15,7 @@ from textual.widgets import Input
 from keen_tui.errors import KeenError
 from keen_tui.models import ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import clean
+from keen_tui.ui.measures import clean, home_relative
 from keen_tui.ui.models.values import KeyKept
 from keen_tui.ui.port import ModelsPort
 from keen_tui.ui.themes import Styles
@@ -34,6 +35,7 @@ class KeyRows(Rows):
         self.chosen = chosen
         self.place = 0
         self.sentence = ""
+        self.destination = ""
         self._models = models
 
     def rows(self, width: int, height: int) -> list[Text]:
@@ -60,14 +62,21 @@ class KeyRows(Rows):
 
     def _for_chosen(self, provider: ProviderInfo, width: int) -> list[Text]:
         words = (
-            "It is kept in the system keyring if there is one, else in a file that only you can read. "
-            f"It is sent to {provider.base_url} and nowhere else, and never shown or logged."
+            f"{kept_in(self.destination)} It is sent to {provider.base_url} and nowhere else, and is never "
+            "shown or logged."
         )
         return [
             Text(f"The key for {clean(provider.name)}", self.look("text", bold=True)),
             Text(),
             *wrapped(words, width - 8, self.look("soft")),
         ]
+
+
+def kept_in(destination: str) -> str:
+    """Where a key will be kept, as a sentence; "" while that is being found out."""
+    if not destination.startswith("/"):
+        return f"It is kept in {destination}." if destination else "It is kept on this machine."
+    return f"It is kept in {home_relative(Path(destination))}, which only you can read."
 
 
 class KeyFoot(Rows):
@@ -112,6 +121,11 @@ class KeyEntry(Screen[KeyKept | None]):
 
     def on_mount(self) -> None:
         self._show_field()
+        self.run_worker(self._find_destination(), name="key-destination")
+
+    async def _find_destination(self) -> None:
+        self._rows.destination = await self._models.key_destination()
+        self._rows.changed(layout=True)
 
     def action_move(self, step: int) -> None:
         """Choose another provider."""

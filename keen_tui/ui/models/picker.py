@@ -16,7 +16,7 @@ from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import same_key, shown
-from keen_tui.ui.measures import clean
+from keen_tui.ui.measures import clean, counted
 from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.offer_list import OfferList, effort_words
 from keen_tui.ui.models.offers import KeyWanted, Offer, Source, lines_of, next_effort, sources_of
@@ -101,6 +101,7 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         super().__init__()
         self._models = models
         self._only = only
+        self._sentence = sentence
         self._effort = models.effort
         self._live: dict[str, tuple[ModelInfo, ...]] = {}
         self._notes: dict[str, str] = {}
@@ -162,8 +163,10 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         self.dismiss(WantsKey(None))
 
     def action_check(self) -> None:
-        """Ask the server of the model in use for a sign of life."""
-        self.run_worker(tell_check(self._models, self._say), name="check", exclusive=True, group="check")
+        """Test the connection for the chosen model."""
+        model = chosen.model if isinstance(chosen := self._list.chosen, Offer) else None
+        test = tell_check(self._models, self._say, model)
+        self.run_worker(test, name="check", exclusive=True, group="check")
 
     async def _find_servers(self) -> None:
         for server in await self._models.find_servers():
@@ -175,10 +178,15 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
 
     async def _ask(self, provider: ProviderInfo) -> None:
         try:
-            self._live[provider.id] = await self._models.live_models(provider)
-            self._notes.pop(provider.id, None)
+            found = await self._models.live_models(provider)
         except KeenError as error:
-            self._notes[provider.id] = str(error)
+            self._notes[provider.id] = answer = str(error)
+        else:
+            self._live[provider.id] = found
+            self._notes.pop(provider.id, None)
+            answer = f"{provider.name} answers and lists {counted(len(found), 'model')}."
+        if self._sentence and provider.id == self._only:
+            self._say(f"{self._sentence} {answer}")
         self._show()
 
     def _asked(self) -> list[ProviderInfo]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from keen_tui import __version__
 from keen_tui.models import FoundServer
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import same_key, shown
-from keen_tui.ui.measures import clean, counted, cut
+from keen_tui.ui.measures import clean, counted, cut, home_relative
 from keen_tui.ui.models.values import Beginning, FromProvider
 from keen_tui.ui.port import ModelsPort
 from keen_tui.ui.screens.help import HelpScreen
@@ -49,6 +50,7 @@ class StartRows(Rows):
         super().__init__(styles, glyphs, id="start-rows")
         self.servers: tuple[FoundServer, ...] | None = None
         self.place = 0
+        self.key_destination = ""
         self._models = models
         self._reason = reason
         self._entry_at: dict[int, int] = {}
@@ -129,8 +131,12 @@ class StartRows(Rows):
             yield _Line(provider.name, self._models.key_source(provider) or "", FromProvider(provider))
         yield _BLANK
         yield _Line("or", is_title=True)
-        yield _Line("Enter a key", "kept in the system keyring, never in a log", "key")
+        yield _Line("Enter a key", self._kept_in(), "key")
         yield _Line("Guided demo", "3 minutes, no key, no network", "demo")
+
+    def _kept_in(self) -> str:
+        where = self.key_destination
+        return f"kept in {home_relative(Path(where)) if where.startswith('/') else where}" if where else ""
 
     def _local_lines(self) -> Iterator[_Line]:
         local = [provider for provider in self._models.providers if provider.local]
@@ -189,6 +195,7 @@ class StartScreen(Screen[Beginning | None]):
 
     def on_mount(self) -> None:
         self.run_worker(self._look_around(), name="find-servers")
+        self.run_worker(self._find_destination(), name="key-destination")
 
     def action_move(self, step: int) -> None:
         """Choose another entry."""
@@ -212,6 +219,10 @@ class StartScreen(Screen[Beginning | None]):
         entry = self._rows.entry_at(event.y)
         if entry is not None:
             self.action_number(entry + 1)
+
+    async def _find_destination(self) -> None:
+        self._rows.key_destination = await self._models.key_destination()
+        self._rows.changed()
 
     async def _look_around(self) -> None:
         """What was chosen stays chosen when servers appear above it, unless that was the first anyway."""

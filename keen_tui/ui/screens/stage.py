@@ -366,6 +366,7 @@ class Stage(Screen[None]):
             self.close_question()
 
     def _show_status(self) -> None:
+        self.welcome.show_mode(self.session.mode)
         chip_in_view = self.transcript.key_chip_visible if self.state.pending else True
         self.status.show(
             self.state,

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.glyphs import Glyphs
-from keen_tui.ui.measures import clean, counted, cut, cut_path, size
+from keen_tui.ui.measures import clean, counted, cut, cut_path, home_relative, size
 from keen_tui.ui.sessions.lines import Heading, Line, can_be_chosen, same_thing, shown_title, when
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
@@ -248,11 +248,3 @@ def tail_of(text: str, cells: int, more: str = "…") -> str:
     while tail and cell_len(tail) > cells - cell_len(more):
         tail = tail[1:]
     return more + tail
-
-
-def home_relative(folder: Path) -> str:
-    """The path with `~` for the user's own folder."""
-    try:
-        return str("~" / folder.relative_to(Path.home()))
-    except (ValueError, RuntimeError):
-        return str(folder)

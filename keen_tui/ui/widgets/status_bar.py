@@ -138,10 +138,8 @@ class StatusBar(Rows):
 
     def _cost(self) -> Text:
         spent = self._state.spent
-        if not spent:
+        if not spent or spent.cost is None:
             return Text()
-        if spent.cost is None:
-            return Text("cost unknown", self.look("dim"))
         return Text(dollars(spent.cost), self.look("soft"))
 
     def _right(self, room: int) -> Text:

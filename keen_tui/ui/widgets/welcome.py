@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from rich.text import Text
 
+from keen_tui.choices import Mode
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
@@ -14,10 +18,15 @@ _KEY_COLUMN = 9
 _VERB_COLUMN = 17
 _WORDMARK = ("█▄▀ █▀▀ █▀▀ █▄ █", "█ █ ██▄ ██▄ █ ▀█")
 _CLAIM = ("a coding agent that remembers outcomes", "and never repeats finished work")
-_GREETING = (
-    "Say what you want done in this folder.",
-    "It reads, edits and runs commands; before it changes anything it shows you and asks.",
-)
+_GREETING = "Say what you want done in this folder."
+_PROMISES: Final[Mapping[Mode, str]] = {
+    "ask": "Keen reads, edits and runs commands. Before it changes anything, it shows you and asks.",
+    "auto-edit": "Keen reads and edits here and runs commands in the sandbox without asking. It asks before "
+    "anything else.",
+    "plan": "Keen reads here and proposes a plan. Nothing is changed before you accept it.",
+    "auto": "Keen reads, edits and runs commands without asking.",
+}
+"""What each mode means for somebody who has not sent anything yet."""
 _KEYS = (
     ("retry", "retry", "a dropped turn goes on; no call runs twice"),
     ("sidebar", "Activity", "every tool call live, with its output"),
@@ -30,6 +39,13 @@ class Welcome(Rows):
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="welcome")
+        self._mode: Mode = "ask"
+
+    def show_mode(self, mode: Mode) -> None:
+        """Promise what this mode does."""
+        if mode != self._mode:
+            self._mode = mode
+            self.changed()
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = min(_WIDTH, width - 6)
@@ -48,9 +64,8 @@ class Welcome(Rows):
         return [Text()] * above + [indented(row, left) for row in page]
 
     def _greeting(self, room: int) -> list[Text]:
-        first, *rest = _GREETING
-        rows = [Text(row.plain, self.look("text", bold=True)) for row in self._wrapped(first, room)]
-        return rows + [row for line in rest for row in self._wrapped(line, room)]
+        greeting = [Text(row.plain, self.look("text", bold=True)) for row in self._wrapped(_GREETING, room)]
+        return [*greeting, *self._wrapped(_PROMISES[self._mode], room)]
 
     def _wrapped(self, line: str, room: int) -> list[Text]:
         return wrapped(line, room, self.look("soft"))

@@ -9,8 +9,9 @@ import pytest
 from keen_tui.errors import ConfigError
 from keen_tui.history import SearchHit
 from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.measures import home_relative
 from keen_tui.ui.sessions.lines import Heading, Line, count_words, under_headings, when, with_title
-from keen_tui.ui.sessions.session_list import SessionList, home_relative, tail_of
+from keen_tui.ui.sessions.session_list import SessionList, tail_of
 from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.words import export_words, fork_words
 from keen_tui.ui.themes import Styles, load_themes

@@ -1,0 +1,28 @@
+"""What the empty workspace promises."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from keen_tui.choices import Mode
+from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.widgets.welcome import Welcome
+
+STYLES = Styles(load_themes()[0]["keen-dark"])
+PROMISES = {
+    "ask": "and asks",
+    "auto-edit": "without asking. It asks before anything else",
+    "plan": "Nothing is changed before you accept it",
+    "auto": "runs commands without asking",
+}
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_it_promises_what_the_mode_in_use_does(mode: Mode) -> None:
+    page = Welcome(STYLES, UNICODE)
+    page.show_mode(mode)
+    shown = " ".join(" ".join(row.plain for row in page.rows(120, 40)).split())
+    assert [each for each, words in PROMISES.items() if words in shown] == [mode]
