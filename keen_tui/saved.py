@@ -58,10 +58,15 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
     """The session that the flags name, a copy of it with --fork; None for a new one.
 
     Raises:
-        ConfigError: there is none yet, or none of that name. StorageFailed: it can't be read.
+        ConfigError: there is none yet, none of that name, or nothing in it. StorageFailed: it can't be read.
     """
     if "resume" in given:
         session = glance(_named(store, given["resume"]))
+        if session.is_empty:
+            raise ConfigError(
+                f"Session {session.id} holds nothing that can be read, so there is nothing to go on with. "
+                f"Its file is {store.path_of(session.id)}."
+            )
     elif "go_on" in given:
         newest = store.newest(Path.cwd())
         if newest is None:

@@ -115,6 +115,19 @@ async def test_continue_takes_the_newest_of_this_folder_alone(desk: Desk, tmp_pa
     assert desk.said()[0] == "user: here"
 
 
+@pytest.mark.parametrize("content", [b"", b"{}\n", b'{"n":0,"at":17', b"\0\xff" * 100])
+async def test_a_file_without_a_record_is_not_gone_on_with(desk: Desk, content: bytes) -> None:
+    session_id = await desk.session_of("one")
+    (file,) = desk.program.home.rglob(f"{session_id}.jsonl")
+    file.write_bytes(content)
+    for more in ([], ["--fork"]):
+        run = await desk.ask("two", "--resume", session_id, *more)
+        assert run.code == 2
+        assert f"{session_id} holds nothing that can be read" in run.err
+        assert str(file) in run.err
+    assert file.read_bytes() == content
+
+
 async def test_a_session_is_resumed_by_the_beginning_of_its_id(desk: Desk) -> None:
     first, second = await desk.session_of("first"), await desk.session_of("second")
     assert await desk.session_of("go on", "--resume", first[:-1]) == first
