@@ -203,8 +203,8 @@ FAILURES = {
     "401": Failure((refused(401, "wrong key"),), "auth", "TEST_KEY"),
     "400": Failure((refused(400, "bad temperature"),), "provider", "bad temperature"),
     "cut in all attempts": Failure((CUT,) * 4, "cut", "127.0.0.1"),
-    "unanswered in all attempts": Failure((NoAnswer("close"),) * 4, "network", "Can't reach"),
-    "no page is a summary": Failure((HttpAnswer(200, "<html>Sign in</html>"),), "provider", "127.0.0.1"),
+    "unanswered in all attempts": Failure((NoAnswer("close"),) * 4, "network", "closed the connection"),
+    "no page is a summary": Failure((HttpAnswer(200, "<html>Sign in</html>"),) * 4, "provider", "127.0.0.1"),
     "too long, nothing to cut": Failure((FULL,), "context", "context"),
 }
 

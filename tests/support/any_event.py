@@ -59,6 +59,8 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
         return st.builds(hint, **{each.name: _values(hints[each.name]) for each in structs.fields(hint)})
     if origin is Literal:
         return st.sampled_from(arguments)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return st.tuples(*map(_values, arguments))
     if origin is tuple:
         return st.lists(_values(arguments[0]), max_size=3).map(tuple)
     if origin is Mapping:
