@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keen_tui.events import Event, ToolFinished, TurnDone, as_record
+from keen_tui.events import Event, SessionRenamed, ToolFinished, TurnDone, as_record
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.rendering import ABANDONED
 from keen_tui.messages import CommandFailed, FileChanged, Message
@@ -89,8 +89,10 @@ def assert_upkept(home: Path, account: Account) -> bool:
     if not account.session_id:
         return bool(rows)
     events = assert_saved(paths[account.session_id], account.saved)
-    for path in paths.values():
+    for session_id, path in paths.items():
         copied = [record.event for record in read_session(path).records]
+        if session_id != account.session_id:
+            assert isinstance(copied.pop(), SessionRenamed), "a copy has a title of its own"
         assert copied == events[: len(copied)] and len(copied) >= len(REPRESENTATIVE)
         store.delete(path)
     left = [path.name for path in home.rglob("*") if path.is_file() and path.suffix not in _LEFT]
