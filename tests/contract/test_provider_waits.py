@@ -231,6 +231,26 @@ async def test_p08_a_server_without_tls(tmp_path: Path, at_work: AtWork) -> None
         assert not bench.log.of(RetryScheduled)
 
 
+async def test_p08_an_answer_that_is_not_http_was_reached_and_is_not_tried_again(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    async with at_work([DONE], tmp_path) as bench, speaking(b"\x15\x03\x01\x00\x02\x02\x46") as address:
+        await assert_unreachable(bench, f"http://{address}/v1", address, "answered, but not in HTTP")
+        assert not bench.log.of(RetryScheduled)
+
+
+async def test_p08_a_plain_server_that_waits_for_more_is_not_tried_again_with_tls(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    async with at_work([DONE], tmp_path, retries=RetryPolicy()) as bench:
+        address = bench.server.base_url.removeprefix("http://").partition("/")[0]
+        bench.switch(base_url=f"https://{address}/v1", connect_seconds=0.2)
+        end = await bench.ask("go")
+        assert isinstance(end, TurnError)
+        assert "didn't answer in TLS" in end.detail and "http://" in end.detail
+        assert not bench.log.of(RetryScheduled)
+
+
 async def test_p08_a_proxy_that_wants_a_password(
     tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
