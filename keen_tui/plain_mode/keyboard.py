@@ -168,8 +168,10 @@ class Keyboard:
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
         forget_typed()
-        line = self._one_line(prompt.words, hidden=prompt.hidden)
-        return Typed(kind="line", text=line, question=prompt.question)
+        lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
+        while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
+            lines.append(self._one_line(""))
+        return Typed(kind="line", text="\n".join(lines), question=prompt.question)
 
     def _message(self, prompt: Prompt) -> str:
         """Lines that end with a backslash, and those that come at once, are one message."""

@@ -166,6 +166,18 @@ def test_the_first_ctrl_c_stops_the_turn_and_its_command_the_second_asks_before_
         assert "Go on with: keen-tui --plain --continue" in bytes(terminal.output).decode()
 
 
+def test_lines_that_come_at_once_answer_no_approval(tmp_path: Path) -> None:
+    script = [Reply([Call("bash", {"command": "mkdir made"})]), Reply([Say("Ok.")])]
+    with program(tmp_path, script, "--plain", "--no-sandbox", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_for("Answer, 1 to 5")
+        terminal.settle(1)
+        terminal.type("1\rof these\r")
+        terminal.wait_for("Please answer 1 to 5")
+        assert not list(tmp_path.rglob("made"))
+
+
 def test_ctrl_d_leaves_and_gives_the_terminal_back(tmp_path: Path) -> None:
     with program(tmp_path, [], "--plain", controls=True) as (terminal, _):
         ready(terminal)
