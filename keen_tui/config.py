@@ -116,7 +116,7 @@ def read_settings(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{file} can't be read: {error.strerror}.") from error
     except ValueError as error:
-        raise ConfigError(f"{file} is no valid TOML: {error}.") from error
+        raise ConfigError(f"{file} isn't valid TOML: {error}.") from error
 
 
 _TABLES = ("memory", "pending", "permissions")

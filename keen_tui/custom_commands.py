@@ -71,7 +71,7 @@ def read_commands(folder: Path, origin: Origin) -> Commands:
         try:
             command = _read(path, folder, origin)
         except _Unusable as why:
-            problems.append(f"{path} is no command: {why}.")
+            problems.append(f"{path} isn't a command: {why}.")
             continue
         if command.name in found:
             problems.append(f"{path} is not used: there are two /{command.name}.")
@@ -156,14 +156,14 @@ def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
     try:
         content = content_of(real if origin == "yours" else real / path.name, most=_MOST_BYTES)
     except NoFile as error:
-        raise _Unusable("it is no regular file") from error
+        raise _Unusable("it isn't a regular file") from error
     except OSError as error:
         is_large = error.errno == errno.EFBIG
         raise _Unusable(f"it has over {size(_MOST_BYTES)}" if is_large else str(error.strerror)) from error
     try:
         whole, _ = without_hidden((content or b"").decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise _Unusable("it is no UTF-8 text") from error
+        raise _Unusable("it isn't UTF-8 text") from error
     named, text = _parted(whole)
     if not text.strip():
         raise _Unusable("there is no text in it")

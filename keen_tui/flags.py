@@ -97,12 +97,16 @@ def _add_one_turn(parser: argparse.ArgumentParser) -> None:
 def _add_saved(parser: argparse.ArgumentParser) -> None:
     saved = parser.add_argument_group("Saved sessions")
     saved.add_argument(
-        "-c", "--continue", action="store_true", dest="go_on", help="go on with the newest of this folder"
+        "-c",
+        "--continue",
+        action="store_true",
+        dest="go_on",
+        help="continue the newest session of this folder",
     )
     saved.add_argument(
-        "-r", "--resume", metavar="ID", help="go on with that one; the beginning of its id is enough"
+        "-r", "--resume", metavar="ID", help="continue that session; the beginning of its id is enough"
     )
-    saved.add_argument("--fork", action="store_true", help="with --continue or --resume: go on with a copy")
+    saved.add_argument("--fork", action="store_true", help="with --continue or --resume: continue in a copy")
     saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
     saved.add_argument(
         "--format",
@@ -112,7 +116,10 @@ def _add_saved(parser: argparse.ArgumentParser) -> None:
     )
     saved.add_argument("-o", "--out", metavar="FILE", help="where an export is written")
     saved.add_argument(
-        "--speed", type=float, metavar="N", help="of a replay: 1 as it was (default), 0 all at once"
+        "--speed",
+        type=float,
+        metavar="N",
+        help="of a replay: 1 for the original speed (default), 0 for all at once",
     )
 
 
@@ -145,28 +152,28 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         "--mode",
         choices=get_args(Mode),
         metavar="MODE",
-        help="what runs unasked: ask (default; what only reads), auto-edit (edits too), plan (nothing is "
-        "changed), auto (everything)",
+        help="what runs without asking: ask (default; reading only), auto-edit (edits too), plan "
+        "(read-only), auto (everything)",
     )
     work.add_argument(
         "--no-sandbox",
         action="store_const",
         const=False,
         dest="sandbox",
-        help="run commands without the sandbox; auto needs it where there is none",
+        help="run commands without the sandbox; auto needs this where there is none",
     )
     work.add_argument(
         "--memory",
         choices=get_args(PolicyName),
         dest="memory_policy",
         metavar="POLICY",
-        help="what later turns get of a finished one: summary (default), in-band or full-trace",
+        help="what later turns remember of a finished turn: summary (default), in-band or full-trace",
     )
     work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
     work.add_argument(
         "--plain",
         action=argparse.BooleanOptionalAction,
-        help="a conversation line by line, for screen readers and terminals that can only write",
+        help="a conversation line by line, for screen readers and terminals that can only print",
     )
     work.add_argument(
         "--theme",

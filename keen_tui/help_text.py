@@ -18,18 +18,18 @@ _HEADING: Final = re.compile(r"^(\S.*):$", re.MULTILINE)
 
 _BEGINNING: Final = """\
 Keen TUI, a terminal workspace for a coding agent. Start it in the folder that
-you want to work in; f1 is the help in there.
+you want to work in; press f1 there for help.
 
   keen-tui                            choose a model, then work in this folder
   keen-tui --demo                     the guided tour: no key, no network
-  keen-tui --continue                 go on with this folder's newest session
+  keen-tui --continue                 continue this folder's newest session
   keen-tui --plain                    line by line, for screen readers
   keen-tui --provider anthropic --model claude-opus-5 --effort high
   keen-tui --base-url http://localhost:11434/v1 --model qwen3-coder
   keen-tui -p "why does test_cart fail?" --mode plan
                                       one turn; the answer on standard output
   git diff | keen-tui -p "review this" --output json
-                                      what is piped in goes behind the prompt
+                                      piped data is added to the prompt
 
 Commands
   keen-tui sessions [--all]           list the sessions of this folder, or all
@@ -37,7 +37,7 @@ Commands
   keen-tui replay FILE [--speed 4]    play a session on the screen
   keen-tui settings                   write a file that explains all settings
 
-  A session is named by its id or the beginning of it.
+  Name a session by its id, or by the beginning of its id.
 """
 
 _END: Final = """\
@@ -55,7 +55,7 @@ Exit codes
 
 Files
   {settings}
-    settings.toml         all settings; flags win over it
+    settings.toml         all settings; flags override them
     AGENTS.md             what you tell the model in every project
     commands/ themes/ providers/
                           slash commands, themes and model servers of yours

@@ -75,7 +75,7 @@ class Keys:
         if isinstance(kept, str) and kept:
             return FoundKey(value=checked_key(kept, f"in {self._file}"), source=str(self._file))
         raise ConfigError(
-            f"{self._file}: the entry {provider.id!r} is no key. Enter the key again, or remove it."
+            f"{self._file}: the entry {provider.id!r} isn't a key. Enter the key again, or remove the entry."
         )
 
     def where(self, provider: ProviderInfo) -> str | None:
@@ -144,7 +144,7 @@ class Keys:
             raise ConfigError(f"{self._file} can't be read: {why}. Remove it, enter the key again.") from None
         except ValueError:  # its message could quote a key
             raise ConfigError(
-                f"{self._file} is no valid TOML. Mend it, or remove it and enter the keys again."
+                f"{self._file} isn't valid TOML. Fix or delete it, then enter the keys again."
             ) from None
 
     def _require_private(self, status: os.stat_result) -> None:

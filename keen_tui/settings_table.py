@@ -50,11 +50,9 @@ ABOUT: Final[Mapping[str, About]] = {
         meaning="Who serves the model: openai, anthropic, google, deepseek, openrouter, ollama and others."
     ),
     "model": About(meaning="The model's name, as its server knows it."),
-    "effort": About(meaning="How hard the model shall reason, where it has levels: low, medium, high."),
-    "base_url": About(meaning="The address of the server, where it is not the provider's own."),
-    "api": About(
-        meaning="The wire protocol, where it is not the usual one of the provider.", choices=get_args(Api)
-    ),
+    "effort": About(meaning="Reasoning effort, if the model has levels: low, medium, high."),
+    "base_url": About(meaning="The address of the server, if it isn't the provider's own."),
+    "api": About(meaning="The API to use, if it isn't the provider's usual one.", choices=get_args(Api)),
     "api_key_env": About(meaning="The environment variable with the key, which itself never goes here."),
     "context_window": About(
         meaning="Tokens that the model takes in all. 0: as its server or the catalogue says."
@@ -62,8 +60,8 @@ ABOUT: Final[Mapping[str, About]] = {
     "stall_seconds": About(meaning="Seconds that a reply may be silent before it counts as broken off."),
     "retry_attempts": About(meaning="How often a step is tried before the turn ends incomplete."),
     "mode": About(
-        meaning="What runs unasked. ask: what only reads. auto-edit: edits too. plan: nothing is changed. "
-        "auto: everything.",
+        meaning="What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only, "
+        "nothing is changed. auto: everything.",
         choices=get_args(Mode),
         effect="at once",
     ),
@@ -79,7 +77,7 @@ ABOUT: Final[Mapping[str, About]] = {
     ),
     "plain": About(
         meaning="A conversation line by line in the place of the screen: for screen readers, and terminals "
-        "that can only write."
+        "that can only print."
     ),
     "theme": About(
         meaning="The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "
@@ -91,7 +89,7 @@ ABOUT: Final[Mapping[str, About]] = {
         choices=("unicode", "ascii"),
         effect="at once",
     ),
-    "reduced_motion": About(meaning="Nothing blinks or breathes.", effect="at once"),
+    "reduced_motion": About(meaning="No blinking or pulsing.", effect="at once"),
     "mouse": About(meaning="The program takes the mouse. Off: selecting is the terminal's own."),
     "notify": About(
         meaning="How you are told, while you look elsewhere, that a turn has ended or asks. desktop: by a "
@@ -102,8 +100,8 @@ ABOUT: Final[Mapping[str, About]] = {
     "notify_after": About(meaning="Seconds that a turn must have taken for that.", effect="at once"),
     "tips": About(meaning="The screen teaches a thing or two, each once, when it first matters."),
     "memory_policy": About(
-        meaning="What later turns get of a finished one. summary: what was said, files changed, commands "
-        "failed. in-band: notes of the model's own. full-trace: every call and its output.",
+        meaning="What later turns remember of a finished turn. summary: what was said, files changed, "
+        "commands failed. in-band: notes of the model's own. full-trace: every call and its output.",
         choices=get_args(PolicyName),
         effect="at once",
     ),
@@ -111,7 +109,7 @@ ABOUT: Final[Mapping[str, About]] = {
         meaning="The work of an incomplete turn is kept on the disk, beyond the program."
     ),
     "permissions_allow": About(
-        meaning='Rules for what runs unasked, like "bash(npm run *)". Deny beats ask beats allow.',
+        meaning='Rules for what runs without asking, like "bash(npm run *)". Deny beats ask beats allow.',
         in_file=True,
     ),
     "permissions_ask": About(meaning="Rules for what always asks.", in_file=True),
@@ -124,8 +122,8 @@ ABOUT: Final[Mapping[str, About]] = {
 """Every setting of `config.Settings`."""
 
 _INTRODUCTION: Final = """\
-# Settings of Keen TUI. Each stands here with what holds without it: take the "#" away to say otherwise.
-# What the program writes itself, such as the model that was chosen, goes to its place; comments stay.
+# Settings of Keen TUI. Each setting is shown with its default; remove the "#" to change it.
+# Keen writes its own changes here too, such as the chosen model; comments stay.
 """
 
 

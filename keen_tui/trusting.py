@@ -18,7 +18,7 @@ _LONGEST = 300
 """Characters of a value that are shown; what is longer is no setting that anybody reads."""
 _MOST_SHOWN = 20
 """Names that are shown of what is not used, and of commands."""
-_QUESTION = ("They hold until they change, then you are asked again.", "Use them here? [y/N] ")
+_QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 
 
 def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO) -> None:
@@ -74,7 +74,7 @@ def _settings(project: ProjectSettings) -> list[str]:
         ignored += f" and {len(project.ignored) - _MOST_SHOWN} more"
     return [
         *(used or ["  nothing that a project may set"]),
-        *(["", f"  never used, only your own settings may say it: {ignored}"] if ignored else []),
+        *(["", f"  ignored, since only your own settings may set it: {ignored}"] if ignored else []),
     ]
 
 

@@ -218,7 +218,7 @@ def _named(
         case "draft":
             return "your draft", titles.get(turn, "empty")
         case "frame":
-            return "frame", "names and brackets"
+            return "frame", "JSON around the messages"
     return f"turn {turn}", titles.get(turn, "")
 
 

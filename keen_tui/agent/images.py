@@ -35,7 +35,7 @@ async def images_of(text: str, agent: Agent) -> ReadImages:
     if not names:
         return ReadImages()
     if not agent.provider.takes_images:
-        return ReadImages((), (f"{agent.provider.model} takes no images: it is told only the path.",))
+        return ReadImages((), (f"{agent.provider.model} takes no images: it gets only the path.",))
     images: list[Image] = []
     problems: list[str] = []
     for name in names[:MOST_IMAGES]:
@@ -44,7 +44,7 @@ async def images_of(text: str, agent: Agent) -> ReadImages:
             _require_room(image, images)
             images.append(image)
         except ImageRefused as refused:
-            problems.append(f"{refused} The model is told only the path.")
+            problems.append(f"{refused} The model gets only the path.")
     if len(names) > MOST_IMAGES:
         problems.append(f"{MOST_IMAGES} images go with a message: the model is told only the paths of more.")
     return ReadImages(tuple(images), tuple(problems))

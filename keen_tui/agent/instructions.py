@@ -125,7 +125,7 @@ def _read(path: Path, name: str, bounds: Path | None) -> _File:
     try:
         content = content_of(real, most=_LARGEST)
     except NoFile as error:
-        raise _Unread("it is no regular file") from error
+        raise _Unread("it isn't a regular file") from error
     except OSError as error:
         too_large = error.errno == errno.EFBIG
         raise _Unread(f"it has over {size(_LARGEST)}" if too_large else _reason(error)) from error
@@ -134,7 +134,7 @@ def _read(path: Path, name: str, bounds: Path | None) -> _File:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _Unread(f"it is no UTF-8 text (byte {error.start})") from error
+        raise _Unread(f"it isn't UTF-8 text (byte {error.start})") from error
     return _checked(name, text, len(content))
 
 

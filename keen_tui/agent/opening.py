@@ -40,7 +40,7 @@ class Opening(Struct, frozen=True):
         header = self.saved.header
         if not header.forked_from or any(record.at > header.began for record in self.saved.records):
             return ""
-        return "You are in a copy of the session now. The original stays as it was: /resume leads back to it."
+        return "You are now in a copy of the session. The original is unchanged: /resume opens it."
 
     def release(self) -> None:
         """Let go of the file: the session is not opened after all."""

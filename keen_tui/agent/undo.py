@@ -65,7 +65,7 @@ class TurnChanges:
             return turn
         newest = self._checkpoints.newest_turn()
         if newest is None:
-            raise SessionRefused("No turn has changed a file that could be taken back.")
+            raise SessionRefused("No turn has changed a file that can be restored.")
         return newest
 
     def changes(self, turn: int, *, title: str = "", commands: int = 0) -> Changes:
@@ -94,7 +94,7 @@ class TurnChanges:
         if self._checkpoints.is_undone(number):
             raise SessionRefused(f"The changes of turn {number} are undone already.")
         if number == WHOLE_SESSION or not self._checkpoints.changes(number):
-            raise SessionRefused(f"Turn {number} changed no file that could be taken back.")
+            raise SessionRefused(f"Turn {number} changed no files that can be restored.")
         return self._checkpoints.undo(number)
 
 

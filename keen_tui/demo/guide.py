@@ -45,11 +45,11 @@ class Guide:
             case ApprovalRequested():
                 return "This is the whole change, before it is made. Press enter to make it."
             case RetryScheduled():
-                return "The connection was really reset. Keen tries again by itself; no tool has run twice."
+                return "The connection was really reset. Keen tries again on its own; no tool has run twice."
             case TurnIncomplete():
                 return (
                     f"Still no luck. {event.calls} finished calls are kept, see TurnMemory. "
-                    f"Press {self._retry}: the turn goes on from the last result."
+                    f"Press {self._retry} to continue from the last result."
                 )
             case TurnError():
                 return f"Nothing had run, so there is nothing to keep. Press {self._retry} to send it again."
@@ -58,9 +58,9 @@ class Guide:
             case TurnDone(turn=1):
                 self.next_prompt = SECOND_PROMPT
                 again = "One turn, two attempts, one memory. " if self._recovered else ""
-                carried = "TurnMemory shows all that later turns carry of it."
+                carried = "TurnMemory shows everything later turns will know."
                 return f"{again}{carried} Press {self._send} to ask the model."
             case TurnDone():
                 leaves = f"{self._leave} leaves."
-                return f"That is Keen. Start it with a model of yours: keen-tui --model NAME. {leaves}"
+                return f"That's Keen. To use it with your own model: keen-tui --model NAME. {leaves}"
         return None

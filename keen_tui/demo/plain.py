@@ -42,6 +42,6 @@ class PlainGuide(Guide):
                     "Type /retry and press enter: the turn goes on from the last result."
                 )
             case TurnDone(turn=1):
-                return "The line above tells all that later turns carry of it. Press enter to ask the model."
+                return "The line above shows everything later turns will know. Press enter to ask the model."
             case _:
                 return said

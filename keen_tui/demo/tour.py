@@ -165,7 +165,7 @@ def _what_is_remembered(earlier: Sequence[Seen]) -> Reply:
                 f"Your request reached me with {tools} tool results of earlier turns and {size} bytes of "
                 "conversation. Besides our words it holds this:\n\n"
                 f"```\n{quoted}\n```\n\n"
-                "The files themselves I would read again: they may have changed since."
+                "I'd re-read the files themselves; they may have changed."
             )
         ]
     )

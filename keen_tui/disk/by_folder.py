@@ -63,7 +63,7 @@ class ByFolder(Generic[Said]):
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> ConfigError:
-        return ConfigError(f"{self._file} can't be read ({error}). Mend it, or remove it and be asked again.")
+        return ConfigError(f"{self._file} can't be read ({error}). Fix or delete it; you'll be asked again.")
 
 
 def _identity(folder: Path) -> str:

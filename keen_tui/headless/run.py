@@ -120,7 +120,7 @@ async def _open(history: HistoryDesk, session_id: str) -> None:
         await history.open(session_id)
     except SessionInUse as error:
         raise SessionInUse(
-            f"Session {session_id} is open in another program. Add --fork to go on with a copy of it."
+            f"Session {session_id} is open in another program. Add --fork to continue in a copy."
         ) from error
 
 

@@ -151,7 +151,7 @@ class Conversation:
 
     async def _greet(self) -> None:
         session = self._session
-        self._voice.say(f"Keen TUI, line by line, in {session.workspace}. /help tells what can be written.")
+        self._voice.say(f"Keen TUI, line by line, in {session.workspace}. /help lists the commands.")
         self._voice.read(self._workplace.problems)
         if self._workplace.prompts:
             earlier = await self._workplace.prompts.earlier()
@@ -240,7 +240,7 @@ class Conversation:
     def _interrupt(self, typed: str) -> None:
         """Put away what is written; else stop what goes on; the second time leave."""
         if typed.strip() and not self._session.running:
-            self._voice.say("Put away. The up arrow brings it back.")
+            self._voice.say("Cleared. The up arrow brings it back.")
             return
         now = self._clock()
         again, self._last_interrupt = now - self._last_interrupt <= AGAIN_WITHIN_SECONDS, now

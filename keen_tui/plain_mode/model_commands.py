@@ -126,7 +126,7 @@ class ModelCommands:
             return ""
         choices = (Choice(id=effort, label=effort) for effort in model.efforts)
         own = Choice(id="own", label="its own default")
-        lines = (f"Question: How hard shall {model.title} reason?",)
+        lines = (f"Question: How hard should {model.title} reason?",)
         chosen = await self._desk.choice(Question(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
 

@@ -151,8 +151,8 @@ def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:
     if end.reason == "context":
         yield "/compact makes room: it has earlier turns summarised."
     if isinstance(end, TurnIncomplete):
-        yield "/retry goes on from the last result, no call runs twice."
-        yield "/discard gives the turn up; what it changed stays remembered."
+        yield "/retry continues from the last result, no call runs twice."
+        yield "/discard drops the turn; the files it changed stay remembered."
         return
     yield "/retry sends the message again. /discard takes it back."
     if end.reason in OF_THE_SERVER:

@@ -52,7 +52,7 @@ class SessionCommands:
             await self._replaced(f"Open {name}?", lambda: history.open(row.id))
         except SessionInUse:
             question = yes_or_no(
-                "Question: Another program has this session open. Go on with a copy of it?",
+                "Question: Another program has this session open. Continue in a copy?",
                 yes="yes, fork it",
             )
             if await self._desk.choice(question) == "yes":
@@ -61,7 +61,7 @@ class SessionCommands:
     async def fork(self, words: str) -> None:
         """Go on with a copy of this session, whole or up to a turn."""
         history, turn = self._history, fork_words(words, tuple(self._desk.ledger.turns))
-        title = f"Go on with a copy up to turn {turn}?" if turn else "Go on with a copy of this session?"
+        title = f"Continue in a copy up to turn {turn}?" if turn else "Continue in a copy of this session?"
         await self._replaced(title, lambda: history.fork(turn=turn))
 
     async def rename(self, words: str) -> None:

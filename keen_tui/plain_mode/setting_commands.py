@@ -42,7 +42,7 @@ class SettingCommands:
         question = Question(
             lines=(
                 f"The settings of {desk.file}.",
-                "A number tells what a setting means; a number and a value change it: 10 auto",
+                "A number explains a setting; a number and a value change it: 10 auto",
             ),
             choices=(*choices, STAY),
         )

@@ -42,7 +42,7 @@ class TurnCommands:
     async def steer(self, words: str) -> None:
         """Hand a message to the running turn, or the oldest that is queued."""
         if not (words or self._desk.session.queue):
-            raise SessionRefused("Write what the running turn shall know behind it: /steer use tabs")
+            raise SessionRefused("Write a message after it, such as: /steer use tabs")
         self._desk.session.steer(words)
 
     async def compact(self, words: str) -> None:
@@ -131,7 +131,7 @@ def _file_lines(file: ShownFile) -> Iterator[str]:
 
 
 def _undo_lines(changes: Changes, files: Sequence[ShownFile]) -> Iterator[str]:
-    yield f"Question: Take these files back to what they were before turn {changes.turn}?"
+    yield f"Question: Restore these files to their state before turn {changes.turn}?"
     for file in files:
         notes = [file.note] if file.note else []
         notes += ["it was changed since"] if file.changed_since else []
@@ -142,9 +142,9 @@ def _undo_lines(changes: Changes, files: Sequence[ShownFile]) -> Iterator[str]:
 
 def _not_covered(changes: Changes) -> Iterator[str]:
     if changes.commands:
-        yield f"What bash changed is not covered: {counted(changes.commands, 'command')} ran."
+        yield f"Changes made by shell commands can't be undone: {counted(changes.commands, 'command')} ran."
 
 
 def _nothing(changes: Changes) -> str:
     whose = f"Turn {changes.turn}" if changes.turn else "This session"
-    return " ".join((f"{whose} has changed no file.", *_not_covered(changes)))
+    return " ".join((f"{whose} changed no files.", *_not_covered(changes)))

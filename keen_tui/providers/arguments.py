@@ -37,7 +37,7 @@ def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any],
     except (ValueError, RecursionError) as error:
         return {}, f"the arguments can't be read ({error}): {_cut(raw)}"
     if not isinstance(arguments, dict):
-        return {}, f"the arguments are no JSON object: {_cut(raw)}"
+        return {}, f"the arguments aren't a JSON object: {_cut(raw)}"
     return arguments, None
 
 
@@ -92,7 +92,7 @@ def sendable_calls(step: ToolStep) -> Iterator[tuple[ToolCall, str, str]]:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} isn't JSON")
 
 
 def _cut(raw: str) -> str:

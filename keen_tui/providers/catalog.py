@@ -158,7 +158,5 @@ def _text_of(path: Path) -> str:
     try:
         return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ConfigError(
-            f"{path} can't be read: {reason}. Mend it, or take it out of the folder."
-        ) from error
+        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8 text"
+        raise ConfigError(f"{path} can't be read: {reason}. Fix it or take it out of the folder.") from error

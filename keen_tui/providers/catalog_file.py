@@ -25,7 +25,7 @@ def parse(text: str, file: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is no valid TOML: {error}.") from error
+        raise ConfigError(f"{file} isn't valid TOML: {error}.") from error
     _check(table, _PROVIDER, file, "")
     for model, fields in table.get("models", {}).items():
         _check(fields, _MODEL, file, f"models.{model}.")

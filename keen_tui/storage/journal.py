@@ -251,7 +251,7 @@ class Journal:
         reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
         self._tell(
             f"The session can't be saved ({reason}): {self.path}. "
-            "It goes on in memory and is saved as soon as that works."
+            "It continues in memory and is saved as soon as possible."
         )
         if self._retrying is None or self._retrying.done():
             self._retrying = asyncio.create_task(self._write_again(), name="journal, once more")

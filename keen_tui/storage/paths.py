@@ -48,7 +48,7 @@ def private_opener(path: str, flags: int) -> int:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise OSError(errno.EINVAL, "It is no plain file", path)
+    raise OSError(errno.EINVAL, "It isn't a regular file", path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -71,5 +71,5 @@ def is_regular(path: Path) -> bool:
 def require_regular(path: Path) -> None:
     """Raises StorageFailed when something else than a plain file lies there."""
     if not is_regular(path):
-        what = "is no plain file" if os.path.lexists(path) else "is not there"
+        what = "isn't a regular file" if os.path.lexists(path) else "is not there"
         raise StorageFailed(f"{path} {what}, so it is not opened as a session.")

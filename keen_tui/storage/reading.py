@@ -145,7 +145,7 @@ def mend(session: SessionFile) -> SessionFile:
         new.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        raise StorageFailed(f"{path} is damaged and can't be mended: {error.strerror}.") from error
+        raise StorageFailed(f"{path} is damaged and can't be repaired: {error.strerror}.") from error
     return replace(session, whole_bytes=size)
 
 

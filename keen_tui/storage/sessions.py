@@ -96,7 +96,7 @@ class SessionStore:
             raise SessionUnknown(f"There is no session {session_id!r}. keen-tui sessions lists them.")
         if len(found) > 1:
             some = ", ".join(path.stem for path in found[:3])
-            raise SessionUnknown(f"Several sessions begin with {session_id!r}: {some}. Name more of it.")
+            raise SessionUnknown(f"Several sessions begin with {session_id!r}: {some}. Use a longer id.")
         return found[0]
 
     def is_in_use(self, session_id: str) -> bool:

@@ -95,7 +95,7 @@ def decode(place: Place, content: bytes) -> tuple[str, bool]:
         text = content.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ToolFailure(
-            f"{place.name} is no UTF-8 text (byte {error.start} can't be decoded), so it is left alone. "
+            f"{place.name} isn't UTF-8 text (byte {error.start} can't be decoded), so it is left alone. "
             "Change it with a command that knows its encoding."
         ) from error
     if "\0" in text:
@@ -111,5 +111,5 @@ def encode(text: str, *, bom: bool) -> bytes:
 def reason(error: OSError) -> str:
     """Why the system refused, in words."""
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
-        return "a part of its path is no folder, or a link that leads in a circle"
+        return "part of its path isn't a folder, or is a link that leads in a circle"
     return error.strerror or type(error).__name__

@@ -31,7 +31,7 @@ class Glob:
         try:
             self._spec = GitIgnoreSpec.from_lines(re.sub(r"^(?=[#!])", r"\\", each) for each in patterns)
         except ValueError as error:
-            raise ToolFailure(f"{pattern[:200]!r} is no glob pattern: {error}.") from error
+            raise ToolFailure(f"{pattern[:200]!r} isn't a glob pattern: {error}.") from error
         self._patterns = patterns
 
     def matches(self, path: str) -> bool:

@@ -67,7 +67,7 @@ def read_image(workspace: Path, name: str) -> Image:
         path = (workspace / Path(name).expanduser()).resolve()
         content = content_of(path, most=LARGEST_FILE)
     except NoFile:
-        raise ImageRefused(f"{clean(name)} is no file.") from None
+        raise ImageRefused(f"{clean(name)} isn't a file.") from None
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ImageRefused(f"{clean(name)} can't be read: {why}.") from None
@@ -96,7 +96,7 @@ def usable_image(content: bytes, name: str) -> Image:
     except Pictures.DecompressionBombError:
         raise ImageRefused(f"{clean(name)} has too many pixels.") from None
     except UnidentifiedImageError:
-        raise ImageRefused(f"{clean(name)} is no PNG, JPEG, GIF or WebP image.") from None
+        raise ImageRefused(f"{clean(name)} isn't a PNG, JPEG, GIF or WebP image.") from None
     except _DAMAGE:
         raise ImageRefused(f"{clean(name)} is damaged: it can't be shown to a model.") from None
 

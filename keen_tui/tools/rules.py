@@ -101,7 +101,7 @@ def _rule(ruling: Ruling, text: str, where: str) -> Rule:
     kind = _KINDS.get(found["kind"]) if found else None
     if not found or not kind:
         raise ConfigError(
-            f"{where}: {text!r} is no rule. Rules look like bash(npm run *), edit(docs/**) or read(.env*)."
+            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**) or read(.env*)."
         )
     pattern = (found["pattern"] or "").strip()
     try:

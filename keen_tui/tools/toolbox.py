@@ -69,7 +69,7 @@ class Toolbox:
         """Check the call and look, without touching anything.
 
         Raises:
-            ToolFailure: no such tool, arguments that are no JSON object, or what the tool says.
+            ToolFailure: no such tool, arguments that aren't a JSON object, or what the tool says.
         """
         tool = self._tools.get(call.name)
         if tool is None:

@@ -59,7 +59,7 @@ class Workspace:
     @property
     def concern(self) -> str:
         """Why all calls ask in this workspace; "" where they don't."""
-        return "all of your home folder is no workspace" if self.is_broad else ""
+        return "your whole home folder can't be a workspace" if self.is_broad else ""
 
     def frees(self, place: Place) -> bool:
         """Whether the place is inside, and that means anything: in a whole home folder it does not."""
@@ -90,7 +90,7 @@ class Workspace:
         """
         if not raw.strip() or "\0" in raw:
             raise ToolFailure(
-                f"{raw[:80]!r} is no path. Give one relative to the workspace, such as src/app.py."
+                f"{raw[:80]!r} isn't a path. Give one relative to the workspace, such as src/app.py."
             )
         try:
             given = Path(raw).expanduser() if raw.startswith("~") else raw
@@ -113,7 +113,7 @@ def broad_folder(folder: Path) -> str:
     if real != home and real not in home.parents:
         return ""
     what = "your whole home folder" if real == home else f"{real}, with your home folder in it"
-    return f"This is {what}: nothing runs unasked here. Start in the folder of a project."
+    return f"This is {what}: everything asks here. Start in a project folder."
 
 
 def speakable(path: str) -> str:

@@ -64,7 +64,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("ctrl+o",),
         label="More or less detail",
         hint="details",
-        help="unfolds everything, folds everything, then shows what is usual",
+        help="unfolds everything, folds everything, then goes back to the usual view",
     ),
     Action(
         id="find",
@@ -96,7 +96,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Hand a message in now",
         slash=("steer",),
         takes="[message]",
-        help="hands what you wrote, or the oldest queued message, to the running turn",
+        help="sends your text, or the oldest queued message, into the running turn",
     ),
     Action(
         id="edit_draft",
@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("ctrl+v",),
         label="Paste an image",
         where="composer",
-        help="takes the image on the clipboard into the message; @shot.png names one that is a file",
+        help="adds the image on the clipboard to the message; @shot.png names a file",
     ),
     Action(
         id="find_message",
@@ -119,7 +119,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Find an earlier message",
         where="composer",
         slash=("history",),
-        help="finds what you wrote before, in other sessions too, by words in it",
+        help="searches your earlier messages, those of other sessions too",
     ),
     Action(
         id="palette",
@@ -173,7 +173,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Fork this session",
         slash=("fork",),
         takes="[turn]",
-        help="goes on with a copy, whole or up to a turn: /fork 3",
+        help="continues in a copy, whole or up to a turn: /fork 3",
     ),
     Action(
         id="rename",
@@ -218,7 +218,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=(),
         label="Permissions",
         slash=("permissions",),
-        help="what runs unasked here: mode, your rules, what you allowed; takes it back",
+        help="what runs without asking: mode, your rules, what you allowed; takes it back",
     ),
     Action(
         id="usage",
@@ -256,7 +256,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Undo the changes of a turn",
         slash=("undo",),
         takes="[turn]",
-        help="takes back what the newest turn changed, or another: /undo 3 (shows it and asks)",
+        help="undoes what the newest turn changed, or another: /undo 3 (asks first)",
     ),
     Action(id="help", keys=("f1",), label="Help", hint="help", slash=("help",), help="this page"),
     Action(
@@ -270,7 +270,7 @@ ACTIONS: tuple[Action, ...] = (
         id="interrupt",
         keys=("ctrl+c",),
         label="Stop, then leave",
-        help="copies what is selected, else stops or puts away what is written; again within 2 s leaves",
+        help="copies the selection, else stops or clears the composer; again within 2 s leaves",
         listed=False,
     ),
     Action(

@@ -38,7 +38,7 @@ class Called(Struct, frozen=True):
     def refusal(self) -> str:
         """Why it can't be run with these words, "" where it can."""
         if self.words and isinstance(self.what, Action) and not self.what.takes:
-            return f"/{self.name} takes no words. With a blank before it your message is sent as it is."
+            return f"/{self.name} takes no arguments. Start with a space to send it as a message."
         return ""
 
 

@@ -115,7 +115,7 @@ def _key(action: Action, written: str) -> str:
             raise KeyProblem(action.id, f"{written!r} is for writing. {_INSTEAD}")
         return key
     if not _SENT.fullmatch(key) and key not in _SENT_BY_SOME:
-        raise KeyProblem(action.id, f"{written!r} is no key that terminals send. Try ctrl+y, alt+y or f6.")
+        raise KeyProblem(action.id, f"{written!r} isn't a key that terminals send. Try ctrl+y, alt+y or f6.")
     return key
 
 

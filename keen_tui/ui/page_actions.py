@@ -41,7 +41,7 @@ PAGE_ACTIONS: tuple[Action, ...] = (
     _key("page_words", ("ctrl+f",), "Search words", "Sessions: finds words in all of them"),
     _key("page_folders", ("tab",), "All folders", "Sessions: those of all folders, or of this one"),
     _key(
-        "page_fork", ("ctrl+k",), "Fork, or a key", "Sessions: goes on with a copy. Models: takes an API key"
+        "page_fork", ("ctrl+k",), "Fork, or a key", "Sessions: continues in a copy. Models: takes an API key"
     ),
     _key("page_rename", ("ctrl+e",), "Rename", "Sessions: gives another title"),
     _key("page_delete", ("ctrl+d",), "Delete", "Sessions: deletes one, after asking"),

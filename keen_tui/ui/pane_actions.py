@@ -26,7 +26,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("ctrl+underscore", "ctrl+slash"),
         label="Undo writing",
         where="composer",
-        help="takes back what you wrote or deleted last",
+        help="undoes your last edit",
         listed=False,
     ),
     Action(
@@ -51,7 +51,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("!",),
         label="Run a command",
         where="composer",
-        help="runs what follows in your shell; the next message hands its output over",
+        help="runs what follows in your shell; your next message carries its output",
         listed=False,
         bound=False,
     ),
@@ -125,7 +125,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("end", "G"),
         label="Last block",
         where="transcript",
-        help="goes to the last block, and follows what comes",
+        help="goes to the last block, and follows new output",
         listed=False,
     ),
     Action(
@@ -141,7 +141,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("y", "ctrl+y"),
         label="Copy the block",
         where="transcript",
-        help="copies the block as it was written, or all that were taken",
+        help="copies the source of the block, or of all selected blocks",
         listed=False,
     ),
     Action(
@@ -172,7 +172,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("a",),
         label="Its row in Activity",
         where="transcript",
-        help="leads to the row of the call in Activity; enter there leads back",
+        help="goes to the row of the call in Activity; enter there goes back",
         listed=False,
     ),
     Action(
@@ -196,7 +196,7 @@ PANE_ACTIONS: tuple[Action, ...] = (
         keys=("up", "enter"),
         label="Older hit",
         where="search",
-        help="shows the next hit above; behind the first one comes the last",
+        help="shows the next hit above; after the first one comes the last",
         listed=False,
     ),
     Action(

@@ -111,7 +111,7 @@ class PasteParser:
         try:
             yield from (message for message in messages if _can_be(message))
         except Exception:
-            _log.warning("the terminal sent what is no key", exc_info=True)
+            _log.warning("the terminal sent something that isn't a key", exc_info=True)
             self._parser = XTermParser(self._debug)
 
     def _hold_back(self, text: str) -> str:

@@ -65,7 +65,7 @@ _TIPS: Final = (
     ),
     _Tip(
         "modes",
-        "{next_mode} changes what runs without asking; /permissions tells what does.",
+        "{next_mode} changes what runs without asking; /permissions shows what does.",
         _asks_again,
         lambda state: state.approval is None,
     ),

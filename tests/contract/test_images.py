@@ -117,10 +117,10 @@ async def test_what_can_not_go_with_a_message_is_told_and_the_message_goes(
         assert isinstance(await bench.ask(text), TurnDone)
         assert bench.messages() == [Seen("user", text)]
         assert notices(bench) == [
-            "bent.png is damaged: it can't be shown to a model. The model is told only the path.",
-            "text.png is no PNG, JPEG, GIF or WebP image. The model is told only the path.",
-            "folder.png is no file. The model is told only the path.",
-            "gone.png is not there. The model is told only the path.",
+            "bent.png is damaged: it can't be shown to a model. The model gets only the path.",
+            "text.png isn't a PNG, JPEG, GIF or WebP image. The model gets only the path.",
+            "folder.png isn't a file. The model gets only the path.",
+            "gone.png is not there. The model gets only the path.",
         ]
 
 
@@ -135,7 +135,7 @@ async def test_a_server_that_takes_none_is_asked_without_from_then_on(
         assert notices(bench) == ["scripted takes no images: it was told only their paths."]
         await bench.ask("again @shot.png")
         assert bench.messages()[-1] == Seen("user", "again @shot.png")
-        assert notices(bench)[1:] == ["scripted takes no images: it is told only the path."]
+        assert notices(bench)[1:] == ["scripted takes no images: it gets only the path."]
         assert len(bench.server.requests) == 3
 
 

@@ -28,7 +28,7 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
         os.kill(terminal.pid, end)
         terminal.wait_for_exit()
     with program(tmp_path, [Reply([Say("Read.")])]) as (terminal, server):
-        terminal.wait_for_screen("What you had not sent is back.", "half a thought")
+        terminal.wait_for_screen("Your unsent message is back.", "half a thought")
         terminal.type(" and the rest\r")
         terminal.wait_for_screen("Read.")
         assert server.requests[0].body["messages"][-1]["content"] == "half a thought and the rest"

@@ -104,4 +104,4 @@ def test_the_end_of_the_program_ends_the_editor_and_what_was_saved_there_is_the_
         os.kill(terminal.pid, signal.SIGTERM)
         terminal.wait_for_exit(seconds=30)
     with program(tmp_path, []) as (terminal, _):
-        terminal.wait_for_screen("What you had not sent is back.", "saved there")
+        terminal.wait_for_screen("Your unsent message is back.", "saved there")

@@ -241,4 +241,4 @@ def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do
         say(terminal, "hello", "No model is chosen yet: /model chooses one. Your message comes back.")
         terminal.wait_for("\r\n> hello", since=bytes(terminal.output).rfind(b"comes back"))
         terminal.type(CTRL_C)
-        terminal.wait_for("Put away.")
+        terminal.wait_for("Cleared.")

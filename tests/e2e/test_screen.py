@@ -243,7 +243,7 @@ def test_without_a_model_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
     with TerminalProgram(command, folder=tmp_path, environ=environ) as terminal:
         terminal.wait_for_screen("Choose a model to begin", "Enter a key", "Guided demo", LAST_ROW)
         terminal.type("\x1b")
-        terminal.wait_for_screen("Say what shall be done", "ctrl+p actions")
+        terminal.wait_for_screen("What should I do?", "ctrl+p actions")
         terminal.type("hi there\r")
         terminal.wait_for_screen("Your message waits", "Guided demo", LAST_ROW)
         terminal.type("\x1b")

@@ -76,7 +76,7 @@ def pictured() -> ContextReport:
             turn(4, "fix the failing discount test", (100, 25)),
             part("pending", "pending", "4 calls, kept", (18_200, 4_500), turn=4),
             part("draft", "your draft", "empty", (0, 0)),
-            part("frame", "frame", "names and brackets", (350, 90)),
+            part("frame", "frame", "JSON around the messages", (350, 90)),
         )
     )  # fmt: skip
 

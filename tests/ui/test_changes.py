@@ -52,7 +52,7 @@ async def test_diff_shows_the_whole_session_file_by_file(tmp_path: Path, history
         await opened(driver, "/diff")
         assert driver.shows("Changes of this session")
         assert driver.shows("3 files   +5 −1")
-        assert not driver.shows("what bash changed")
+        assert not driver.shows("made by shell commands")
         await driver.press("down")
         await driver.until_shown("assert Cart().total() == 0")
         await driver.press("down")
@@ -69,7 +69,7 @@ async def test_diff_of_a_turn_names_it_and_what_is_not_covered(tmp_path: Path, h
     async with workspace(tmp_path, size=WIDE, history=history) as driver:
         await opened(driver, "/diff 3")
         assert driver.shows("Changes of turn 3   tax is wrong when there is a discount")
-        assert driver.shows("what bash changed is not covered (2 commands ran)")
+        assert driver.shows("changes made by shell commands can't be undone (2 commands ran)")
         assert driver.shows("undone   3 files")
 
 
@@ -118,9 +118,9 @@ async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, h
     async with workspace(tmp_path, size=WIDE, history=history) as driver:
         await asked(driver, "/undo")
         assert driver.shows("Undo turn 3")
-        assert driver.shows("Take 3 files back to what they were before turn 3?")
+        assert driver.shows("Restore 3 files to their state before turn 3?")
         assert driver.shows("removed, for the turn made it: tests/test_cart.py")
-        assert driver.shows("what bash changed is not covered (2 commands ran)")
+        assert driver.shows("changes made by shell commands can't be undone (2 commands ran)")
         assert not driver.shows("changed since")
         await driver.press("enter")
         await driver.until_shown("Changes of turn 3 undone.")
@@ -159,7 +159,7 @@ async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, 
     history.turns[-1] = turn_three(files=files)
     async with workspace(tmp_path, size=NARROW, history=history) as driver:
         await asked(driver, "/undo")
-        assert driver.shows("Take 1 file back to what it was before turn 3?")
+        assert driver.shows("Restore 1 file to its state before turn 3?")
         assert driver.shows("▲ changed since: src/cart.py")
         assert driver.shows("not kept, so it stays as it is: data/big.csv")
         await driver.press("down")
@@ -174,7 +174,7 @@ async def test_where_nothing_was_kept_there_is_nothing_to_take_back(
     history.turns[-1] = turn_three(files=(file("big.csv", None, None, unkept="it is larger than 5 MB"),))
     async with workspace(tmp_path, size=NARROW, history=history) as driver:
         await command(driver, "/undo")
-        await driver.until_shown("Nothing of turn 3 can be taken back")
+        await driver.until_shown("Turn 3 can't be undone")
         foot = driver.app.screen.query_one(UndoFoot)
         await driver.until(lambda: not foot.guarded)
         await driver.press("enter")
@@ -199,9 +199,9 @@ async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, history:
     history.turns = {4: Changes(turn=4, title="", files=(), commands=1), 3: turn_three(undone=True)}
     async with workspace(tmp_path, size=WIDE, history=history) as driver:
         await command(driver, "/diff 4")
-        await driver.until_shown("Turn 4 has changed no file. What bash changed is not covered.")
+        await driver.until_shown("Turn 4 changed no files. Changes made by shell commands can't be undone.")
         await command(driver, "/diff")
-        await driver.until_shown("This session has changed no file.")
+        await driver.until_shown("This session changed no files.")
         await command(driver, "/undo 3")
         await driver.until_shown("The changes of turn 3 are undone already.")
         history.refusal = "The changes of this session can't be read."

@@ -32,7 +32,7 @@ async def test_commands_are_offered_with_what_they_do_and_enter_runs_the_chosen_
     async with workspace(tmp_path) as driver:
         await driver.type("/perm")
         await driver.until_shown("› /permissions")
-        assert driver.shows("what runs unasked here")
+        assert driver.shows("what runs without asking")
         await driver.press("enter")
         await driver.until(lambda: driver.screen.question_pane.question is not None)
         assert driver.written == ""

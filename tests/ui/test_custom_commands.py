@@ -59,7 +59,7 @@ async def test_a_command_with_words_that_it_does_not_take_is_no_message(tmp_path
     async with workspace(tmp_path) as driver:
         await driver.type("/retry now")
         await driver.press("escape", "enter")
-        await driver.until_shown("/retry takes no words.")
+        await driver.until_shown("/retry takes no arguments.")
         assert driver.written == "/retry now"
         assert not [call for call in driver.session.calls if call[0] in ("submit", "retry")]
 

@@ -25,7 +25,7 @@ async def test_a_block_opens_its_file_or_says_that_there_is_none(tmp_path: Path)
         driver.screen.transcript.focus()
         assert driver.screen.transcript.reveal(1, "d2")
         await driver.press("e")
-        await driver.until_shown("src/cart.py is no file here.")
+        await driver.until_shown("src/cart.py isn't a file here.")
         (tmp_path / "src" / "cart.py").write_text("net = 1\n")
         await driver.press("e")
         await driver.until_shown(WOULD_OPEN)
@@ -50,7 +50,7 @@ async def test_a_row_of_the_panels_opens_its_file_and_shows_its_changes(tmp_path
         await driver.press("e")
         await driver.until_shown(WOULD_OPEN)
         await driver.press("down", "e")
-        await driver.until_shown("tests/test_cart.py is no file here.")
+        await driver.until_shown("tests/test_cart.py isn't a file here.")
 
 
 async def test_a_command_before_the_first_turn_can_be_shown_and_has_no_changes(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def test_what_is_no_image_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     desktop(tmp_path, monkeypatch, b"no image")
     async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
         await driver.press("ctrl+v")
-        await driver.until_shown("what is in the clipboard is no PNG, JPEG, GIF or WebP image.")
+        await driver.until_shown("what is in the clipboard isn't a PNG, JPEG, GIF or WebP image.")
         assert driver.written == ""
 
 

@@ -74,7 +74,7 @@ async def why(driver: Driver) -> None:
 
 
 FIELDS: dict[str, tuple[Open, str]] = {
-    "composer": (nothing, "ay what shall be done"),
+    "composer": (nothing, "hat should I do?"),
     "palette": (page("ctrl+p"), "ype letters of an action"),
     "help": (page("f1"), "ype to find a key"),
     "sessions": (page("f3"), "ype to find a session"),

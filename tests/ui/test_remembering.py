@@ -95,7 +95,7 @@ async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> No
     earlier = Earlier(here=("old",), drafts=("lost long ago", "lost just now"))
     async with workspace(tmp_path, prompts=Prompts(earlier)) as driver:
         await driver.until(lambda: driver.written == "lost just now")
-        assert driver.shows("What you had not sent is back.")
+        assert driver.shows("Your unsent message is back.")
         await driver.press("up")
         assert driver.written == "lost long ago", "an older one is the newest of the history"
 
@@ -112,7 +112,7 @@ async def test_a_draft_never_gets_into_what_is_being_written_already(tmp_path: P
     async with workspace(tmp_path, prompts=prompts) as driver:
         await driver.type("hi")
         prompts.may_answer.set()
-        await driver.until_shown("What you had not sent last time is kept")
+        await driver.until_shown("Your unsent message from last time is kept")
         await driver.press("enter")
         await driver.until(lambda: ("submit", "hi") in driver.session.calls)
         driver.app.keep_draft()

@@ -277,7 +277,7 @@ async def test_words_that_stand_nowhere_and_a_search_that_fails_are_sentences(tm
         await opened_list(driver)
         await driver.press("ctrl+f")
         await driver.type("nowhere")
-        await driver.until_shown("These words stand in no session.")
+        await driver.until_shown("No session contains these words.")
         history.refusal = "The sessions can't be searched: too many open files."
         await driver.type("s")
         await driver.until_shown("too many open files")

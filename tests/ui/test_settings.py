@@ -48,7 +48,7 @@ async def test_value_source_meaning_and_default_of_a_setting_are_shown(tmp_path:
         assert driver.rows()[driver.row_with("    mode ")].split() == ["mode", "plan", "settings", "file"]
         assert driver.rows()[driver.row_with("max_steps")].split() == ["max_steps", "7", "command", "line"]
         await choose(driver, "mode")
-        await driver.until_shown("What runs unasked.")
+        await driver.until_shown("What runs without asking.")
         await driver.until_shown("default ask   takes effect at once   one of ask, auto-edit, plan, auto")
         assert driver.shows(f"2 of {len(Settings.__struct_fields__)} set")
 
@@ -106,7 +106,7 @@ async def test_a_file_that_became_wrong_is_told_of_and_not_written_over(tmp_path
         (tmp_path / "settings.toml").write_text("mode = ")
         await choose(driver, "sandbox")
         await driver.press("right")
-        await driver.until_shown("is no valid TOML")
+        await driver.until_shown("isn't valid TOML")
         assert written(tmp_path) == "mode = "
 
 

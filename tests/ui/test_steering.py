@@ -18,7 +18,7 @@ async def running(driver: Driver) -> None:
 async def test_what_is_written_is_handed_in_by_one_key(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await running(driver)
-        assert driver.shows("Type to queue a message; ctrl+s hands it in now")
+        assert driver.shows("Type to queue a message; ctrl+s steers this turn now")
         await driver.type("mind the tests")
         await driver.press("ctrl+s")
         await driver.until(lambda: ("steer", "mind the tests") in driver.session.calls)
@@ -31,7 +31,7 @@ async def test_by_command_too_and_never_without_words(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await running(driver)
         await driver.press("ctrl+s")
-        await driver.until_shown("Write what the running turn shall know, then hand it in.")
+        await driver.until_shown("Write a message for the running turn first.")
         await driver.type("/steer use b.py")
         await driver.press("enter")
         await driver.until(lambda: driver.session.calls[-1] == ("steer", "use b.py"))
@@ -82,5 +82,5 @@ async def test_while_no_turn_runs_what_is_queued_stays_queued(tmp_path: Path) ->
         assert driver.shows("» later")
         assert not driver.shows("ctrl+s now")
         await driver.press("ctrl+s")
-        await driver.until_shown("Write what the running turn shall know")
+        await driver.until_shown("Write a message for the running turn first")
         assert not any(call[0] == "steer" for call in driver.session.calls)

@@ -32,7 +32,7 @@ async def test_at_120_columns_the_panels_stand_beside_the_conversation(tmp_path:
         assert rows[2][82:].startswith("Activity")
         assert rows[-1].startswith("  ask")
         assert "pending: 4 calls" in rows[-1]
-        assert "Or type: your message goes after the work that was kept" in rows[-3]
+        assert "Or type a new instruction; the finished work is kept" in rows[-3]
 
 
 async def test_at_200_columns_the_panels_have_52(tmp_path: Path) -> None:

@@ -136,14 +136,14 @@ def make_loop(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (make_pipe, "it is no regular file"),
-        (Path.mkdir, "it is no regular file"),
+        (make_pipe, "it isn't a regular file"),
+        (Path.mkdir, "it isn't a regular file"),
         (make_link_out, "it is a link that leads out of the project"),
         (make_link_to_keys, "it is a link to something else than Markdown"),
         (lambda path: path.symlink_to("gone.md"), "it is a link to nothing"),
-        (make_loop, "it is no regular file"),
+        (make_loop, "it isn't a regular file"),
         (lambda path: path.symlink_to("/dev/zero"), "it is a link that leads out of the project"),
-        (lambda path: path.write_bytes(b"abc\xff"), "it is no UTF-8 text (byte 3)"),
+        (lambda path: path.write_bytes(b"abc\xff"), "it isn't UTF-8 text (byte 3)"),
         (lambda path: path.write_bytes(b"x" * 1_000_001), "it has over 1.0 MB"),
     ],
     ids=[

@@ -15,7 +15,7 @@ _MOST_SHOWN = 10
 def sentences(left: Sequence[LeftRunning]) -> tuple[str, ...]:
     """A sentence for each, with the way to end it."""
     return tuple(
-        f"A command of a Keen that was killed is still running: {_shown(each)}. "
+        f"A command of a killed Keen session is still running: {_shown(each)}. "
         f"To end it: kill -9 {' '.join(map(str, each.pids))}"
         for each in left
     )
@@ -46,7 +46,7 @@ def _question(left: Sequence[LeftRunning]) -> str:
     one = len(left) == 1
     rows = [f"  {_shown(each)}" for each in left[:_MOST_SHOWN]]
     rows += [f"  and {len(left) - _MOST_SHOWN} more"] if len(left) > _MOST_SHOWN else []
-    what = "A command of a Keen that was killed is" if one else "Commands of a Keen that was killed are"
+    what = "A command of a killed Keen session is" if one else "Commands of a killed Keen session are"
     return "\n".join((f"{what} still running:", "", *rows, "", f"End {'it' if one else 'them'}? [y/N] "))
 
 

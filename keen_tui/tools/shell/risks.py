@@ -19,7 +19,7 @@ from keen_tui.tools.shell.mentions import RUNNERS, SHELLS, mentioned_commands
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-RUNS_DOWNLOAD: Final = "it runs what it downloads, and nobody has read that"
+RUNS_DOWNLOAD: Final = "it runs what it downloads, and nobody has checked that"
 
 _DOWNLOADERS: Final = frozenset(
     """

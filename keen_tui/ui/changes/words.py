@@ -94,9 +94,9 @@ class UndoFoot(Rows):
     def _question(self) -> Text:
         turn = self._changes.turn
         words = (
-            f"Take {counted(len(self._kept), 'file')} back to what {_it_was(self._kept)} before turn {turn}?"
+            f"Restore {counted(len(self._kept), 'file')} to {_their(self._kept)} state before turn {turn}?"
             if self._kept
-            else f"Nothing of turn {turn} can be taken back: its files were not kept."
+            else f"Turn {turn} can't be undone: the earlier contents of its files weren't kept."
         )
         mark = f" {self.glyphs.asks if self._kept else self.glyphs.none} "
         return Text(mark + words, self.look("wait" if self._kept else "text", bold=True))
@@ -139,11 +139,11 @@ def _not_covered(commands: int) -> list[str]:
     """What has to be said where commands ran."""
     if not commands:
         return []
-    return [f"what bash changed is not covered ({counted(commands, 'command')} ran)"]
+    return [f"changes made by shell commands can't be undone ({counted(commands, 'command')} ran)"]
 
 
-def _it_was(files: Sequence[ShownFile]) -> str:
-    return "it was" if len(files) == 1 else "they were"
+def _their(files: Sequence[ShownFile]) -> str:
+    return "its" if len(files) == 1 else "their"
 
 
 def _named(paths: Iterable[str]) -> str:

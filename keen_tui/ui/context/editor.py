@@ -26,7 +26,7 @@ from keen_tui.ui.state import TurnRow
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread, wrapped
 
-_EXPLAINED = "This is what later turns know. Forgetting leaves your files as they are."
+_EXPLAINED = "Later turns see only this. Forgetting an entry doesn't touch your files."
 
 
 class EntryRows(Rows):
@@ -167,7 +167,7 @@ class MemoryEditor(Screen[str | None]):
         self._before = row.memory
         self._save = save
         self._rows = EntryRows(styles, glyphs, row, policy)
-        self._note = Input(id="memory-note", compact=True, placeholder="what later turns shall know")
+        self._note = Input(id="memory-note", compact=True, placeholder="what later turns should know")
         self._note.cursor_blink = False
         self._note.display = False
         self._foot = Foot(styles, glyphs)
@@ -234,7 +234,7 @@ class MemoryEditor(Screen[str | None]):
         if self._note.display:
             self._foot.show(("enter", "add the note"), ("esc", "no note"))
             return
-        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", "leave as it was")]
+        keys = [(shown("page_note"), "note"), ("enter", "save"), ("esc", "discard changes")]
         if chosen:
             verb = "keep" if chosen.forgotten else "forget"
             keys = [(f"{glyphs.up}{glyphs.down}", "entry"), (shown("page_forget"), verb), *keys]

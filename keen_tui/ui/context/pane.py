@@ -18,7 +18,7 @@ _PADS_FROM = 10
 """Rows from which the pane has blank ones."""
 _NO_TEXT = {
     "draft": "the composer is empty",
-    "frame": "names, brackets and commas that hold the parts together",
+    "frame": "JSON around the messages: names, brackets and commas",
 }
 
 
@@ -55,7 +55,7 @@ class PartPane(Rows):
         """The rows of the text that fit; the last one says when there is more."""
         text = part.sizes[self._policy].text
         if not text:
-            nothing = _NO_TEXT.get(part.kind, "nothing of it is sent")
+            nothing = _NO_TEXT.get(part.kind, "not sent")
             return [indented(Text(nothing, self.look("dim")), TEXT_EDGE)][:room]
         begin = text[: (room + 2) * cells * 2]
         rows = list(islice(text_rows(begin, cells, self.look("text")), room + 1))

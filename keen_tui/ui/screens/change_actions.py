@@ -103,5 +103,5 @@ def _why_nothing(changes: Changes, *, asks: bool) -> str:
     if changes.files:
         return ""
     whose = f"Turn {changes.turn}" if changes.turn else "This session"
-    bash = " What bash changed is not covered." if changes.commands else ""
-    return f"{whose} has changed no file.{bash}"
+    bash = " Changes made by shell commands can't be undone." if changes.commands else ""
+    return f"{whose} changed no files.{bash}"

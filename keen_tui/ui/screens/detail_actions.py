@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from keen_tui.ui.screens.whole_view import WholeView
 
 _SAID: Final[dict[Folding, str]] = {
-    "usual": "Details as usual: edits, failed commands and your own commands are open.",
+    "usual": "Usual view: edits, failed commands and your own commands are unfolded.",
     "unfolded": "All details are unfolded.",
     "folded": "All details are folded.",
 }

@@ -92,8 +92,8 @@ class HistoryActions(FindActions):
             except KeenError as error:
                 self._refuse(f"/fork {words}", error)
                 return
-            title = f"Go on with a copy up to turn {turn}?" if turn else "Go on with a copy of this session?"
-            self._replace(_Replacement(title, lambda: history.fork(turn=turn)))
+            part = f"up to turn {turn}" if turn else "of this session"
+            self._replace(_Replacement(f"Continue in a copy {part}?", lambda: history.fork(turn=turn)))
 
     def action_rename(self, words: str) -> None:
         """Give this session a title; without one, let it be written."""

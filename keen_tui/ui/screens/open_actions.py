@@ -68,7 +68,7 @@ class OpenActions(Stage):
         if message.href.startswith(("https://", "http://")):
             self._open_page(message.href)
         else:
-            self.say(f"not opened, it is no web page: {message.href}")
+            self.say(f"not opened, since it isn't a web page: {message.href}")
 
     def _open_page(self, link: str, which: str = "") -> None:
         self.app.open_url(link)
@@ -98,4 +98,4 @@ def why_none(named: Sequence[Named]) -> str:
     """Why no place was opened."""
     if not named:
         return "No file is named here."
-    return f"{named[0].path} is no file here" + (", nor are the others." if len(named) > 1 else ".")
+    return f"{named[0].path} isn't a file here" + (", nor are the others." if len(named) > 1 else ".")

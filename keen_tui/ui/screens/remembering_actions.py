@@ -104,10 +104,10 @@ class RememberingActions(Stage):
         self.prompt.remember((*earlier.here, *filter(None, lost)))
         self._elsewhere = earlier.elsewhere
         if newest and is_writing:
-            self.say("What you had not sent last time is kept: press up in an empty composer.")
+            self.say("Your unsent message from last time is kept: press up in an empty composer.")
         elif newest:
             self.prompt.restore(newest)
-            self.say("What you had not sent is back.")
+            self.say("Your unsent message is back.")
 
 
 def _joined(*texts: str) -> str:

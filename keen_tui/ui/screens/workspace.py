@@ -183,7 +183,7 @@ class WorkspaceScreen(
             self.prompt.put_away()
         is_call = text.startswith(SHELL_SIGN) or self.commands.called(text) is not None
         if not text.strip() and not (self.session.queue and self.state.turn_running):
-            self.say("Write what the running turn shall know, then hand it in.")
+            self.say("Write a message for the running turn first.")
         elif self.lacks_model or is_call:
             self._send(Prompt.Sent(text))
         else:

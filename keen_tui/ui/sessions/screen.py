@@ -148,7 +148,7 @@ class SessionsScreen(Screen[Chosen | None]):
 
     def _keys_now(self) -> tuple[Keys, ...]:
         if self._renamed:
-            return ((("enter", "keep the title"), ("esc", "leave it as it was")),)
+            return ((("enter", "keep the title"), ("esc", "cancel")),)
         if self._doomed:
             return ((("enter", "delete"), ("esc", "keep")),)
         if self._shelf.in_words:

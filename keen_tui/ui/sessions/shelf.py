@@ -34,19 +34,19 @@ class Shelf(Struct, frozen=True, kw_only=True):
     @property
     def invitation(self) -> str:
         """What to type."""
-        return "words that stand in any session" if self.in_words else "type to find a session by its title"
+        return "words in any session" if self.in_words else "type to find a session by its title"
 
     @property
     def empty(self) -> str:
         """Why the list is empty, when it is."""
         if self.in_words:
             if not self.query.strip():
-                return "Type words that stand in any session."
-            return "searching" if self.searching else "These words stand in no session."
+                return "Type words to find in any session."
+            return "searching" if self.searching else "No session contains these words."
         if self.sessions is None or self.has_more:
             return "reading the sessions"
         if self.sessions:
-            return f"No session has that title. {shown('page_words')} looks for the words in all sessions."
+            return f"No session has that title. {shown('page_words')} searches all sessions for the words."
         return "No session is saved yet." if self.everywhere else "No session is saved for this folder yet."
 
     def told(self, shown: int) -> tuple[str, str]:

@@ -54,7 +54,7 @@ def _failed(end: CompactionFailed, scene: Scene) -> list[Line]:
         return scene.facts(scene.look.glyphs.stopped, "soft", ("summary cancelled, nothing changed", "soft"))
     why = Segment(clean(end.detail), scene.look.styles("soft"))
     head = scene.facts(
-        scene.look.glyphs.failed, "fail", ("not summarised, the conversation is as it was", "soft")
+        scene.look.glyphs.failed, "fail", ("not summarised, the conversation is unchanged", "soft")
     )
     return [*head, *(line.behind(scene.look.gutter()) for line in wrap([why], scene.look.prose))]
 

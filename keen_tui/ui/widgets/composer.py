@@ -425,9 +425,9 @@ def _hint(state: UiState) -> str:
         if not state.turn_running:
             return f"Type to queue a message for after {what}"
         one = "another message" if state.queue or state.steered else "a message"
-        return f"Type to queue {one}; {shown('steer')} hands it in now"
+        return f"Type to queue {one}; {shown('steer')} steers this turn now"
     if state.pending:
-        return "Or type: your message goes after the work that was kept"
+        return "Or type a new instruction; the finished work is kept"
     if state.failed:
-        return "Or type: your message goes with the one that failed"
-    return "Say what shall be done" if not state.turns else "Say what shall be done next"
+        return "Or type; the failed message is sent along with it"
+    return "What next?" if state.turns else "What should I do?"

@@ -121,11 +121,9 @@ def in_use_question(title: str) -> Question:
     return Question(
         id=IN_USE,
         title="Another program has this session open.",
-        body=_words(
-            clean(title), "Two programs can't write to one session. You can go on with a copy of it."
-        ),
+        body=_words(clean(title), "Two programs can't write to one session. You can continue in a copy."),
         choices=(
-            Choice(id="fork", label="fork it", consequence="goes on with a copy of all that is saved"),
+            Choice(id="fork", label="fork it", consequence="continues in a copy of everything that is saved"),
             Choice(id="stay", label="back"),
         ),
     )

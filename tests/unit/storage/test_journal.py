@@ -193,7 +193,7 @@ async def test_what_a_disk_refuses_is_kept_and_saved_once_when_it_works(
     assert not await bench.save(*turn(3))
     assert bench.said == [
         f"The session can't be saved ({reason}): {bench.path}. "
-        "It goes on in memory and is saved as soon as that works."
+        "It continues in memory and is saved as soon as possible."
     ]
     bench.disk.on_write = lambda file, data: None
     assert await bench.save(*turn(4))

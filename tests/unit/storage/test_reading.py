@@ -232,7 +232,7 @@ def test_what_can_not_be_mended_stays_as_it_was(file: Path) -> None:
     content = b"".join(lines(REPRESENTATIVE)) + b"torn"
     session = read(file, content)
     damage_file(file).mkdir()
-    with pytest.raises(StorageFailed, match="can't be mended"):
+    with pytest.raises(StorageFailed, match="can't be repaired"):
         mend(session)
     assert file.read_bytes() == content
 
