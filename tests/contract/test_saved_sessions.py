@@ -252,7 +252,7 @@ async def test_a_fork_of_an_unfinished_turn_carries_its_facts(place: Place) -> N
         await at.ask("break one")
         await at.desk.fork()
         await at.log.caught_up()
-        assert at.log.of(SessionRestored)[-1].skipped.startswith("You are in a copy of the session now.")
+        assert at.log.of(SessionRestored)[-1].skipped.startswith("You are now in a copy of the session.")
         assert at.texts() == ["break one", "(turn abandoned)"]
         memory = at.session.conversation[-1].memory
         assert memory and memory.files_changed == ("one.txt",)
@@ -327,7 +327,7 @@ async def test_without_a_home_a_session_works_in_memory_and_says_so_once(place: 
         await at.desk.new()
         await at.ask("edit three")
     told = [text for text in notices(at) if "can't be saved" in text]
-    assert len(told) == 2 and all("It goes on in memory" in text for text in told)
+    assert len(told) == 2 and all("It continues in memory" in text for text in told)
     assert (place.workspace / "one.txt").exists()
 
 

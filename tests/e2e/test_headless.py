@@ -256,7 +256,7 @@ USAGE: list[tuple[list[str], str, str]] = [
     (["-p", "hi", "--max-steps", "0"], "", "max_steps"),
     ([], "colour = 'red'", "unknown setting 'colour'"),
     ([], "mode = 'yolo'", "mode must be one of"),
-    ([], "mode = ", "no valid TOML"),
+    ([], "mode = ", "isn't valid TOML"),
     ([], "api_key = 'sk-1'", "keys don't belong there"),
     ([], "max_steps = true", "whole number"),
 ]

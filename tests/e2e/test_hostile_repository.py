@@ -86,7 +86,7 @@ def test_nothing_of_it_runs_and_none_of_its_settings_count(tmp_path: Path, repos
         argv = (*program, "--base-url", server.base_url, "--model", "scripted")
         with TerminalProgram(argv, folder=repository, environ=environ) as terminal:
             terminal.wait_for("Use them here?")
-            assert "never used" in terminal.output.decode()
+            assert "ignored, since" in terminal.output.decode()
             terminal.type("n\r")
             terminal.wait_for_screen("›")
             terminal.type("look around\r")

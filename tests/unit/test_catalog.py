@@ -162,7 +162,7 @@ def test_the_user_replaces_single_fields_of_shipped_ones(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("api = ", "no valid TOML"),
+        ("api = ", "isn't valid TOML"),
         ('api = "openai-chat"', "base_url is missing"),
         ('base_url = "https://a.example"', "api is missing"),
         ('api = "telnet"', "api must be one of openai-chat"),

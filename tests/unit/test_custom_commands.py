@@ -93,11 +93,11 @@ def test_files_that_are_none_are_told_and_stop_nothing(tmp_path: Path) -> None:
     read = read_commands(tmp_path, "yours")
     assert [command.name for command in read.found] == ["whole"]
     for name, why in {
-        "pipe": "no regular file",
+        "pipe": "isn't a regular file",
         "Big Name": "small letters",
         "empty": "no text",
         "large": "64.0 kB",
-        "latin": "no UTF-8",
+        "latin": "isn't UTF-8",
     }.items():
         assert [why in problem for problem in read.problems if f"{name}.md" in problem] == [True]
 

@@ -87,7 +87,7 @@ def test_what_widens_rights_is_never_used_and_is_listed(place: Place) -> None:
         "permissions.allow",
         "extra_headers",
     ):
-        assert name in question.partition("never used")[2]
+        assert name in question.partition("ignored, since")[2]
     assert place.problem == ""
     assert place.settings() == Settings(
         model="small",

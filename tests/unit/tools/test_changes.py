@@ -341,7 +341,7 @@ async def test_a_folder_swapped_for_a_link_after_the_question_is_refused(tmp_pat
     prepared = await ToolBench(root).toolbox.prepare(call)
     (root / "sub").rmdir()
     (root / "sub").symlink_to(outside)
-    with pytest.raises(ToolFailure, match="no folder"):
+    with pytest.raises(ToolFailure, match="isn't a folder"):
         await prepared.run(lambda *_: None)
     assert not list(outside.iterdir())
 

@@ -177,7 +177,7 @@ def test_the_users_words_have_their_sign_before_the_text_edge() -> None:
 
 def test_empty_parts_say_why() -> None:
     assert "    the composer is empty" in pane_rows(contexts.part("draft", "your draft", "empty", (0, 0)))
-    assert "    nothing of it is sent" in pane_rows(contexts.turn(1, "go", (0, 0)))
+    assert "    not sent" in pane_rows(contexts.turn(1, "go", (0, 0)))
 
 
 def test_a_line_without_end_is_broken_in_pieces() -> None:
