@@ -47,7 +47,7 @@ async def test_titles_are_found_by_words_in_any_order(tmp_path: Path) -> None:
         await driver.until_shown("1 of 5 sessions")
         assert driver.shows("Add a discount") and not driver.shows("Fix the cart")
         await driver.type("zz")
-        await driver.until_shown("No session has that title. ctrl+f looks for the words")
+        await driver.until_shown("No session has that title. ctrl+f searches all sessions")
 
 
 async def test_keys_typed_fast_find_before_enter_opens(tmp_path: Path) -> None:
