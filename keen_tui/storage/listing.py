@@ -62,7 +62,7 @@ def entries_in(folder: str) -> Iterator[SessionEntry]:
     try:
         with os.scandir(folder) as found:
             by_name = {entry.name: entry for entry in found}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # with a file in its place, or above it, none was saved
         return
     for name, entry in by_name.items():
         id, _, suffix = name.partition(".")
@@ -88,7 +88,7 @@ def folders_in(root: str) -> list[str]:
     try:
         with os.scandir(root) as found:
             return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
