@@ -85,6 +85,8 @@ class EventLog:
         """Wait until all that was published so far is here."""
         while self._reader.unread:
             await asyncio.sleep(0)
+        async with self._changed:
+            pass  # the reader has noted what it took
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         async with self._changed, asyncio.timeout(LIMIT):
