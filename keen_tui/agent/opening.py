@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.errors import StorageFailed
-from keen_tui.events import Event, ModelChanged, SessionOpened, SessionRenamed, SessionRestored
+from keen_tui.events import Event, ModelChanged, SessionOpened, SessionRenamed, SessionRestored, TurnAbandoned
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
@@ -20,6 +20,10 @@ from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 Kept = tuple[Identity, PendingState]
 """Pending state that a session's last program left on the disk, and what it belongs to."""
+
+
+_OF_A_COPY = (SessionRenamed, TurnAbandoned)
+"""What is written to a copy when it is made and first opened."""
 
 
 class Opening(Struct, frozen=True):
@@ -38,7 +42,8 @@ class Opening(Struct, frozen=True):
     def copied(self) -> str:
         """Says so while nothing has happened in a copy since it was made; "" otherwise."""
         header = self.saved.header
-        if not header.forked_from or any(record.at > header.began for record in self.saved.records):
+        since = (record.event for record in self.saved.records if record.at > header.began)
+        if not header.forked_from or not all(isinstance(event, _OF_A_COPY) for event in since):
             return ""
         return "You are now in a copy of the session. The original is unchanged: /resume opens it."
 

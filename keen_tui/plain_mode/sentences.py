@@ -45,7 +45,7 @@ def turn_begins(event: TurnStarted) -> Iterator[str]:
     if event.text is not None:
         yield f"Turn {event.turn} begins."
     elif event.recovering:
-        yield f"Turn {event.turn} goes on from {counted(event.recovering, 'call')}."
+        yield f"Turn {event.turn} continues from {counted(event.recovering, 'call')}."
     else:
         yield f"Turn {event.turn} begins again."
 

@@ -13,6 +13,7 @@ from keen_tui.choices import Mode
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.demo.threaded import serving
+from tests.e2e.test_screen import answer
 from tests.support.program import Program
 from tests.support.terminal import TerminalProgram
 
@@ -90,8 +91,7 @@ def test_nothing_of_it_runs_and_none_of_its_settings_count(tmp_path: Path, repos
             terminal.type("n\r")
             terminal.wait_for_screen("›")
             terminal.type("look around\r")
-            terminal.wait_for_screen("Run this command?")
-            terminal.type("\x1b")
+            answer(terminal, "Run this command?", "5")
             terminal.wait_for_screen("Turn incomplete")
             assert b"\x1b]0;owned" not in terminal.output
     assert [path.name for path in tmp_path.glob("ran*")] == []

@@ -70,15 +70,18 @@ async def test_without_focus_reports_a_key_says_that_the_user_is_there(tmp_path:
         assert not terminal.bells
 
 
-@pytest.mark.parametrize("absolute", [True, False])
+@pytest.mark.parametrize(
+    ("project", "folder", "is_asked"), [("", "bin", False), ("", "/bin", False), ("work", "/bin", True)]
+)
 async def test_tmux_is_asked_but_no_program_of_that_name_in_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str, folder: str, is_asked: bool
 ) -> None:
+    (tmp_path / "work").mkdir()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/tmux").write_text("#!/bin/sh\necho on\n")
     (tmp_path / "bin/tmux").chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin") if absolute else "bin")
+    monkeypatch.chdir(tmp_path / project)
+    monkeypatch.setenv("PATH", f"{tmp_path}{folder}" if folder.startswith("/") else folder)
     monkeypatch.setenv("TMUX", "/tmp/tmux,1,0")
     monkeypatch.setenv("KITTY_WINDOW_ID", "1")
     terminal = Written()
@@ -87,4 +90,4 @@ async def test_tmux_is_asked_but_no_program_of_that_name_in_the_project(
         await driver.until(lambda: driver.app.is_watched is False)
         await long_turn(driver)
         await driver.until(lambda: "\x1bPtmux;" in terminal.all or bool(terminal.bells))
-        assert bool(terminal.bells) is not absolute
+        assert bool(terminal.bells) is not is_asked

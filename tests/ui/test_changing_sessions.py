@@ -110,17 +110,17 @@ async def test_pending_work_is_asked_about_before_another_session_takes_its_plac
         driver.session.pending = PENDING
         await command(driver, "/new")
         await driver.until_shown("Begin a new session?")
-        await answer(driver, "3")
+        await answer(driver, "1")
         await driver.until(lambda: driver.screen.question_pane.question is None)
         await command(driver, "/clear")
         await driver.until_shown("Begin a new session?")
-        await answer(driver, "1")
+        await answer(driver, "2")
         await driver.until(lambda: ("retry",) in driver.session.calls)
         assert history.calls == []
         await opened_list(driver)
         await driver.press("enter")
         await driver.until_shown("Open Add a discount to the cart?")
-        await answer(driver, "2")
+        await answer(driver, "3")
         await driver.until(lambda: ("open", "s4") in history.calls)
 
 

@@ -124,12 +124,17 @@ async def test_ctrl_t_folds_turn_memory_to_one_line(tmp_path: Path) -> None:
         await driver.until_shown("all turns")
 
 
-async def test_ctrl_o_unfolds_the_details(tmp_path: Path) -> None:
-    async with workspace(tmp_path) as driver:
+async def test_ctrl_o_unfolds_all_then_folds_all_then_leaves_what_needs_a_look(tmp_path: Path) -> None:
+    async with workspace(tmp_path, size=(120, 200)) as driver:
         await driver.play(*story.three_turns())
-        assert not driver.shows("tax is due")
+        assert driver.shows("tax is due")
+        assert not driver.shows("    ...")
         await driver.press("ctrl+o")
-        await driver.until_shown("tax is due")
+        await driver.until(lambda: driver.shows("    ...") and driver.shows("tax is due"))
+        await driver.press("ctrl+o")
+        await driver.until(lambda: not driver.shows("    ...") and not driver.shows("tax is due"))
+        await driver.press("ctrl+o")
+        await driver.until(lambda: not driver.shows("    ...") and driver.shows("tax is due"))
 
 
 async def test_shift_tab_walks_through_the_modes(tmp_path: Path) -> None:
