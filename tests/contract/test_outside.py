@@ -13,7 +13,7 @@ from keen_tui.choices import Mode
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.events import ApprovalRequested, SandboxFound, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.messages import CommandFailed
-from keen_tui.tools.sandbox.base import Argv, Launch
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from tests.support.agent import LIMIT, Bench, at_work
 
@@ -31,7 +31,7 @@ class StopsEverything:
         self._script = f"echo '{words}'; exit {code}"
 
     @contextmanager
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         yield Launch(argv=("/bin/sh", "-c", self._script), environ=environ)
 
 

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from keen_tui.messages import ToolResult
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.environment import child_environment
-from keen_tui.tools.sandbox.base import Sandbox
+from keen_tui.tools.sandbox.base import Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of
+from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of, started
 from keen_tui.tools.workspace import Workspace
 
 PYTHON = os.path.realpath(sys.executable)
@@ -96,6 +96,11 @@ class Jail:
         prepared = await bash.prepare({"command": command, "timeout": timeout})
         assert prepared.access.sandboxed
         return await prepared.run(lambda *_: None)
+
+    def ends_with(self, command: str, terms: Terms) -> int:
+        """Run a command on these terms; gives its exit code."""
+        with self.sandbox.wrap(("/bin/sh", "-c", command), child_environment(os.environ), terms) as launch:
+            return started(launch, self.workspace).returncode
 
     async def python(self, program: str, *arguments: str) -> ToolResult:
         """Run a Python program in the sandbox."""

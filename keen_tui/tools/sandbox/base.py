@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -30,14 +30,26 @@ class Launch(Struct, frozen=True, kw_only=True):
     wrapped: bool = False
 
 
+class Terms(Struct, frozen=True, kw_only=True):
+    """What one command may do, beyond or short of the policy. Without `writes` all of the workspace is
+    read-only."""
+
+    writes: bool = True
+
+
+ORDINARY: Final = Terms()
+
+
 class Sandbox(Protocol):
     """One way to hold commands to a policy."""
 
     name: str
     """In a word, for a person."""
 
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Launch]:
-        """How this command is started; leave the context once it has ended. Looks at the disk.
+    def wrap(
+        self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY
+    ) -> AbstractContextManager[Launch]:
+        """How a command is started; leave the context once it has ended. Looks at the disk.
 
         Raises:
             OSError: what it needs can't be had.

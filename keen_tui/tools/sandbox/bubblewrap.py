@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
@@ -27,18 +27,19 @@ class Bubblewrap:
         self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
 
     @contextmanager
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         """How the command is started; leave the context once it has ended.
 
         Raises:
             OSError: what it needs can't be had, or a protected name is a link.
         """
         require_no_links(self._policy)
-        with self._placeholders.standing() as missing, _in_memory(self._filter) as descriptor:
+        standing = self._placeholders.standing() if terms.writes else nullcontext(())
+        with standing as missing, _in_memory(self._filter) as descriptor:
             yield Launch(
                 argv=(
                     self._program,
-                    *arguments(self._policy, missing),
+                    *arguments(self._policy, missing, terms),
                     *("--seccomp", str(descriptor), "--"),
                     *argv,
                 ),
@@ -48,13 +49,14 @@ class Bubblewrap:
             )
 
 
-def arguments(policy: Policy, missing: Sequence[Path]) -> list[str]:
+def arguments(policy: Policy, missing: Sequence[Path], terms: Terms = ORDINARY) -> list[str]:
     """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
     earlier ones. `missing` are protected names with a placeholder."""
     workspace = str(policy.workspace)
     mounts = [*_bases(policy), *_readable(policy), *_hidden(policy, inside=False)]
-    mounts += ["--bind", workspace, workspace]
-    mounts += [*_protected(policy, missing), *_hidden(policy, inside=True), "--remount-ro", "/"]
+    mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
+    mounts += _protected(policy, missing) if terms.writes else ()
+    mounts += [*_hidden(policy, inside=True), "--remount-ro", "/"]
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
 

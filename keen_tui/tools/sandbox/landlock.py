@@ -19,7 +19,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 
 from keen_tui.disk.trees import remove_tree
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.seccomp import filter_for
 
@@ -69,7 +69,7 @@ class Landlock:
         self._filter = filter_for(os.uname().machine)
 
     @contextmanager
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         """How the command is started; leave the context once it has ended.
 
         Raises:
@@ -81,13 +81,14 @@ class Landlock:
             yield Launch(
                 argv=argv,
                 environ=self._environ(environ, scratch),
-                confine=partial(confine, self._grants(scratch), self._filter),
+                confine=partial(confine, self._grants(scratch, terms), self._filter),
             )
         finally:
             remove_tree(scratch)
 
-    def _grants(self, scratch: Path) -> list[Grant]:
-        return [(scratch, _MAKES), *self._outside, *_in_workspace(self._policy)]
+    def _grants(self, scratch: Path, terms: Terms) -> list[Grant]:
+        writable = _written_in(self._policy) if terms.writes else ()
+        return [(scratch, _MAKES), *self._outside, *_read_in(self._policy), *writable]
 
     @cached_property
     def _outside(self) -> tuple[Grant, ...]:
@@ -135,13 +136,20 @@ def _outside_workspace(policy: Policy) -> Iterator[Grant]:
         yield from _readable(Path(os.path.realpath(path)), set(policy.hidden))
 
 
-def _in_workspace(policy: Policy) -> Iterator[Grant]:
-    """All of it may be read, but what is hidden; each entry that is not protected may be written."""
-    inside = [path for path in policy.hidden if path.is_relative_to(policy.workspace)]
-    yield from _readable(policy.workspace, set(inside))
-    closed = {*policy.protected, *policy.protected_if_there, *inside}
+def _read_in(policy: Policy) -> Iterator[Grant]:
+    """All of the workspace may be read, but what is hidden."""
+    yield from _readable(policy.workspace, _hidden_in(policy))
+
+
+def _written_in(policy: Policy) -> Iterator[Grant]:
+    """Each entry of the workspace that is neither protected nor hidden may be written."""
+    closed = {*policy.protected, *policy.protected_if_there, *_hidden_in(policy)}
     for entry in policy.workspace.iterdir():
         yield from _writable(entry, closed)
+
+
+def _hidden_in(policy: Policy) -> set[Path]:
+    return {path for path in policy.hidden if path.is_relative_to(policy.workspace)}
 
 
 def _writable(path: Path, closed: set[Path]) -> Iterator[Grant]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keen_tui.disk.trees import remove_tree
-from keen_tui.tools.sandbox.base import Argv, Launch, confined_environment, require_no_links
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -50,7 +50,7 @@ class Seatbelt:
         self._policy = policy
 
     @contextmanager
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         """How the command is started; leave the context once it has ended.
 
         Raises:
@@ -60,19 +60,19 @@ class Seatbelt:
         scratch = Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-sandbox-")))
         try:
             yield Launch(
-                argv=(PROGRAM, "-p", profile(self._policy, scratch), *argv),
+                argv=(PROGRAM, "-p", profile(self._policy, scratch, terms), *argv),
                 environ=confined_environment(environ) | {"HOME": str(scratch), "TMPDIR": str(scratch)},
             )
         finally:
             remove_tree(scratch)
 
 
-def profile(policy: Policy, scratch: Path) -> str:
+def profile(policy: Policy, scratch: Path, terms: Terms = ORDINARY) -> str:
     """The profile: `scratch` is the throwaway home. No network, and no socket of another program."""
     readable = (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace, scratch)
     rules = (
         ("allow file-read* file-test-existence file-map-executable", readable),
-        ("allow file-write*", (policy.workspace, scratch)),
+        ("allow file-write*", (policy.workspace, scratch) if terms.writes else (scratch,)),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
         ("deny file-read* file-write*", policy.hidden),
     )

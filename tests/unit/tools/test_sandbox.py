@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.errors import ToolFailure
+from keen_tui.tools.sandbox.base import Terms
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.processes import called_with
 
@@ -360,3 +361,15 @@ async def test_an_unprivileged_test_suite_runs(jail: Jail) -> None:
         "unittest.main()\n"
     )
     assert result.exit_code == 0, result.text
+
+
+def test_without_the_right_to_write_the_workspace_stays_as_it_is(jail: Jail) -> None:
+    (jail.workspace / "kept").write_text("before\n")
+    (jail.workspace / "src").mkdir()
+    write = "echo after > kept; echo new > new; echo new > src/new; rm -f kept; mkdir .keen; cat kept"
+    assert jail.ends_with(write, Terms(writes=False)) == 0
+    assert (jail.workspace / "kept").read_text() == "before\n"
+    assert sorted(path.name for path in jail.workspace.rglob("*")) == ["kept", "src"]
+    assert jail.ends_with('echo x > "$HOME/x" && cat "$HOME/x"', Terms(writes=False)) == 0
+    assert jail.ends_with("echo after > kept", Terms()) == 0
+    assert (jail.workspace / "kept").read_text() == "after\n"

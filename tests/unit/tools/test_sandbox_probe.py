@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.sandbox.base import Argv, Launch
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
 from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, find_sandbox, no_sandbox, problem_of
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
@@ -25,7 +25,7 @@ class HoldsNothing:
         self._argv = argv
 
     @contextmanager
-    def wrap(self, argv: Argv, environ: Mapping[str, str]) -> Iterator[Launch]:
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         yield Launch(argv=self._argv or argv, environ=environ)
 
 
