@@ -94,21 +94,32 @@ class KeysTakenOut:
     def __init__(self, keys: Iterable[str]) -> None:
         long_enough = {key for key in keys if len(key) >= _SHORTEST}
         self._keys = [os.fsencode(key) for key in sorted(long_enough, key=len, reverse=True)]
+        self._pattern = re.compile(b"|".join(map(re.escape, self._keys)))
         self._held = b""
 
     def feed(self, chunk: bytes) -> bytes:
         """What can be passed on; the end that may be the beginning of a key is held back."""
         output = self._held + chunk
-        for key in self._keys:
-            output = output.replace(key, MASK.encode())
-        begun = max((_begun(key, output) for key in self._keys), default=0)
-        output, self._held = output[: len(output) - begun], output[len(output) - begun :]
-        return output
+        end = len(output) - max((_begun(key, output) for key in self._keys), default=0)
+        for start, stop in self._found(output):
+            if start < end < stop:
+                end = start
+        passed, self._held = output[:end], output[end:]
+        return self._without_keys(passed)
 
     def rest(self) -> bytes:
         """What was held back: nothing comes any more."""
         held, self._held = self._held, b""
-        return held
+        return self._without_keys(held)
+
+    def _found(self, output: bytes) -> list[tuple[int, int]]:
+        """Where keys stand. Of two that begin at one place the longer one counts."""
+        if not any(key in output for key in self._keys):  # much faster than the pattern
+            return []
+        return [match.span() for match in self._pattern.finditer(output)]
+
+    def _without_keys(self, output: bytes) -> bytes:
+        return self._pattern.sub(MASK.encode(), output) if self._found(output) else output
 
 
 def _begun(key: bytes, output: bytes) -> int:

@@ -16,10 +16,10 @@ from keen_tui.plain_mode.nudging import nudged
 from keen_tui.plain_mode.terminal_line import (
     TerminalLine,
     end_row,
-    forget_typed,
     more_waits,
     remember,
     terminal_kept,
+    typed_before,
 )
 
 Kind = Literal["line", "interrupt", "end", "hangup"]
@@ -167,7 +167,7 @@ class Keyboard:
         remember(prompt.earlier)
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
-        forget_typed()
+        self._draft += typed_before()
         lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
         while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
             lines.append(self._one_line(""))

@@ -7,7 +7,6 @@ import os
 import select
 import sys
 import termios
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,6 +19,11 @@ try:
 except ImportError:  # a Python without it
     readline = None  # type: ignore[assignment]
 
+_LOCAL_MODES: Final = 3
+"""Where the local modes stand in what `tcgetattr` gives."""
+_MOST_AT_ONCE: Final = 4_096
+_END_OF_SENTENCE: Final = 1.0
+"""Seconds without a key after which somebody who was typing when a question came has seen it."""
 _AT_ONCE: Final = 0.05
 """Seconds within which lines that come together are one paste."""
 _QUIET: Final = ("enable-bracketed-paste off", "enable-meta-key off", "bell-style none", "colored-stats off")
@@ -128,11 +132,24 @@ def more_waits() -> bool:
     return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
 
 
-def forget_typed() -> None:
-    """What was typed before a question was there is no answer to it."""
-    time.sleep(GUARD_SECONDS)
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+def typed_before() -> str:
+    """What was typed before a question was there, and so answers nothing. Returns when nobody types."""
+    stdin = sys.stdin.fileno()
+    try:
+        modes = termios.tcgetattr(stdin)
+    except termios.error:  # no terminal: what waits are the answers
+        return ""
+    letter_by_letter = [*modes]
+    letter_by_letter[_LOCAL_MODES] &= ~(termios.ICANON | termios.ECHO)
+    typed, patience = b"", GUARD_SECONDS
+    try:
+        termios.tcsetattr(stdin, termios.TCSANOW, letter_by_letter)
+        while select.select([stdin], [], [], patience)[0] and (piece := os.read(stdin, _MOST_AT_ONCE)):
+            typed, patience = typed + piece, _END_OF_SENTENCE
+    finally:
+        termios.tcsetattr(stdin, termios.TCSANOW, modes)
+    words = typed.decode(errors="ignore").replace("\r", "\n").replace("\n", " ")
+    return "".join(filter(str.isprintable, words))
 
 
 @contextmanager

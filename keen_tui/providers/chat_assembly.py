@@ -16,7 +16,14 @@ from keen_tui.providers.event_reader import payload_of
 from keen_tui.providers.json_fields import count_of, text_of
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sse import ServerSentEvent
-from keen_tui.providers.stop_words import UNNAMED, NamedEnd, end_word, named_end
+from keen_tui.providers.stop_words import (
+    UNNAMED,
+    NamedEnd,
+    broken_end,
+    end_word,
+    is_failure,
+    named_end,
+)
 from keen_tui.providers.wire_text import PieceMender, mended, mended_json
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
@@ -41,6 +48,7 @@ class ChatAssembly:
         self._vendor = _VendorFields()
         self._usage = TokenUsage()
         self._finish = ""
+        self._objection = ""
         self._refused = False
         self._has_begun = False
         self._has_usage = False
@@ -78,12 +86,16 @@ class ChatAssembly:
         """Take a chunk and give what it adds for the eye.
 
         Raises:
-            ProviderError: the chunk is an error object.
+            ProviderError: the chunk is an error object, and the reply is not complete.
         """
         if not isinstance(chunk, Mapping):
             return []
         if chunk.get("error") or chunk.get("object") == "error":
-            raise stream_error(chunk, self._server)
+            error = stream_error(chunk, self._server)
+            if not self.complete:
+                raise error
+            self._object(str(error))
+            return []
         choices = chunk.get("choices")
         choices = choices if isinstance(choices, list) else []
         first = next((each for each in choices if isinstance(each, Mapping) and not each.get("index")), {})
@@ -102,7 +114,7 @@ class ChatAssembly:
         """
         if not self.complete:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
-        end = named_end(self._finish, self._server) if self._finish else UNNAMED
+        end = self._end()
         self._text.append(self._text_mender.finish())
         text = "".join(self._text)
         calls = self._calls.finish(cut_off=end.leaves_calls_open)
@@ -128,7 +140,19 @@ class ChatAssembly:
             self._note_usage_before(delta)
             seen = self._take_delta(delta)
             self._finish = end_word(choice.get("finish_reason"))
+        elif delta.get("tool_calls"):
+            self._object("more tool calls after its end")
+        elif (word := end_word(choice.get("finish_reason"))) and is_failure(word):
+            self._object(word)
         return seen
+
+    def _object(self, words: str) -> None:
+        """Something behind the end says that the reply is not whole. The first such thing is told."""
+        self._objection = self._objection or words
+
+    def _end(self) -> NamedEnd:
+        end = named_end(self._finish, self._server) if self._finish else UNNAMED
+        return broken_end(self._objection) if self._objection else end
 
     def _note_usage_before(self, delta: Mapping[str, Any]) -> None:
         """A usage chunk with more of the reply behind it counted on the way: it closes nothing. Some servers

@@ -131,7 +131,17 @@ def incomplete_end(word: str, server: str) -> NamedEnd:
     end = named_end(word, server) if word else UNNAMED
     if end.reason in ("length", "content_filter", "refusal"):
         return end
-    return NamedEnd("unknown", end.word or _short(word) or "incomplete", is_cut=True)
+    return broken_end(end.word or word or "incomplete")
+
+
+def broken_end(words: str) -> NamedEnd:
+    """The end of a reply that the server itself calls not whole, in these words."""
+    return NamedEnd("unknown", _short(words), is_cut=True)
+
+
+def is_failure(word: str) -> bool:
+    """Whether the server says by this word that it failed, or could not read what the model wrote."""
+    return _known(word) in _FAILURES | _MALFORMED
 
 
 def _known(word: str) -> str:

@@ -121,6 +121,24 @@ def test_what_was_typed_before_a_question_does_not_answer_it(tmp_path: Path) -> 
         terminal.wait_for("Reply: Fine.")
 
 
+def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_next_message(
+    tmp_path: Path,
+) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Fine.")])]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_for("Question: Run this command?")
+        for piece in ("use ", "1", "\r"):  # not all at once
+            terminal.type(piece)
+            terminal.settle(0.4)
+        answer(terminal, "Question: Run this command?", "4")
+        terminal.wait_for("Tool bash denied.")
+        terminal.wait_for("Reply: Fine.")
+        terminal.wait_for("> use 1")
+        assert not (tmp_path / "work" / "ran").exists()
+
+
 def test_a_message_written_while_a_turn_runs_is_queued_and_told(tmp_path: Path) -> None:
     script = [Reply([Say("First.")], wait=1.5), Reply([Say("Second.")])]
     with program(tmp_path, script, "--plain", controls=True) as (terminal, server):

@@ -291,6 +291,24 @@ def test_nothing_after_the_finish_reason_is_added_but_usage() -> None:
     assert reply.usage == TokenUsage(input_tokens=3, output_tokens=5)
 
 
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        ({"error": {"message": "out of memory"}}, "out of memory"),
+        (delta("network_error"), "network_error"),
+        (fragment("{}", index=0, id="1", name="b"), "more tool calls after its end"),
+    ],
+)
+def test_a_reply_that_the_server_takes_back_behind_its_end_is_called_broken(behind: Any, words: str) -> None:
+    said = assemble(delta(content="a"), delta("stop"), behind, USAGE)
+    assert (said.text, said.is_cut) == ("a", True)
+    assert words in said.stop_word
+    called = assemble(fragment("{}", index=0, id="1", name="a"), FINISH, behind)
+    assert [call.name for call in called.tool_calls] == ["a"]
+    assert called.is_cut, "none of its calls may run"
+    assert not assemble(delta("stop", content="a"), delta("tool_calls"), USAGE).is_cut
+
+
 def test_the_last_usage_counts_and_nonsense_in_it_does_not() -> None:
     details = {"prompt_tokens_details": {"cached_tokens": 2}, "completion_tokens_details": None}
     odd = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": -1} | details}

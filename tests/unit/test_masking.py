@@ -67,6 +67,14 @@ def test_keys_are_taken_out_of_output_however_it_comes(size: int) -> None:
     assert b"".join((*pieces, taken_out.rest())) == b"a [key] made-up-[key] [key]2 short made-up"
 
 
+@pytest.mark.parametrize("size", [1, 5, 8, 12, 100])
+def test_of_a_key_that_another_one_begins_with_nothing_is_left(size: int) -> None:
+    output = b"long-key-and-more, long-key, more-key-long-key"
+    taken_out = KeysTakenOut(("long-key", "long-key-and-more", "more-key"))
+    pieces = [taken_out.feed(output[at : at + size]) for at in range(0, len(output), size)]
+    assert b"".join((*pieces, taken_out.rest())) == b"[key], [key], [key]-[key]"
+
+
 def test_the_log_is_for_the_user_alone_and_holds_no_key(home: Path) -> None:
     try:
         raise RuntimeError("refused: made-up-value")
