@@ -58,14 +58,28 @@ class Keys:
         self._from_ring: dict[str, str | None] = {}
 
     def find(self, provider: ProviderInfo) -> FoundKey | None:
-        """The provider's key: from its environment variables, then from what was kept.
+        """The provider's key: from its environment variables, then from what was kept. For a server by its
+        address it is the other way round: the variables are OpenAI's.
 
         Raises:
             ConfigError: what was found can't be a key, or the file can't be read.
         """
-        for variable in provider.key_variables:
-            if value := self._environ.get(variable, "").strip():
-                return FoundKey(value=checked_key(value, f"in {variable}"), source=variable)
+        if provider.by_address:
+            return self._kept(provider) or self._in_environment(provider)
+        return self._in_environment(provider) or self._kept(provider)
+
+    def _in_environment(self, provider: ProviderInfo) -> FoundKey | None:
+        variable = self._variable(provider)
+        if variable is None:
+            return None
+        value = self._environ[variable].strip()
+        return FoundKey(value=checked_key(value, f"in {variable}"), source=variable)
+
+    def _variable(self, provider: ProviderInfo) -> str | None:
+        """The environment variable that holds the key, None: none does."""
+        return next((each for each in provider.key_variables if self._environ.get(each, "").strip()), None)
+
+    def _kept(self, provider: ProviderInfo) -> FoundKey | None:
         kept = self._read().get(provider.id)
         if kept is None:
             return None
@@ -84,12 +98,12 @@ class Keys:
         Raises:
             ConfigError: the file can't be read.
         """
-        for variable in provider.key_variables:
-            if self._environ.get(variable, "").strip():
-                return variable
+        variable = self._variable(provider)
+        if variable and not provider.by_address:
+            return variable
         kept = self._read().get(provider.id)
         if kept is None:
-            return None
+            return variable
         return _THE_KEYRING if kept == {"in": _IN_KEYRING} else str(self._file)
 
     def save(self, provider_id: str, key: str) -> str:

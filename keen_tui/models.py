@@ -59,7 +59,8 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
 
 class ProviderInfo(Struct, frozen=True, kw_only=True):
     """Who serves models. `key_variables` are the environment variables that may hold the key, best first;
-    none for servers that want no key. `local` servers run on this machine."""
+    none for servers that want no key. `local` servers run on this machine. The id of a server that is not in
+    the catalogue is its base URL."""
 
     id: str
     name: str
@@ -68,6 +69,11 @@ class ProviderInfo(Struct, frozen=True, kw_only=True):
     key_variables: tuple[str, ...] = ()
     local: bool = False
     models: tuple[ModelInfo, ...] = ()
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the user named this server by its address."""
+        return self.id == self.base_url
 
 
 class FoundServer(Struct, frozen=True, kw_only=True):

@@ -9,13 +9,20 @@ from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
 from keen_tui.config import Settings
-from keen_tui.errors import ConfigError, SessionRefused
+from keen_tui.errors import ConfigError, ReplyUnreadable, SessionRefused
+from keen_tui.keys import FoundKey, checked_key
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
+from keen_tui.providers.addresses import base_urls
 from keen_tui.providers.base import Provider
-from keen_tui.providers.choice import CUSTOM, Choice, Chooser, needs_no_key
+from keen_tui.providers.choice import Choice, Chooser, needs_no_key
 from keen_tui.providers.registry import build_provider
-from keen_tui.providers.servers import check_connection, find_local_servers, list_models
+from keen_tui.providers.sdk_errors import host_and_port
+from keen_tui.providers.servers import NoModelList, check_connection, find_local_servers, list_models
 from keen_tui.settings_file import remember
+
+_REMEMBERED = ("provider", "model", "effort", "api", "base_url", "api_key_env")
+"""The settings that a choice is remembered in."""
+_ENTERED = "your entry"
 
 
 class ModelDesk:
@@ -39,6 +46,10 @@ class ModelDesk:
         self._settings = settings
         self._choice = choice
         self._environ = environ
+        self._servers: dict[str, ProviderInfo] = {}
+        if choice and choice.provider.by_address:
+            self._servers[choice.provider.id] = choice.provider
+        self._of_settings = frozenset(self._servers)
 
     @property
     def current(self) -> ModelInfo | None:
@@ -52,11 +63,8 @@ class ModelDesk:
 
     @property
     def providers(self) -> tuple[ProviderInfo, ...]:
-        """All providers; the one behind a base URL of the user's own comes first."""
-        known = tuple(self._chooser.catalog.providers.values())
-        if self._choice and self._choice.provider.id == CUSTOM:
-            return (self._choice.provider, *known)
-        return known
+        """All providers; servers that the user named by their addresses come first."""
+        return (*self._servers.values(), *self._chooser.catalog.providers.values())
 
     def key_source(self, provider: ProviderInfo) -> str | None:
         """Where the provider's key is, "" where none is needed, None when there is none."""
@@ -76,6 +84,35 @@ class ModelDesk:
         key = self._chooser.key_for(provider)
         return await list_models(provider, key, self._chooser.catalog)
 
+    async def find_server(self, address: str, key: str = "") -> FoundServer:
+        """The server at that address with the models it lists; `providers` has it from now on. It may list
+        none, or have no list. `key` "" is the one that is known for the address, if any.
+
+        Raises:
+            ConfigError: that is no address, or no key.
+            AuthFailed: it wants a key, or another one.
+            ProviderError: it doesn't answer, or is no model server.
+        """
+        entered = FoundKey(value=checked_key(key.strip(), "you entered"), source=_ENTERED) if key else None
+        providers = [self._chooser.server(url) for url in base_urls(address)]
+        page: ReplyUnreadable | None = None
+        for provider in providers:
+            try:
+                key_of_it = entered or self._chooser.key_for(provider)
+                return self._found(provider, await list_models(provider, key_of_it, self._chooser.catalog))
+            except NoModelList:
+                continue
+            except ReplyUnreadable as error:
+                page = page or error
+        if page:
+            raise page
+        return self._found(providers[-1], ())
+
+    def _found(self, provider: ProviderInfo, models: tuple[ModelInfo, ...]) -> FoundServer:
+        if provider.by_address:
+            self._servers[provider.id] = provider
+        return FoundServer(provider=provider, address=host_and_port(provider.base_url)[1], models=models)
+
     async def check(self, model: ModelInfo | None = None) -> str:
         """One sentence about the server of that model, or of the one in use. Raises KeenError."""
         choice = self._made(model, "") if model else self._choice
@@ -93,11 +130,12 @@ class ModelDesk:
         Raises:
             KeenError: a turn runs, pending work would be lost unasked, no key, or it can't be remembered.
         """
+        settings = self._settings_for(model, effort)
         choice = self._made(model, effort)
         self._session.switch(self._provider(choice), choice.model, abandon=abandon)
         self._choice = choice
         self._session.warm_up()
-        return f"{choice.model.title} answers from now on. Remembered in {self._remember(choice)}."
+        return f"{choice.model.title} answers from now on. Remembered in {self._remember(settings)}."
 
     async def key_destination(self) -> str:
         """Where a key that is entered now will be kept: the system keyring, or the path of a file."""
@@ -114,15 +152,16 @@ class ModelDesk:
         return replace(choice, model=model)
 
     def _settings_for(self, model: ModelInfo, effort: str) -> Settings:
-        if model.provider == CUSTOM:
-            return replace(self._settings, model=model.id, effort=effort)
+        if model.provider in self._of_settings:
+            return replace(self._settings, base_url=model.provider, model=model.id, effort=effort)
+        by_address = model.provider in self._servers
         return replace(
             self._settings,
-            provider=model.provider,
+            provider="" if by_address else model.provider,
             model=model.id,
             effort=effort,
             api="",
-            base_url="",
+            base_url=model.provider if by_address else "",
             api_key_env="",
             context_window=0,
         )
@@ -130,8 +169,5 @@ class ModelDesk:
     def _provider(self, choice: Choice) -> Provider:
         return build_provider(choice.model.api, choice.connection(self._settings.stall_seconds))
 
-    def _remember(self, choice: Choice) -> str:
-        changes = {"model": choice.model.id, "effort": choice.effort}
-        if choice.provider.id != CUSTOM:
-            changes |= {"provider": choice.provider.id, "api": "", "base_url": "", "api_key_env": ""}
-        return str(remember(changes, self._environ))
+    def _remember(self, settings: Settings) -> str:
+        return str(remember({name: getattr(settings, name) for name in _REMEMBERED}, self._environ))

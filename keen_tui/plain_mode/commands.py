@@ -44,6 +44,7 @@ class PlainCommands:
             "models": self.models.choose,
             "check_connection": self.models.check,
             "enter_key": self.models.key,
+            "name_server": self.models.server,
             "sessions": self.sessions.resume,
             "new_session": self.sessions.new,
             "fork": self.sessions.fork,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from keen_tui.errors import KeenError, SessionRefused
+from keen_tui.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.measures import counted, tokens
-from keen_tui.models import ModelInfo, ProviderInfo
+from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.plain_mode.asking import STAY
 from keen_tui.plain_mode.desk import Desk, kept
 from keen_tui.plain_mode.questions import Choice, Question
@@ -15,6 +15,10 @@ from keen_tui.ui.port import ModelsPort
 _MOST = 20
 """Models that are told at once."""
 _ONE_MODEL = "There is no other model to choose here."
+_ABOUT_ADDRESSES = (
+    "The base URL of any server that speaks Chat Completions, for example http://gpu-box:8000/v1.",
+    "OPENAI_API_KEY is sent along if it is set and you entered no key for that address.",
+)
 
 Offer = tuple[ProviderInfo, ModelInfo]
 
@@ -42,7 +46,7 @@ class ModelCommands:
             if source := models.key_source(provider):
                 say(f"Key found: {provider.name}, {source}.")
         say(
-            "/model chooses a model. /key takes an API key.",
+            "/model chooses a model. /key takes an API key, /server the address of another server.",
             "keen-tui --demo --plain is the guided tour, which needs neither.",
         )
 
@@ -50,14 +54,53 @@ class ModelCommands:
         """Choose a model, then how hard it shall reason."""
         offers = await self._offers()
         if not offers:
-            raise SessionRefused("No key and no model server was found. /key takes an API key.")
-        model = await self._chosen(offers)
-        if model is None:
-            return
+            raise SessionRefused(
+                "No key and no model server was found. /key takes an API key, /server an address."
+            )
+        if model := await self._chosen(offers):
+            await self._use(model)
+
+    async def _use(self, model: ModelInfo) -> None:
         effort = await self._effort(model)
         if effort is not None and await self._may_switch(model):
             lost = self._desk.session.pending is not None
             self._desk.say(self._models.choose(model, effort=effort, abandon=lost))
+
+    async def server(self, address: str) -> None:
+        """Ask the server at an address for its models, and choose one."""
+        if not address:
+            answer = await self._desk.ask(Question(lines=_ABOUT_ADDRESSES, free="Address"))
+            if answer is None:
+                return
+            address = answer.words
+        found = await self._found(address)
+        if found is None:
+            return
+        name = found.provider.name
+        lists = counted(len(found.models), "model") if found.models else "no models"
+        self._desk.say(f"{name} answers and lists {lists}.")
+        if found.models:
+            model = await self._chosen([(found.provider, model) for model in found.models])
+        else:
+            answer = await self._desk.ask(Question(lines=(), free="Name of the model"))
+            model = _named(found.provider, answer.words) if answer else None
+        if model:
+            await self._use(model)
+
+    async def _found(self, address: str) -> FoundServer | None:
+        """The server at the address. A key is asked for where it wants one; None: none was given."""
+        self._desk.say(f"Asking {address}.")
+        try:
+            return await self._models.find_server(address)
+        except AuthFailed as error:
+            self._desk.say(str(error))
+        lines = (f"The key for {address}. It is not shown while you type.",)
+        answer = await self._desk.ask(Question(lines=lines, free="Key", hidden=True))
+        if answer is None:
+            return None
+        found = await self._models.find_server(address, answer.words)
+        self._desk.say(await self._models.keep_key(found.provider, answer.words))
+        return found
 
     async def check(self, words: str) -> None:
         """Ask the model's server for a sign of life."""
@@ -147,6 +190,10 @@ def _choices(offers: Sequence[Offer]) -> Iterable[Choice]:
         facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
         yield Choice(id=str(place), label=model.title, consequence=", ".join(facts))
     yield STAY
+
+
+def _named(provider: ProviderInfo, name: str) -> ModelInfo:
+    return ModelInfo(provider=provider.id, id=name, api=provider.api)
 
 
 def _fits(offer: Offer, letters: str) -> bool:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from keen_tui.choices import Api
 from keen_tui.config import URL_VARIABLES, Settings, is_loopback
 from keen_tui.errors import ConfigError, ModelMissing
 from keen_tui.keys import FoundKey, Keys, checked_key
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.providers.base import Connection
 from keen_tui.providers.catalog import Catalog
-
-CUSTOM = "custom"
-"""Id of the provider that stands for a base URL which no entry of the catalogue has."""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -84,13 +83,17 @@ class Chooser:
             return known
         if settings.provider or known.api != "openai-responses":
             return replace(known, base_url=url, api=settings.api or known.api)
-        # Behind a base URL of one's own there is seldom OpenAI itself: nearly all others speak Chat.
-        return replace(
-            known, id=CUSTOM, name=_host(url), base_url=url, api=settings.api or "openai-chat", models=()
-        )
+        return _by_address(known, url, settings.api)
+
+    def server(self, base_url: str) -> ProviderInfo:
+        """The provider with that base URL: one of the catalogue, else a server by its address."""
+        providers = self.catalog.providers
+        known = (each for each in providers.values() if each.base_url.rstrip("/") == base_url)
+        return next(known, None) or _by_address(providers["openai"], base_url, "")
 
     def key_for(self, provider: ProviderInfo) -> FoundKey | None:
-        """The provider's key. Kept keys go only to the address that the catalogue has for the provider.
+        """The provider's key. A key that was entered is sent only to the address it was entered for: that in
+        the catalogue, or that of a server by its address.
 
         Raises ConfigError when what was found can't be a key.
         """
@@ -100,7 +103,7 @@ class Chooser:
         """Where that key is, in words, None: there is none. No keyring is asked. Raises ConfigError."""
         source = self.keys.where(provider)
         known = self.catalog.provider(provider.id)
-        moved = known is None or known.base_url != provider.base_url
+        moved = not provider.by_address and (known is None or known.base_url != provider.base_url)
         return None if moved and source not in provider.key_variables else source
 
     def _known_provider(self, settings: Settings) -> ProviderInfo:
@@ -118,8 +121,8 @@ class Chooser:
         name = settings.model
         if not settings.provider and not settings.base_url:
             name = name.removeprefix(f"{provider.id}/")
-        if provider.id == CUSTOM:
-            model = ModelInfo(provider=CUSTOM, id=name, api=provider.api)
+        if provider.by_address:
+            model = ModelInfo(provider=provider.id, id=name, api=provider.api)
         else:
             model = self.catalog.model(provider.id, name)
             if provider.base_url != self.catalog.providers[provider.id].base_url:
@@ -139,14 +142,20 @@ class Chooser:
 
 
 def needs_no_key(provider: ProviderInfo) -> bool:
-    """Whether the provider can be asked without a key."""
-    return not provider.key_variables or is_loopback(provider.base_url)
+    """Whether the provider can be asked without a key. A server by its address that wants one says so."""
+    return not provider.key_variables or provider.by_address or is_loopback(provider.base_url)
 
 
 def _no_key(settings: Settings, provider: ProviderInfo) -> str:
     variables = " or ".join((settings.api_key_env,) if settings.api_key_env else provider.key_variables)
-    where = f"for {provider.name}" if provider.id != CUSTOM else f"for {provider.base_url}"
-    return f"No API key {where}: set {variables}, or enter it in the program (/key)."
+    return f"No API key for {provider.name}: set {variables}, or enter it in the program (/key)."
+
+
+def _by_address(openai: ProviderInfo, url: str, api: Api | Literal[""]) -> ProviderInfo:
+    """A server that is not in the catalogue. It gets OpenAI's key, but is seldom OpenAI: nearly all others
+    speak Chat Completions."""
+    url = url.rstrip("/")
+    return replace(openai, id=url, name=_host(url), base_url=url, api=api or "openai-chat", models=())
 
 
 def _host(url: str) -> str:

@@ -34,7 +34,7 @@ _PAGES_LIMIT = 5
 _NO_SUCH_PAGE = (404, 405, 501)
 
 
-class _NoList(RequestRefused):
+class NoModelList(RequestRefused):
     """The server has no list of models. Some that serve models have none."""
 
 
@@ -68,7 +68,7 @@ async def check_connection(provider: ProviderInfo, model: ModelInfo, key: FoundK
     began = time.monotonic()
     try:
         items = await _fetch(provider, key, LIST_SECONDS)
-    except _NoList:
+    except NoModelList:
         items = None
     answers = f"{provider.name} answers in {time.monotonic() - began:.1f} s"
     if items is None:
@@ -167,7 +167,7 @@ async def _get_json(client: httpx2.AsyncClient, url: str, query: Mapping[str, st
                 raise ReplyUnreadable(f"{server} sends a list of models without an end.")
         body = _parsed(bytes(raw))
         if response.status_code in _NO_SUCH_PAGE:
-            raise _NoList(
+            raise NoModelList(
                 f"{server} has no list of models at {url} ({response.status_code}). Name the model."
             )
         if not response.is_success:

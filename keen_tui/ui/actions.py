@@ -152,6 +152,14 @@ ACTIONS: tuple[Action, ...] = (
         help="kept in the system keyring, or in a file that only you can read",
     ),
     Action(
+        id="name_server",
+        keys=(),
+        label="Another model server",
+        slash=("server",),
+        takes="[address]",
+        help="uses an OpenAI-compatible server: /server http://gpu-box:8000/v1",
+    ),
+    Action(
         id="sessions",
         keys=("f3",),
         label="Sessions",

@@ -235,6 +235,13 @@ class ModelsPort(Protocol):
     async def live_models(self, provider: ProviderInfo) -> tuple[ModelInfo, ...]:
         """The models that the provider's server lists now. Raises KeenError with a sentence."""
 
+    async def find_server(self, address: str, key: str = "") -> FoundServer:
+        """The server at that address with the models it lists; `providers` has it from now on. It may list
+        none. `key` "" is the one that is known for the address, if any.
+
+        Raises KeenError with a sentence; AuthFailed: it wants a key, or another one.
+        """
+
     async def check(self, model: ModelInfo | None = None) -> str:
         """Test the connection to the server of that model, or of the one in use; the result as a sentence.
 

@@ -12,14 +12,23 @@ from keen_tui.agent.model_desk import ModelDesk
 from keen_tui.config import load_settings
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import ConnectionFailed, ModelMissing, SessionRefused
+from keen_tui.errors import (
+    AuthFailed,
+    ConfigError,
+    ConnectionFailed,
+    ModelMissing,
+    ReplyUnreadable,
+    RequestRefused,
+    SessionRefused,
+)
 from keen_tui.events import ModelChanged, TurnDone, TurnIncomplete
 from keen_tui.models import ModelInfo
-from keen_tui.providers.choice import CUSTOM, Choice
+from keen_tui.providers.choice import Choice
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.wiring import build_chooser, build_session
 from tests.support.agent import Bench, EventLog
+from tests.support.page_server import Page, serving
 
 ACME = """
 id = "acme"
@@ -152,9 +161,134 @@ async def test_an_effort_alone_is_changed_without_losing_work(tmp_path: Path) ->
 async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -> None:
     async with at_desk(tmp_path, DONE, base_url="{url}", model="m1") as (desk, bench, environ):
         custom = desk.providers[0]
-        assert (custom.id, custom.base_url) == (CUSTOM, bench.server.base_url)
-        other = ModelInfo(provider=CUSTOM, id="m3", api="openai-chat")
+        assert custom.by_address and custom.base_url == bench.server.base_url
+        other = ModelInfo(provider=custom.id, id="m3", api="openai-chat")
         desk.choose(other)
         await bench.ask("hi")
         assert bench.server.requests[0].body["model"] == "m3"
-        assert load_settings({}, environ).model == "m3"
+        settings = load_settings({}, environ)
+        assert (settings.model, settings.base_url) == ("m3", bench.server.base_url)
+
+
+async def test_a_server_found_by_its_address_answers_and_is_remembered(tmp_path: Path) -> None:
+    async with (
+        at_desk(tmp_path, provider="acme", model="m2", api_key_env="ACME_KEY") as (desk, bench, environ),
+        ModelServer([DONE], models=("big", "small")) as other,
+    ):
+        found = await desk.find_server(other.base_url.removesuffix("/v1").removeprefix("http://"))
+        assert found.provider.base_url == other.base_url, "where /models is missing, /v1/models is asked"
+        assert [each.id for each in found.models] == ["big", "small"]
+        assert found.provider in desk.providers
+        assert desk.key_source(found.provider) == ""
+        assert "answers" in await desk.check(found.models[0])
+        desk.choose(found.models[0])
+        assert desk.current == found.models[0]
+        assert isinstance(await bench.ask("hi"), TurnDone)
+        request = other.requests[-1]
+        assert request.body["model"] == "big" and not bench.server.requests
+        assert "authorization" not in request.headers
+        settings = load_settings({}, environ)
+        assert (settings.provider, settings.api_key_env) == ("", "")
+        assert (settings.model, settings.base_url) == ("big", other.base_url)
+        again = build_chooser(environ).choice(settings)
+        assert (again.provider.base_url, again.model.api) == (other.base_url, "openai-chat")
+        desk.choose(model(desk, "m1"))
+        settings = load_settings({}, environ)
+        assert (settings.provider, settings.base_url) == ("acme", "")
+        assert found.provider in desk.providers, "it can be chosen again"
+
+
+async def test_the_address_of_a_provider_in_the_catalogue_is_that_provider(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, DONE) as (desk, bench, _):
+        found = await desk.find_server(bench.server.base_url)
+        assert found.provider.id == "acme" and found.models[0].context_window == 1_000
+        assert len([each for each in desk.providers if each.base_url == bench.server.base_url]) == 1
+
+
+async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
+    async with (
+        ModelServer([DONE], models=("one",)) as first,
+        at_desk(tmp_path, base_url=first.base_url, model="one", api="openai-chat") as (desk, bench, environ),
+        ModelServer([DONE], models=("two",)) as second,
+    ):
+        in_use = desk.current
+        assert in_use is not None
+        found = await desk.find_server(second.base_url)
+        assert [each.base_url for each in desk.providers[:2]] == [first.base_url, second.base_url]
+        desk.choose(in_use, effort="high")
+        await bench.ask("hi")
+        assert first.requests and not second.requests
+        desk.choose(found.models[0])
+        await bench.ask("hi")
+        assert second.requests
+        assert load_settings({}, environ).base_url == second.base_url
+
+
+async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keen_tui.keys._keyring_takes", lambda *_: False)
+    pages = {"/v1/models": Page({"data": [{"id": "m"}]})}
+    async with (
+        at_desk(tmp_path) as (desk, _, environ),
+        serving(pages) as server,
+        serving(pages) as other,
+    ):
+        environ["OPENAI_API_KEY"] = "sk-openai"
+        await desk.find_server(f"{server.url}/v1")
+        found = await desk.find_server(f"{server.url}/v1", " sk-entered ")
+        assert "keys.toml" in await desk.keep_key(found.provider, "sk-entered")
+        await desk.live_models(found.provider)
+        await desk.find_server(f"{other.url}/v1")
+        sent = [headers["authorization"] for _, headers in server.asked]
+        assert sent == ["Bearer sk-openai", "Bearer sk-entered", "Bearer sk-entered"]
+        assert other.asked[0][1]["authorization"] == "Bearer sk-openai", "it goes to no other address"
+
+
+@pytest.mark.parametrize(
+    ("pages", "models"),
+    [
+        ({"/v1/models": Page({"data": [{"id": "m"}]})}, ["m"]),
+        ({"/models": Page({"data": [{"id": "m"}]})}, ["m"]),
+        ({"/models": Page("<html>"), "/v1/models": Page({"data": [{"id": "m"}]})}, ["m"]),
+        ({"/v1/models": Page({"data": []})}, []),
+        ({}, []),
+    ],
+)
+async def test_a_server_is_found_without_v1_and_without_models(
+    tmp_path: Path, pages: dict[str, Page], models: list[str]
+) -> None:
+    async with at_desk(tmp_path) as (desk, _, _), serving(pages) as server:
+        found = await desk.find_server(server.url)
+        assert [each.id for each in found.models] == models
+        named = ModelInfo(provider=found.provider.id, id="typed", api=found.provider.api)
+        desk.choose(named)
+        assert desk.current == named
+
+
+@pytest.mark.parametrize(
+    ("pages", "error", "words"),
+    [
+        ({"/models": Page({"error": {"message": "Who are you?"}}, 401)}, AuthFailed, "No key was sent"),
+        ({"/models": Page("<html>a wiki</html>")}, ReplyUnreadable, "not with a list of models"),
+        ({"/models": Page("", 302, {"location": "https://else.example/"})}, RequestRefused, "else.example"),
+    ],
+)
+async def test_what_is_no_model_server_is_told_and_not_added(
+    tmp_path: Path, pages: dict[str, Page], error: type[Exception], words: str
+) -> None:
+    async with at_desk(tmp_path) as (desk, _, _), serving(pages) as server:
+        before = desk.providers
+        with pytest.raises(error, match=words):
+            await desk.find_server(server.url)
+        assert desk.providers == before
+
+
+async def test_an_address_without_a_server_is_told(tmp_path: Path) -> None:
+    async with at_desk(tmp_path) as (desk, _, _):
+        with pytest.raises(ConnectionFailed, match=r"connection refused\. Is the server running"):
+            await desk.find_server("http://127.0.0.1:1/v1")
+        with pytest.raises(ConfigError, match="must begin with"):
+            await desk.find_server("gpu-box")
+        with pytest.raises(ConfigError, match="copy it again"):
+            await desk.find_server("http://127.0.0.1:1/v1", "two words")

@@ -46,11 +46,23 @@ ABSENT = ProviderInfo(
     id="vllm", name="vLLM", api="openai-chat", base_url="http://localhost:8000/v1", local=True
 )
 
+GPU_BOX = ProviderInfo(
+    id="http://gpu-box:8000/v1",
+    name="gpu-box:8000",
+    api="openai-chat",
+    base_url="http://gpu-box:8000/v1",
+    key_variables=("OPENAI_API_KEY",),
+)
+AT_GPU_BOX = FoundServer(
+    provider=GPU_BOX, address="gpu-box:8000", models=(model(GPU_BOX.id, "big"), model(GPU_BOX.id, "small"))
+)
+
 
 class FakeModels:
     """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`.
 
-    Servers are found once `found` is set, a check is answered once `answered` is.
+    Servers are found once `found` is set, a check is answered once `answered` is. `at_address` is what there
+    is at an address or, where a key is given, for that key.
     """
 
     def __init__(self, current: ModelInfo | None = None, *, keys: dict[str, str] | None = None) -> None:
@@ -66,6 +78,7 @@ class FakeModels:
             ),
         )
         self.live: dict[str, tuple[ModelInfo, ...]] = {"acme": (model("acme", "roadrunner-3-preview"),)}
+        self.at_address: dict[str, FoundServer | KeenError] = {}
         self.sentence = "Acme answers in 0.3 s and has this model."
         self.refusal = ""
         self.loses_work = False
@@ -79,7 +92,8 @@ class FakeModels:
         self.open_checks = 0
 
     def key_source(self, provider: ProviderInfo) -> str | None:
-        return self.keys.get(provider.id) or (None if provider.key_variables else "")
+        needs_none = provider.by_address or not provider.key_variables
+        return self.keys.get(provider.id) or ("" if needs_none else None)
 
     async def find_servers(self) -> tuple[FoundServer, ...]:
         await self.found.wait()
@@ -90,6 +104,16 @@ class FakeModels:
         if self.refusal:
             raise KeenError(self.refusal)
         return self.live.get(provider.id, ())
+
+    async def find_server(self, address: str, key: str = "") -> FoundServer:
+        self.calls.append(("find_server", address, key))
+        await self.answered.wait()
+        found = self.at_address.get(key or address) or ConfigError("There is no server.")
+        if isinstance(found, KeenError):
+            raise found
+        if found.provider not in self.providers:
+            self.providers = (found.provider, *self.providers)
+        return found
 
     async def check(self, model: ModelInfo | None = None) -> str:
         self.calls.append(("check", model.id if model else ""))

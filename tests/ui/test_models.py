@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.errors import AuthFailed
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.models import FoundServer
-from tests.support.fake_models import ACME, COYOTE, LOCAL, FakeModels, model
+from keen_tui.models import FoundServer, ModelInfo
+from tests.support.fake_models import ACME, AT_GPU_BOX, COYOTE, GPU_BOX, LOCAL, FakeModels, model
 from tests.support.workspace import Driver, workspace
 
 SECRET = "sk-verysecret"
@@ -238,8 +239,146 @@ async def test_the_first_start_offers_what_is_there(tmp_path: Path) -> None:
 async def test_the_first_start_leads_to_the_tour(tmp_path: Path) -> None:
     async with workspace(tmp_path, models=FakeModels(None, keys={})) as driver:
         await driver.until_shown("localhost:11434")
-        await driver.press("down", "down", "enter")
+        await driver.press("down", "down", "down", "enter")
         await driver.until(lambda: driver.app.return_value == "demo")
+
+
+def with_gpu_box(current: ModelInfo | None = None) -> FakeModels:
+    models = FakeModels(current, keys={})
+    models.at_address = {GPU_BOX.base_url: AT_GPU_BOX}
+    models.live[GPU_BOX.id] = AT_GPU_BOX.models
+    return models
+
+
+async def test_the_first_start_takes_a_server_by_its_address(tmp_path: Path) -> None:
+    models = with_gpu_box()
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.until_shown("localhost:11434")
+        await driver.press("3")
+        await driver.until_shown("Another model server")
+        assert driver.shows("OPENAI_API_KEY is sent along if it is set")
+        await driver.type(GPU_BOX.base_url)
+        await driver.press("enter")
+        await driver.until_shown("Choose a model   gpu-box:8000")
+        await driver.until_shown("gpu-box:8000 answers and lists 2 models.")
+        assert ("find_server", GPU_BOX.base_url, "") in models.calls
+        await driver.press("enter")
+        await driver.until(lambda: ("choose", "big", "", False) in models.calls)
+
+
+async def test_an_address_typed_into_the_picker_is_asked_at_once(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    models.keys = {"acme": "ACME_API_KEY"}
+    async with workspace(tmp_path, models=models) as driver:
+        await opened_picker(driver)
+        await driver.press("pagedown", "pagedown", "enter")
+        await driver.until_shown("Another model server")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await opened_picker(driver)
+        await driver.type(GPU_BOX.base_url)
+        await driver.until_shown(f"use the server at {GPU_BOX.base_url}")
+        assert not driver.shows("with Acme")
+        await driver.press("enter")
+        await driver.until_shown("gpu-box:8000 answers and lists 2 models.")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.press("f2")
+        await driver.until_shown(f"gpu-box:8000   {GPU_BOX.base_url}")
+
+
+async def test_a_server_is_named_by_command(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type(f"/server {GPU_BOX.base_url}")
+        await driver.press("enter")
+        await driver.until_shown("gpu-box:8000 answers and lists 2 models.")
+
+
+async def test_what_is_wrong_with_an_address_is_said_and_goes_when_it_is_changed(tmp_path: Path) -> None:
+    async with workspace(tmp_path, models=with_gpu_box(ACME.models[0])) as driver:
+        await driver.type("/server")
+        await driver.press("enter")
+        await driver.until_shown("Another model server")
+        await driver.type("gpu-boy")
+        await driver.press("enter")
+        await driver.until_shown("There is no server.")
+        await driver.press("backspace")
+        await driver.until(lambda: not driver.shows("There is no server."))
+        assert driver.shows("gpu-bo")
+
+
+async def test_a_server_that_wants_a_key_gets_one_that_is_never_drawn(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    models.at_address = {GPU_BOX.base_url: AuthFailed("gpu-box: who are you? (401)."), SECRET: AT_GPU_BOX}
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type(f"/server {GPU_BOX.base_url}")
+        await driver.press("enter")
+        await driver.until_shown("gpu-box: who are you? (401).")
+        await driver.until_shown(f"The key for {GPU_BOX.base_url}")
+        assert driver.shows("It is kept in the system keyring. It is sent to this address only")
+        assert driver.shows("With http:// it is sent unencrypted.")
+        await driver.type(SECRET)
+        assert SECRET not in driver.app.export_screenshot()
+        await driver.press("enter")
+        await driver.until_shown("Kept in the system keyring. gpu-box:8000 answers and lists 2 models.")
+        assert models.kept == {GPU_BOX.id: SECRET}
+        assert SECRET not in driver.app.export_screenshot()
+
+
+async def test_address_and_key_are_entered_as_fast_as_one_can(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    models.at_address = {SECRET: AT_GPU_BOX}
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type("/server")
+        await driver.press("enter")
+        await driver.until_shown("Another model server")
+        keys = [*GPU_BOX.base_url, "tab", *SECRET, "tab", "end", "x", "backspace", "tab", "enter"]
+        await driver.pilot.press(*keys)
+        await driver.until_shown("gpu-box:8000 answers and lists 2 models.")
+        assert ("find_server", GPU_BOX.base_url, SECRET) in models.calls
+
+
+async def test_an_address_that_is_changed_while_it_is_asked_is_forgotten(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    models.answered.clear()
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type(f"/server {GPU_BOX.base_url}")
+        await driver.press("enter")
+        await driver.until_shown(f"asking {GPU_BOX.base_url}   1 s")
+        await driver.press("x")
+        await driver.until(lambda: not driver.shows("asking"))
+        models.answered.set()
+        await driver.pilot.pause()
+        assert driver.shows("Another model server") and driver.shows(f"{GPU_BOX.base_url}x")
+        await driver.press("tab", "escape")
+        await driver.until_shown("Another model server")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+
+
+async def test_a_server_without_a_list_takes_a_name(tmp_path: Path) -> None:
+    models = with_gpu_box(ACME.models[0])
+    models.live[GPU_BOX.id] = ()
+    async with workspace(tmp_path, models=models) as driver:
+        await driver.type(f"/server {GPU_BOX.base_url}")
+        await driver.press("enter")
+        await driver.until_shown("gpu-box:8000 answers, but lists no models. Type the name of one.")
+        await driver.type("qwen")
+        await driver.until_shown("use qwen with gpu-box:8000")
+        await driver.press("enter")
+        await driver.until(lambda: ("choose", "qwen", "", False) in models.calls)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 12), (40, 10)])
+async def test_the_field_for_the_address_is_in_view_with_what_went_wrong(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with workspace(tmp_path, models=with_gpu_box(ACME.models[0]), size=size) as driver:
+        await driver.type("/server http://gpu-boy")
+        await driver.press("enter")
+        await driver.until_shown("There is no server.")
+        assert driver.shows("http://gpu-boy") and driver.shows("esc back")
 
 
 async def test_without_a_model_a_message_waits_in_the_composer(tmp_path: Path) -> None:

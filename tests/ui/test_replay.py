@@ -119,6 +119,7 @@ SENTENCES = {
     "models": "There is no other model to choose here.",
     "check_connection": "There is no other model to choose here.",
     "enter_key": "There is no other model to choose here.",
+    "name_server": "There is no other model to choose here.",
     "sessions": "No sessions are kept here.",
     "new_session": "No sessions are kept here.",
     "fork": "No sessions are kept here.",

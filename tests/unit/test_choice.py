@@ -11,7 +11,7 @@ from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, ModelMissing
 from keen_tui.keys import Keys
 from keen_tui.providers.catalog import Catalog, load_catalog
-from keen_tui.providers.choice import CUSTOM, Choice, Chooser
+from keen_tui.providers.choice import Choice, Chooser
 
 CATALOG = """
 id = "acme"
@@ -64,10 +64,10 @@ LOCAL = "http://127.0.0.1:1/v1"
             {"provider": "acme", "model": "roadrunner-1"},
             ("acme", "anthropic", "https://api.acme.example/v1", "ACME_API_KEY"),
         ),
-        ({"model": "x", "base_url": LOCAL}, (CUSTOM, "openai-chat", LOCAL, "OPENAI_API_KEY")),
+        ({"model": "x", "base_url": LOCAL}, (LOCAL, "openai-chat", LOCAL, "OPENAI_API_KEY")),
         (
             {"model": "x", "base_url": LOCAL, "api": "openai-responses"},
-            (CUSTOM, "openai-responses", LOCAL, "OPENAI_API_KEY"),
+            (LOCAL, "openai-responses", LOCAL, "OPENAI_API_KEY"),
         ),
         (
             {"model": "x", "base_url": LOCAL, "api": "anthropic"},
@@ -115,7 +115,6 @@ def test_an_unknown_provider_is_named_with_those_that_are_known(catalog: Catalog
         ({}, "--model"),
         ({"model": "x"}, "OPENAI_API_KEY"),
         ({"model": "x", "provider": "acme"}, "ACME_API_KEY"),
-        ({"model": "x", "base_url": "https://else.example/v1"}, "https://else.example/v1"),
     ],
 )
 def test_what_is_missing_is_said(
@@ -123,8 +122,22 @@ def test_what_is_missing_is_said(
 ) -> None:
     with pytest.raises(ModelMissing, match=words):
         choice(catalog, tmp_path, {}, **settings)
-    local = choice(catalog, tmp_path, {}, model="x", base_url=LOCAL)
-    assert local.key is None
+
+
+@pytest.mark.parametrize("url", [LOCAL, "https://else.example/v1"])
+def test_a_server_by_its_address_may_need_no_key(catalog: Catalog, tmp_path: Path, url: str) -> None:
+    assert choice(catalog, tmp_path, {}, model="x", base_url=url).key is None
+
+
+def test_a_key_for_an_address_goes_before_the_variable_and_only_there(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    (tmp_path / "keys.toml").write_text('"https://else.example/v1" = "sk-entered"\nopenai = "sk-openai"\n')
+    there = choice(catalog, tmp_path, model="x", base_url="https://else.example/v1/")
+    assert there.key is not None and there.key.value == "sk-entered"
+    other = choice(catalog, tmp_path, model="x", base_url="https://other.example/v1")
+    assert other.key is not None and other.key.source == "OPENAI_API_KEY"
+    assert choice(catalog, tmp_path, {}, model="x", base_url="https://other.example/v1").key is None
 
 
 def test_the_named_variable_holds_the_key_or_it_is_said(catalog: Catalog, tmp_path: Path) -> None:
@@ -140,9 +153,10 @@ def test_kept_keys_go_to_no_other_address(catalog: Catalog, tmp_path: Path) -> N
     keys.write_text('acme = "kept"\nopenai = "kept"\n')
     keys.chmod(0o600)
     assert choice(catalog, tmp_path, {}, provider="acme", model="x").key is not None
-    for settings in ({"provider": "acme"}, {}):
-        with pytest.raises(ModelMissing):
-            choice(catalog, tmp_path, {}, model="x", base_url="https://else.example/v1", **settings)
+    elsewhere = {"model": "x", "base_url": "https://else.example/v1"}
+    with pytest.raises(ModelMissing):
+        choice(catalog, tmp_path, {}, provider="acme", **elsewhere)
+    assert choice(catalog, tmp_path, {}, **elsewhere).key is None
 
 
 def test_anthropics_own_variable_moves_its_base_url(catalog: Catalog, tmp_path: Path) -> None:

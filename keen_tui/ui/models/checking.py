@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo
 from keen_tui.ui.measures import duration
 from keen_tui.ui.port import ModelsPort
 
+_Answer = TypeVar("_Answer")
+
 
 async def tell_check(models: ModelsPort, say: Callable[[str], None], model: ModelInfo | None = None) -> None:
     """Test the connection for `model`, or for the one in use. Says each second how long the server has been
     asked, and at last the result."""
-    began = time.monotonic()
-    asking = asyncio.ensure_future(models.check(model))
     try:
-        while not asking.done():
-            seconds = duration(time.monotonic() - began, running=True)
-            say(f"asking {_server(models, model or models.current)}   {seconds}")
-            await asyncio.wait({asking}, timeout=1.0)
-        say(asking.result())
+        say(await told(models.check(model), _server(models, model or models.current), say))
     except KeenError as error:
         say(str(error))
+
+
+async def told(answer: Awaitable[_Answer], server: str, say: Callable[[str], None]) -> _Answer:
+    """Wait for the answer of a server, and say each second how long it has been asked."""
+    began = time.monotonic()
+    asking = asyncio.ensure_future(answer)
+    try:
+        while not asking.done():
+            say(f"asking {server}   {duration(time.monotonic() - began, running=True)}")
+            await asyncio.wait({asking}, timeout=1.0)
+        return asking.result()
     finally:
         asking.cancel()
 

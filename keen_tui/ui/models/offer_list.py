@@ -11,7 +11,7 @@ from textual.message import Message
 from keen_tui.models import ModelInfo, Price
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, cut, tokens
-from keen_tui.ui.models.offers import Heading, KeyWanted, Line, Offer, line_key
+from keen_tui.ui.models.offers import ANOTHER_SERVER, Heading, KeyWanted, Line, Offer, ServerWanted, line_key
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread
 
@@ -56,7 +56,7 @@ class OfferList(Rows):
         as nobody has chosen one, the model in use is chosen once it is there.
         """
         self._empty = empty
-        before = line_key(self._lines[self._place]) if self._lines else None
+        before = line_key(self.chosen) if self.chosen else None
         if (drawn_at := self._row_of_chosen()) is not None:
             self._kept_at = drawn_at - self._first
         self._current = (current.provider, current.id) if current else None
@@ -128,8 +128,7 @@ class OfferList(Rows):
         self.move(-3)
 
     def _can(self, place: int) -> bool:
-        line = self._lines[place]
-        return isinstance(line, Offer | KeyWanted)
+        return not isinstance(self._lines[place], Heading)
 
     def _drawn_line(self, place: int, width: int) -> list[tuple[Line | None, Text]]:
         line = self._lines[place]
@@ -145,6 +144,12 @@ class OfferList(Rows):
                 variables = " or ".join(source.provider.key_variables)
                 words = f"no key in {variables}; enter one" if variables else "enter a key"
                 row = indented(Text(words, self.look("dim")), 4)
+            case ServerWanted(address=address):
+                words = (
+                    f"use the server at {clean(address)}" if address else ANOTHER_SERVER + self.glyphs.more
+                )
+                row = indented(Text(words, self.look("soft")), 4)
+                return [(None, Text())] * bool(place) + [(line, self._marked_if_chosen(row, place, width))]
         return [(line, self._marked_if_chosen(row, place, width))]
 
     def _head(self, width: int, above: int) -> Text:
@@ -156,10 +161,13 @@ class OfferList(Rows):
 
     def _heading(self, line: Heading) -> Text:
         source, look = line.source, self.look
-        where = source.key_source or (source.provider.base_url if source.provider.local else "")
+        provider = source.provider
+        where = provider.base_url if provider.local or provider.by_address else ""
         hidden = f"{line.hidden} more, type to find them" if line.hidden else ""
-        facts = [Text(clean(text), look("dim")) for text in (where, source.note, hidden) if text]
-        return indented(self.fact(Text(clean(source.provider.name), look("soft", bold=True)), *facts), 2)
+        facts = [
+            Text(clean(text), look("dim")) for text in (where, source.key_source, source.note, hidden) if text
+        ]
+        return indented(self.fact(Text(clean(provider.name), look("soft", bold=True)), *facts), 2)
 
     def _offer(self, line: Offer, width: int) -> Text:
         model, look = line.model, self.look

@@ -9,6 +9,9 @@ from textual.fuzzy import Matcher
 
 from keen_tui.models import ModelInfo, ProviderInfo
 
+ANOTHER_SERVER = "another server"
+"""What the line is called that leads to the entry of an address."""
+
 MORE_SHOWN = 8
 """Models of a server's own list, beyond those that are known, that are shown before something is typed."""
 
@@ -58,14 +61,26 @@ class KeyWanted(Struct, frozen=True, kw_only=True):
     source: Source
 
 
-Line = Heading | Offer | KeyWanted
+class ServerWanted(Struct, frozen=True, kw_only=True):
+    """Leads to the entry of a server's address; `address` is what was typed of it."""
+
+    address: str = ""
 
 
-def lines_of(sources: Sequence[Source], query: str) -> list[Line]:
-    """The lines of the picker from the top. With a query, those that fit it, in the order of providers."""
-    search = _Search(query, sources) if query.strip() else None
+Line = Heading | Offer | KeyWanted | ServerWanted
+
+
+def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> list[Line]:
+    """The lines of the picker from the top. With a query, those that fit it, in the order of providers.
+    `others`: a server that is none of these can be named."""
+    query = query.strip()
+    if others and "://" in query:
+        return [ServerWanted(address=query)]
+    search = _Search(query, sources) if query else None
     lines = [line for source in sources for line in _lines_of(source, search)]
-    return [*lines, *_as_typed(sources, query.strip(), lines)] if search else lines
+    typed = _as_typed(sources, query, lines) if search else []
+    leads_on = others and any(words.startswith(query.casefold()) for words in (ANOTHER_SERVER, "server"))
+    return [*lines, *([ServerWanted()] if leads_on else []), *typed]
 
 
 def line_key(line: Line) -> tuple[str, str]:
@@ -75,6 +90,8 @@ def line_key(line: Line) -> tuple[str, str]:
             return model.provider, model.id
         case Heading(source=source) | KeyWanted(source=source):
             return source.provider.id, type(line).__name__
+        case ServerWanted():
+            return "", type(line).__name__
 
 
 class _Search:

@@ -19,8 +19,16 @@ from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean, counted
 from keen_tui.ui.models.checking import tell_check
 from keen_tui.ui.models.offer_list import OfferList, effort_words
-from keen_tui.ui.models.offers import KeyWanted, Offer, Source, lines_of, next_effort, sources_of
-from keen_tui.ui.models.values import Picked, WantsKey
+from keen_tui.ui.models.offers import (
+    KeyWanted,
+    Offer,
+    ServerWanted,
+    Source,
+    lines_of,
+    next_effort,
+    sources_of,
+)
+from keen_tui.ui.models.values import Picked, WantsKey, WantsServer
 from keen_tui.ui.port import ModelsPort
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
@@ -78,7 +86,7 @@ class PickerFoot(Rows):
         return self.fact(*(self.key_hint(key, verb) for key, verb in keys))
 
 
-class ModelPicker(Screen[Picked | WantsKey | None]):
+class ModelPicker(Screen[Picked | WantsKey | WantsServer | None]):
     """Dismissed with what was picked. `only` is the id of a provider whose models alone are listed,
     `sentence` what is said at first."""
 
@@ -146,6 +154,8 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
                 self.dismiss(Picked(model, effort))
             case KeyWanted(source=source):
                 self.dismiss(WantsKey(source.provider))
+            case ServerWanted(address=address):
+                self.dismiss(WantsServer(address))
 
     def action_move(self, step: int) -> None:
         """Choose another line."""
@@ -184,19 +194,21 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         else:
             self._live[provider.id] = found
             self._notes.pop(provider.id, None)
-            answer = f"{provider.name} answers and lists {counted(len(found), 'model')}."
-        if self._sentence and provider.id == self._only:
-            self._say(f"{self._sentence} {answer}")
+            answer = _answer(provider, len(found))
+        if provider.id == self._only:
+            self._say(f"{self._sentence} {answer}".strip())
         self._show()
 
     def _asked(self) -> list[ProviderInfo]:
-        """The providers whose servers are asked for their lists: those with a key, and the one in use."""
+        """The providers whose servers are asked for their lists: those with a key, those named by an address,
+        the one in use, and the one whose models alone are listed."""
         current = self._models.current
+        wanted = {self._only, current.provider if current else ""}
         return [
             provider
             for provider in self._models.providers
             if not provider.local
-            and (self._models.key_source(provider) or (current and current.provider == provider.id))
+            and (provider.id in wanted or provider.by_address or self._models.key_source(provider))
         ]
 
     def _sources(self) -> list[Source]:
@@ -206,8 +218,10 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
 
     def _show(self, *, to_top: bool = False) -> None:
         query = self._search.value
-        empty = "No model has that name." if query.strip() else self._foot.asking or "There is no model here."
-        lines = lines_of(self._sources(), query)
+        empty = (
+            "No model has that name." if query.strip() else self._foot.asking or "Type the name of a model."
+        )
+        lines = lines_of(self._sources(), query, others=not self._only)
         self._list.show(lines, self._models.current, to_top=to_top, empty=empty)
         self._tell()
 
@@ -221,3 +235,9 @@ class ModelPicker(Screen[Picked | WantsKey | None]):
         efforts = chosen.model.efforts if isinstance(chosen, Offer) else ()
         self._foot.effort = self._effort if self._effort in efforts else ""
         self._foot.changed()
+
+
+def _answer(provider: ProviderInfo, models: int) -> str:
+    if not models:
+        return f"{provider.name} answers, but lists no models. Type the name of one."
+    return f"{provider.name} answers and lists {counted(models, 'model')}."

@@ -132,6 +132,7 @@ class StartRows(Rows):
         yield _BLANK
         yield _Line("or", is_title=True)
         yield _Line("Enter a key", self._kept_in(), "key")
+        yield _Line("Another server", "OpenAI-compatible, by address", "server")
         yield _Line("Guided demo", "3 minutes, no key, no network", "demo")
 
     def _kept_in(self) -> str:

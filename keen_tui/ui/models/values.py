@@ -29,11 +29,24 @@ class KeyKept(Struct, frozen=True):
     sentence: str
 
 
+class WantsServer(Struct, frozen=True):
+    """A server is to be named by its address first; `address` is what was typed of it."""
+
+    address: str = ""
+
+
+class ServerFound(Struct, frozen=True):
+    """This server answered; `sentence` says where its key is kept, if one was entered."""
+
+    provider: ProviderInfo
+    sentence: str
+
+
 class FromProvider(Struct, frozen=True):
     """One of this provider's models shall be chosen."""
 
     provider: ProviderInfo
 
 
-Beginning = ModelInfo | FromProvider | Literal["key", "demo"]
+Beginning = ModelInfo | FromProvider | Literal["key", "server", "demo"]
 """What the first start leads to."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from keen_tui.errors import KeenError
 from keen_tui.models import ModelInfo, ProviderInfo
 from keen_tui.ui.models.checking import tell_check
-from keen_tui.ui.models.values import Beginning, FromProvider, KeyKept, Picked, WantsKey
+from keen_tui.ui.models.values import (
+    Beginning,
+    FromProvider,
+    KeyKept,
+    Picked,
+    ServerFound,
+    WantsKey,
+    WantsServer,
+)
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.widgets.confirm import switch_question
 
@@ -38,6 +46,16 @@ class ModelActions(Stage):
         """Ask for an API key."""
         self._enter_key(None)
 
+    def action_name_server(self, address: str = "") -> None:
+        """Ask for the address of a model server, or ask the server at that address."""
+        if self.models is None:
+            self.say(_ONE_MODEL)
+            return
+        from keen_tui.ui.models.server_entry import ServerEntry  # noqa: PLC0415 - not before the first paint
+
+        look, glyphs = self.status.look, self.status.glyphs
+        self.app.push_screen(ServerEntry(look, glyphs, self.models, address), self._provider_added)
+
     def action_check_connection(self) -> None:
         """Ask the model's server for a sign of life."""
         if self.models is None:
@@ -62,6 +80,8 @@ class ModelActions(Stage):
                 self._pick(provider.id)
             case "key":
                 self._enter_key(None)
+            case "server":
+                self.action_name_server()
             case "demo":
                 self.app.exit("demo")
 
@@ -75,12 +95,14 @@ class ModelActions(Stage):
         picker = ModelPicker(look, glyphs, self.models, only=only, sentence=sentence)
         self.app.push_screen(picker, self._picked)
 
-    def _picked(self, picked: Picked | WantsKey | None) -> None:
+    def _picked(self, picked: Picked | WantsKey | WantsServer | None) -> None:
         match picked:
             case Picked():
                 self._switch(picked)
             case WantsKey(provider):
                 self._enter_key(provider)
+            case WantsServer(address):
+                self.action_name_server(address)
             case None:
                 self.begin()
 
@@ -91,11 +113,11 @@ class ModelActions(Stage):
         from keen_tui.ui.models.key_entry import KeyEntry  # noqa: PLC0415 - not before the first paint
 
         look, glyphs = self.status.look, self.status.glyphs
-        self.app.push_screen(KeyEntry(look, glyphs, self.models, provider), self._key_entered)
+        self.app.push_screen(KeyEntry(look, glyphs, self.models, provider), self._provider_added)
 
-    def _key_entered(self, kept: KeyKept | None) -> None:
-        if kept:
-            self._pick(kept.provider.id, kept.sentence)
+    def _provider_added(self, added: KeyKept | ServerFound | None) -> None:
+        if added:
+            self._pick(added.provider.id, added.sentence)
         else:
             self.begin()
 
