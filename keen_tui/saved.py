@@ -64,7 +64,7 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
         session = glance(_named(store, given["resume"]))
         if session.is_empty:
             raise ConfigError(
-                f"Session {session.id} holds nothing that can be read, so there is nothing to go on with. "
+                f"Session {session.id} holds nothing that can be read, so there is nothing to continue. "
                 f"Its file is {store.path_of(session.id)}."
             )
     elif "go_on" in given:

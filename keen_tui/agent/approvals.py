@@ -20,7 +20,7 @@ from keen_tui.tools.permissions import Allowed, Grant, Verdict, is_risky, judge
 from keen_tui.tools.rules import NO_RULES, Rules
 
 _PLAN_NOTE = (
-    "\n[plan mode is on: only reading is possible. Where this leads to changes, hand in a plan with "
+    "\n[plan mode is on: only reading is possible. Where this leads to changes, propose a plan with "
     "propose_plan; where it only takes an answer, give it.]"
 )
 
@@ -238,4 +238,4 @@ def _refusal(reply: _Reply) -> str:
         return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
     if reply.message:
         return f"The user denied this call and says: {reply.message}"
-    return "The user denied this call. Do not try it again unasked; go on another way or ask what they want."
+    return "The user denied this call. Don't try it again unasked. Find another way, or ask what they want."

@@ -231,7 +231,9 @@ class Session(SessionWork):
             provider.pending = provider.adopt(pending, old.identity)
             if provider.pending is None:
                 if not abandon:
-                    raise SessionRefused("The incomplete turn can't go on with another model: retry it.")
+                    raise SessionRefused(
+                        "Another model can't continue the incomplete turn: retry it with its own."
+                    )
                 self._abandon(pending)
             elif self._agent.keeper:
                 self._agent.keeper.keep(provider.identity, provider.pending)

@@ -191,7 +191,7 @@ class SessionFacts:
         now, used = await self.read_instructions(), self._agent.instructions
         if now.text not in (used.text, self._told_of):
             name = now.label or used.label
-            said = f"{name} has changed. This session goes on as it began: /new or /fork reads it again."
+            said = f"{name} has changed. This session continues as it began: /new or /fork reads it again."
             self._publish(Notice(turn=0, text=said))
         self._told_of = now.text
 

@@ -39,7 +39,7 @@ class PlainGuide(Guide):
             case TurnIncomplete():
                 return (
                     f"Still no luck. {event.calls} finished calls are kept. "
-                    "Type /retry and press enter: the turn goes on from the last result."
+                    "Type /retry and press enter: the turn continues from the last result."
                 )
             case TurnDone(turn=1):
                 return "The line above shows everything later turns will know. Press enter to ask the model."

@@ -129,7 +129,7 @@ def _taking_note(reply: Reply, since: Sequence[Seen]) -> Reply:
     """The reply, which says first that words were handed in behind the newest results."""
     if not since or since[-1].role != "user":
         return reply
-    note = "I have what you just wrote, but I am a script and go on as before. A model would heed it.\n\n"
+    note = "I have what you just wrote, but I am a script and carry on as before. A model would heed it.\n\n"
     return replace(reply, parts=(Say(note), *reply.parts))
 
 

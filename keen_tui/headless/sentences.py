@@ -84,7 +84,9 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 call is" if end.calls == 1 else f"{end.calls} calls are"
     if kept_in:
-        fate = f"kept; files changed: {files}. keen-tui --resume {kept_in} goes on, /retry there or -p TEXT."
+        fate = (
+            f"kept; files changed: {files}. keen-tui --resume {kept_in} opens it: /retry there, or -p TEXT."
+        )
     else:
         fate = f"lost with this process; files changed: {files}."
     return f"Turn incomplete: {_as_sentence(end.detail)} {calls} {fate}"

@@ -21,7 +21,7 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 
 STAY = Choice(id="stay", label="stay")
 KEEP = Choice(id="keep", label="no, keep everything as it is")
-RETRY = Choice(id="retry", label="no, retry it first", consequence="it goes on from the last result")
+RETRY = Choice(id="retry", label="no, retry it first", consequence="it continues from the last result")
 
 _CARRIED: Mapping[PolicyName, str] = {
     "summary": "what was said, files changed, commands failed",

@@ -17,7 +17,7 @@ Deed = Callable[[str], Awaitable[None]]
 """What an action does with the words behind its command. Raises KeenError with a sentence."""
 
 _HELP: Final = (
-    "Write a message and press enter. A line that ends with a backslash goes on in the next one.",
+    "Write a message and press enter. A line that ends with a backslash continues in the next one.",
     "Lines that come at once, as a paste does, are one message. A message sent while a turn runs is queued.",
     "Questions are answered by a number. Ctrl+C stops the turn, again within two seconds it leaves.",
     "Ctrl+D on an empty line leaves. !COMMAND runs a command of your own.",

@@ -78,7 +78,7 @@ class Openings:
         """What goes on from here. A long past comes twice: first its newest turns, then all."""
         self._is_past = False
         name = f": {self._title}" if self._title else ""
-        self._voice.say(f"The session goes on{name}. It has {counted(self._turns, 'turn')}.")
+        self._voice.say(f"The session continues{name}. It has {counted(self._turns, 'turn')}.")
         self._voice.say(skipped or None)
         if self._newest:
             self._voice.say("Its newest turn:")

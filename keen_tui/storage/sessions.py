@@ -136,7 +136,7 @@ class SessionStore:
             lock.acquire(poll_interval=_LOCK_SECONDS / 10)
         except Timeout as error:
             raise SessionInUse(
-                f"Session {path.stem} is open in another program. Fork it to go on with a copy."
+                f"Session {path.stem} is open in another program. Fork it to continue in a copy."
             ) from error
         except (OSError, NotImplementedError) as error:
             raise StorageFailed(f"{path.parent} can't be used: {_reason(error)}.") from error

@@ -46,7 +46,7 @@ _PLAN_REFUSAL = Verdict(
     decision="refuse",
     refusal=(
         "Refused: plan mode is on, so only reading inside the workspace is possible. "
-        "Work out what you would do, and hand it in with propose_plan."
+        "Work out what you would do, and propose it with propose_plan."
     ),
 )
 

@@ -20,7 +20,7 @@ _LONGEST_PLAN = 20_000
 
 _AUTO_EDIT, _ASK, _KEEP_PLANNING = range(3)
 _CHOICES = (
-    AnswerChoice(label="yes, go on in auto-edit", consequence="edits here run, and sandboxed commands"),
+    AnswerChoice(label="yes, continue in auto-edit", consequence="edits here run, and sandboxed commands"),
     AnswerChoice(label="yes, and ask for each", consequence="every change and command asks first"),
     AnswerChoice(label="keep planning", consequence="say what should be different", wants_words=True),
 )
@@ -34,7 +34,7 @@ class ProposePlan:
     spec = ToolSpec(
         name="propose_plan",
         description=(
-            "In plan mode, where only reading is possible: hand in the plan once you have looked at all "
+            "In plan mode, where only reading is possible: propose the plan once you have looked at all "
             "that matters. The user accepts it, which ends plan mode so that you carry it out in the same "
             "turn, or says what should be different. Not for other modes: there just do the work."
         ),

@@ -83,7 +83,7 @@ def _part(place: Place, content: bytes, offset: int, limit: int) -> ToolResult:
     last = offset + len(shown) - 1
     rows = [f"{number}\t{line}" for number, line in enumerate(shown, offset)]
     if last < count:
-        rows.append(f"[lines {offset} to {last} of {count}; go on with offset {last + 1}]")
+        rows.append(f"[lines {offset} to {last} of {count}; continue with offset {last + 1}]")
     if not is_utf8:
         rows.append(
             "[not UTF-8: what can't be decoded is shown as \ufffd, and edit_file leaves the file alone]"

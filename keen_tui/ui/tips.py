@@ -52,8 +52,8 @@ def _asks_again(before: UiState, after: UiState) -> bool:
 _TIPS: Final = (
     _Tip(
         "retry",
-        "{retry} goes on after every break: a lost connection, a limit, your own {stop}. Leaving the program "
-        "loses the kept calls, unless the settings say durable = true in [pending].",
+        "{retry} continues after every break: a lost connection, a limit, your own {stop}. Leaving "
+        "the program loses the kept calls, unless the settings say durable = true in [pending].",
         _broke_off,
         lambda state: state.pending is None or state.running,
     ),

@@ -26,7 +26,7 @@ from tests.support.svg import drawn_rows
 PATIENCE = 300.0
 FILM_LABEL = (
     "Keen TUI fixes a failing test. It asks before it runs the tests and before it edits the file. "
-    "The connection breaks, ctrl+r goes on from the last result, and the tests pass."
+    "The connection breaks, ctrl+r continues from the last result, and the tests pass."
 )
 _STILL_SIZE, _FILM_SIZE = (120, 36), (104, 30)
 _BETWEEN_FRAMES, _A_FRAME = 0.35, 0.22

@@ -53,7 +53,7 @@ _SAYINGS: Final = {
     "brace_expression": "braces expand to several words",
     "comment": "it contains a comment",
     "negated_command": "it uses `!`",
-    "&": "it would go on in the background",
+    "&": "it would keep running in the background",
 }
 
 

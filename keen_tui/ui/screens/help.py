@@ -36,8 +36,8 @@ _ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Comm
 _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
-    ("TurnMemory", "after a turn, only two facts of its tool work go on: files changed, commands failed"),
-    ("Incomplete", "a turn that was cut keeps its finished calls; {retry} goes on, nothing runs twice"),
+    ("TurnMemory", "after a turn, two facts of its tool work are kept: files changed, commands failed"),
+    ("Incomplete", "a turn that was cut keeps its finished calls; {retry} continues, nothing runs twice"),
     ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
     ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),
 )

@@ -20,7 +20,7 @@ from keen_tui.wording import DETAILED, OF_THE_SERVER
 
 COMPACT: Final = ("/compact", "make room")
 """What to write when the context window is full, and what it does."""
-_RETRIES: Final = "goes on from the last result; no call runs twice"
+_RETRIES: Final = "continues from the last result; no call runs twice"
 _GAP: Final = "   "
 _RETRY_DETAIL: Final = 100
 """Columns of the server's words about a failure that is tried again."""

@@ -28,7 +28,7 @@ REPLACE = "replace"
 IN_USE = "in use"
 MEMORY = "memory"
 
-_RETRY = Choice(id="retry", label="no, retry it first", consequence="goes on from the last result")
+_RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
 
 _POLICY_CELLS = max(map(len, POLICIES))
 _CARRIED: dict[PolicyName, str] = {
@@ -86,7 +86,7 @@ def switch_question(pending: PendingState, model: str) -> Question:
         title=f"Switch to {clean(model)}?",
         body=_words(
             _kept(pending),
-            "Another model can't go on with it. Files stay as they are; later turns will know them.",
+            "Another model can't continue it. Files stay as they are; later turns will know them.",
         ),
         choices=(
             _keep("no, keep this model"),

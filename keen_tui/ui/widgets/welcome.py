@@ -28,7 +28,7 @@ _PROMISES: Final[Mapping[Mode, str]] = {
 }
 """What each mode means for somebody who has not sent anything yet."""
 _KEYS = (
-    ("retry", "retry", "a dropped turn goes on; no call runs twice"),
+    ("retry", "retry", "continues a dropped turn; no call runs twice"),
     ("sidebar", "Activity", "every tool call live, with its output"),
     ("fold_memory", "TurnMemory", "what changed and what failed, turn by turn"),
 )

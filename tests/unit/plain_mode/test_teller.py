@@ -60,7 +60,7 @@ def test_of_a_session_that_goes_on_the_newest_turn_is_told() -> None:
     opened = SessionOpened(id="s1", title="Cart", restoring=True)
     lines = told(opened, *past, SessionRestored(skipped="Two lines could not be read."))
     assert lines[:4] == [
-        "The session goes on: Cart. It has 2 turns.",
+        "The session continues: Cart. It has 2 turns.",
         "Two lines could not be read.",
         "Its newest turn:",
         "You: new",

@@ -215,7 +215,7 @@ def test_a_session_that_another_program_has_open_is_refused(store: SessionStore,
             lambda: store.delete(path),
             lambda: store.append(path, SessionRenamed(title="x")),
         ):
-            with pytest.raises(SessionInUse, match="Fork it to go on with a copy"):
+            with pytest.raises(SessionInUse, match="Fork it to continue in a copy"):
                 deed()
         assert events_of(path) == turn(1)
         assert events_of(store.fork(path, workspace)) == [*turn(1), copied("please do 1 (copy)")]

@@ -179,7 +179,7 @@ def test_the_incomplete_block_tells_what_is_kept_and_the_two_keys() -> None:
         "▌   kept       4 calls, 1 changed file, 18.2 kB",
         "▌   not kept   the 17 words above that were still streaming",
         "▌",
-        "▌    ctrl+r    retry     goes on from the last result; no call runs twice",
+        "▌    ctrl+r    retry     continues from the last result; no call runs twice",
         "▌    ctrl+x    discard   asks first; the changed file stays remembered",
         "▌",
     ]
@@ -338,7 +338,7 @@ def test_in_a_narrow_terminal_the_words_of_an_incomplete_turn_are_broken_not_cut
     shown = rows(incomplete_block(), replace(SCENE, look=look(width=60), last=True))
     words = " ".join(" ".join(row.strip("▌ ") for row in shown).split())
     assert "…" not in words
-    assert "goes on from the last result; no call runs twice" in words
+    assert "continues from the last result; no call runs twice" in words
     assert "the 17 words above that were still streaming" in words
 
 
