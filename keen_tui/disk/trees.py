@@ -30,15 +30,21 @@ def walk(top: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder with everything in it, as far as that is possible. Blocks."""
+    """Remove a folder with everything in it, as far as that is possible. No link is followed. Blocks."""
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():  # too deep, or with paths too long, for Python
-        with suppress(OSError):
-            subprocess.run(
-                ("/bin/rm", "-rf", "--", str(folder)),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
-            )
+    # Too deep, or with paths too long, for Python; or folders in it that may not be written.
+    for command in (("rm", "-rf"), ("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+        if folder.exists():
+            _run(*command, "--", str(folder))
+
+
+def _run(program: str, *arguments: str) -> None:
+    with suppress(OSError):
+        subprocess.run(
+            (f"/bin/{program}", *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )

@@ -24,7 +24,7 @@ from keen_tui.tools.environment import child_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import run_command
-from keen_tui.tools.sandbox.base import Launch, Sandbox, in_thread
+from keen_tui.tools.sandbox.base import Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
@@ -45,8 +45,9 @@ class Bash:
             "functions do not last from one command to the next, so join what belongs together with &&. "
             "Standard input is empty and there is no terminal: use options that never ask. Processes left "
             "in the background are killed when the command ends. Where there is a sandbox, commands run in "
-            "it: they write only to the workspace, except to .git and .keen, and have no network; the home "
-            "folder and /tmp are empty and thrown away after each command. What has to go beyond that is "
+            "it: they write only to the workspace, except to .git and .keen, to a home folder of their own "
+            "and to $TMPDIR (/tmp where that is not set), and have no network. What they leave in that home "
+            "and there is kept for later commands until the program ends. What has to go beyond that is "
             "offered to the user once more outside the sandbox when it has failed inside. Output is stdout "
             "and stderr in order; of long output the beginning and the end come back, with the name of a "
             "file that holds all of it. "
@@ -89,8 +90,11 @@ class Bash:
         sandbox = found.sandbox
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
 
+        # What only reads is not led by what earlier commands left in their home, such as settings of git.
+        terms = Terms(writes=not access.reads_only)
+
         def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
-            return lambda on_output: self._run(command, timeout, on_output, held_by)
+            return lambda on_output: self._run(command, timeout, on_output, held_by, terms)
 
         return PreparedCall(
             access=access,
@@ -105,7 +109,7 @@ class Bash:
         return access, shown_parts(access)
 
     async def _run(
-        self, command: str, timeout: int, on_output: OutputSink, sandbox: Sandbox | None
+        self, command: str, timeout: int, on_output: OutputSink, sandbox: Sandbox | None, terms: Terms
     ) -> ToolResult:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
@@ -124,7 +128,7 @@ class Bash:
             pass_on(without_keys.feed(chunk))
 
         try:
-            async with self._launch(command, sandbox) as launch:
+            async with self._launch(command, sandbox, terms) as launch:
                 ended = await run_command(launch, folder=folder, timeout=timeout, on_output=take)
         except asyncio.CancelledError:
             kept.discard()
@@ -138,11 +142,13 @@ class Bash:
         output = captured.text(where).strip("\n")
         return command_result(command, output, ended, timeout, sandboxed=sandbox is not None)
 
-    def _launch(self, command: str, sandbox: Sandbox | None) -> AbstractAsyncContextManager[Launch]:
+    def _launch(
+        self, command: str, sandbox: Sandbox | None, terms: Terms
+    ) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
         if sandbox is None:
             return nullcontext(Launch(argv=argv, environ=environ))
-        return in_thread(sandbox.wrap(argv, environ))
+        return in_thread(sandbox.wrap(argv, environ, terms))
 
 
 def _stopped_by(sandbox: Sandbox, result: ToolResult) -> str:

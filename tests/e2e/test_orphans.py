@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,12 @@ from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.tools.orphans.records import Record, boot_id
 from keen_tui.tools.orphans.strays import MARK, start_of
 from keen_tui.tools.sandbox.landlock import landlock_version
+from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.e2e.test_screen import program
-from tests.support.agent import LIMIT
+from tests.support.jail import flags_of_auto
 from tests.support.processes import called_with
 from tests.support.program import Program, Run
+from tests.support.waiting import until
 
 BWRAP = Path("/opt/bwrap/usr/bin")
 """Where some machines keep a bubblewrap beside their PATH."""
@@ -81,12 +83,6 @@ async def running(folder: Path, sandbox: str = "none") -> AsyncIterator[Running]
             if process.returncode is None:
                 process.kill()
             await process.communicate()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(4 * LIMIT):
-        while not holds():
-            await asyncio.sleep(0.05)
 
 
 def _parent(pid: int) -> int:
@@ -155,3 +151,19 @@ def test_a_person_is_asked_before_anything_else(tmp_path: Path, flags: tuple[str
             terminal.type("y\r")
             terminal.wait_for("Ended.")
             assert left.wait() == -signal.SIGKILL
+
+
+async def test_the_home_of_commands_lasts_as_long_as_the_program(tmp_path: Path) -> None:
+    if flags_of_auto():
+        pytest.skip("no sandbox on this machine")
+    script = [
+        Reply([Call("bash", {"command": "echo from the first > ~/note"})]),
+        Reply([Call("bash", {"command": "cat ~/note"})]),
+        Reply([Say("Ok.")]),
+    ]
+    at = Program(tmp_path)
+    run = await at.ask(script, "--mode", "auto", "-p", "hi", "--output", "stream-json")
+    assert run.code == 0
+    [_, second] = [each for each in run.records if each["type"] == "tool_finished"]
+    assert second["summary"] == "from the first"
+    assert [each.name for each in (at.home / FOLDER).iterdir()] == ["lock"]

@@ -21,6 +21,7 @@ from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of, started
+from keen_tui.tools.sandbox.scratch import FOLDER
 from keen_tui.tools.workspace import Workspace
 
 PYTHON = os.path.realpath(sys.executable)
@@ -69,7 +70,7 @@ class Jail:
         (self.outside / "file").write_text("before\n")
         environ = child_environment(os.environ)
         environ["PATH"] = f"{Path(PYTHON).parent}:{environ['PATH']}"
-        self.policy = policy_for(self.workspace, self.home, (self.own,), environ)
+        self.policy = policy_for(self.workspace, self.home, (self.own,), environ, scratch=self.own / FOLDER)
         self._name = name
         self.sandbox = self._made()
 

@@ -32,7 +32,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 class Terms(Struct, frozen=True, kw_only=True):
     """What one command may do, beyond or short of the policy. Without `writes` all of the workspace is
-    read-only."""
+    read-only, and its home and tmp are thrown away after it; else they last as long as the program."""
 
     writes: bool = True
 

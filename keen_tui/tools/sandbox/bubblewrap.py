@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 
 
@@ -22,6 +24,7 @@ class Bubblewrap:
         self._program = program
         self._policy = policy
         self._placeholders = Placeholders(policy.protected)
+        self._scratch = scratch_in(policy.scratch)
         # Its own network leads nowhere: what listens on localhost there is the command's own. Its processes
         # and System V objects are its own, too.
         self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
@@ -35,11 +38,13 @@ class Bubblewrap:
         """
         require_no_links(self._policy)
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
-        with standing as missing, _in_memory(self._filter) as descriptor:
+        needed = partial(_needed, self._policy)
+        scratch = self._scratch.folders(lasting=terms.writes, needed=needed)
+        with standing as missing, scratch as folders, _in_memory(self._filter) as descriptor:
             yield Launch(
                 argv=(
                     self._program,
-                    *arguments(self._policy, missing, terms),
+                    *arguments(self._policy, folders, missing, terms),
                     *("--seccomp", str(descriptor), "--"),
                     *argv,
                 ),
@@ -49,29 +54,68 @@ class Bubblewrap:
             )
 
 
-def arguments(policy: Policy, missing: Sequence[Path], terms: Terms = ORDINARY) -> list[str]:
+def arguments(
+    policy: Policy, folders: Folders, missing: Sequence[Path], terms: Terms = ORDINARY
+) -> list[str]:
     """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
     earlier ones. `missing` are protected names with a placeholder."""
     workspace = str(policy.workspace)
-    mounts = [*_bases(policy), *_readable(policy), *_hidden(policy, inside=False)]
+    mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy), *_hidden(policy, inside=False)]
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
     mounts += _protected(policy, missing) if terms.writes else ()
     mounts += [*_hidden(policy, inside=True), "--remount-ro", "/"]
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
 
-def _bases(policy: Policy) -> list[str]:
-    scratch = [("1777", "/tmp"), ("1777", "/var/tmp"), ("0755", "/run"), ("0700", str(policy.home))]
+def _bases() -> list[str]:
+    scratch = [("1777", "/var/tmp"), ("0755", "/run")]
     folders = [word for mode, path in scratch for word in ("--perms", mode, "--tmpfs", path)]
     # Root without any rights still owns the settings of the kernel in /proc/sys: bwrap leaves those writable.
     return ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *folders]
 
 
-def _readable(policy: Policy) -> Iterator[str]:
+def _scratch(policy: Policy, folders: Folders) -> Iterator[str]:
+    """/tmp and the home, of which one may be in the other. The folders in them that lead to other mounts are
+    mounted on themselves: only so can no command put a link in the place of one, which the next mount would
+    follow out of the sandbox."""
+    for place, own in _places(policy, folders):
+        yield from ("--bind", str(own), str(place))
+        mounted = _mounted_in(policy, place)
+        ways = {way for path in mounted for way in path.parents if place in way.parents}
+        for way in sorted(ways, key=lambda way: len(way.parts)):
+            yield from ("--bind", str(own / way.relative_to(place)), str(way))
+
+
+def _needed(policy: Policy, folders: Folders) -> Iterator[Path]:
+    """The folders in the scratch folders on which something is mounted."""
+    for place, own in _places(policy, folders):
+        yield from (own / path.relative_to(place) for path in _mounted_in(policy, place))
+
+
+def _places(policy: Policy, folders: Folders) -> list[tuple[Path, Path]]:
+    places = {Path("/tmp"): folders.temporary, policy.home: folders.home}
+    return sorted(places.items(), key=lambda each: len(each[0].parts))
+
+
+def _mounted_in(policy: Policy, place: Path) -> set[Path]:
+    """What is mounted right in a scratch folder, and not in another mount there."""
+    mounted = {policy.workspace, policy.home, *_folders_of(policy)}
+    inside = {path for path in mounted if place in path.parents}
+    return {path for path in inside if not inside.intersection(path.parents)}
+
+
+def _folders_of(policy: Policy) -> Iterator[Path]:
+    """The readable folders that are there."""
     for path in policy.readable:
+        if path.is_dir() and os.access(path, os.R_OK):
+            yield Path(os.path.realpath(path)) if ".." in path.parts else path
+
+
+def _readable(policy: Policy) -> Iterator[str]:
+    for path in _folders_of(policy):
         if path.parent == Path("/") and path.is_symlink():  # /bin leads to usr/bin
             yield from ("--symlink", str(path.readlink()), str(path))
-        elif os.access(path, os.R_OK):
+        else:
             yield from ("--ro-bind", str(path), str(path))
 
 
@@ -95,9 +139,9 @@ def _around(policy: Policy) -> Iterator[Path]:
 
 def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
     """What is hidden inside the workspace, or outside of it as far as it could be seen there."""
+    around = {policy.workspace} if inside else set(policy.readable)
     for path in policy.hidden:
-        around = (policy.workspace,) if inside else policy.readable
-        if any(folder in path.parents for folder in around) and os.access(path, os.R_OK):
+        if not around.isdisjoint(path.parents) and os.access(path, os.R_OK):
             yield from _covered(path)
 
 

@@ -12,15 +12,14 @@ import ctypes
 import os
 import stat
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from keen_tui.disk.trees import remove_tree
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import filter_for
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -67,38 +66,38 @@ class Landlock:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._filter = filter_for(os.uname().machine)
+        self._scratch = scratch_in(policy.scratch)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         """How the command is started; leave the context once it has ended.
 
         Raises:
-            OSError: no folder for a throwaway home, or a protected name is a link.
+            OSError: no folder for its home, or a protected name is a link.
         """
         require_no_links(self._policy)
-        scratch = Path(tempfile.mkdtemp(prefix="keen-sandbox-"))
-        try:
+        with self._scratch.folders(lasting=terms.writes) as folders:
             yield Launch(
                 argv=argv,
-                environ=self._environ(environ, scratch),
-                confine=partial(confine, self._grants(scratch, terms), self._filter),
+                environ=self._environ(environ, folders),
+                confine=partial(confine, self._grants(folders, terms), self._filter),
             )
-        finally:
-            remove_tree(scratch)
 
-    def _grants(self, scratch: Path, terms: Terms) -> list[Grant]:
+    def _grants(self, folders: Folders, terms: Terms) -> list[Grant]:
+        own = ((folders.home, _MAKES), (folders.temporary, _MAKES))
         writable = _written_in(self._policy) if terms.writes else ()
-        return [(scratch, _MAKES), *self._outside, *_read_in(self._policy), *writable]
+        return [*own, *self._outside, *_read_in(self._policy), *writable]
 
     @cached_property
     def _outside(self) -> tuple[Grant, ...]:
         """What may be done outside the workspace. Looked up once: it takes longer than a command may."""
         return tuple(_outside_workspace(self._policy))
 
-    def _environ(self, environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
+    def _environ(self, environ: Mapping[str, str], folders: Folders) -> dict[str, str]:
+        """No path can lead elsewhere than for all programs, so /tmp itself is not among the folders."""
         home = self._policy.home
         tools = {name: str(home / folder) for name, folder in _TOOL_HOMES.items() if (home / folder).exists()}
-        own = {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
         return tools | confined_environment(environ) | own
 
 

@@ -55,12 +55,13 @@ PROTECTED_IF_THERE = _each(
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """What a command may reach: it writes to `workspace` and to a throwaway home and tmp, and has no network.
+    """What a command may reach. It writes to `workspace` and to a home and tmp of its own. No network.
 
     `readable` is what it may read besides, read-only, as far as it is there. `hidden` is never seen, even
     inside of something that is. `protected` is read-only in the workspace even where it is missing, and
     `protected_if_there` where it is not; what Keen itself is loaded from is among the first. All paths are
-    absolute; `workspace` and `home` are resolved.
+    absolute; `workspace` and `home` are resolved. `scratch` is where those homes and tmps lie; None: where
+    the system keeps temporary files.
     """
 
     workspace: Path
@@ -69,6 +70,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     hidden: tuple[Path, ...]
     protected: tuple[Path, ...]
     protected_if_there: tuple[Path, ...]
+    scratch: Path | None = None
 
     @property
     def objection(self) -> str:
@@ -104,6 +106,7 @@ def policy_for(
     environ: Mapping[str, str],
     *,
     code: Iterable[Path] = (),
+    scratch: Path | None = None,
     resolved: Callable[[str], str] = os.path.normpath,
 ) -> Policy:
     """The policy for commands in `workspace`.
@@ -112,6 +115,7 @@ def policy_for(
         own: folders with our settings, sessions and keys.
         environ: of the commands; what PATH names is readable.
         code: what Keen itself is loaded from.
+        scratch: a folder for the homes of commands, which is among what is `own`.
         resolved: gives where a path leads: PATH may name a home by a link, or by way of another folder.
     """
 
@@ -139,6 +143,7 @@ def policy_for(
             *_outermost(path for path in code if path.is_relative_to(workspace)),
         ),
         protected_if_there=tuple(workspace / name for name in PROTECTED_IF_THERE),
+        scratch=scratch,
     )
 
 

@@ -18,6 +18,7 @@ from keen_tui.programs import find_program, own_code
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
+from keen_tui.tools.sandbox.scratch import FOLDER
 
 _PATIENCE = 10.0
 """Seconds that a sandbox has to run next to nothing."""
@@ -73,6 +74,7 @@ def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
         tuple(own),
         child_environment(environ),
         code=own_code(),
+        scratch=Path(os.path.realpath(data_folder(environ)), FOLDER),
         resolved=os.path.realpath,
     )
 
@@ -91,10 +93,12 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
         for candidate in _candidates(environ):
             if isinstance(candidate, str):
                 reasons.append(candidate)
-            elif problem := problem_of(candidate(trial), trial, environ):
-                reasons.append(problem)
-            else:
-                return Found(sandbox=candidate(policy))
+                continue
+            sandbox = candidate(policy)  # it and the one that is tried share their scratch folders
+            problem = problem_of(candidate(trial), trial, environ)
+            if not problem:
+                return Found(sandbox=sandbox)
+            reasons.append(problem)
     return Found(sandbox=None, reason=", and ".join(reasons))
 
 

@@ -5,15 +5,13 @@ The profile is tested as text only. Later rules beat earlier ones.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from keen_tui.disk.trees import remove_tree
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 
 PROGRAM = "/usr/bin/sandbox-exec"
 
@@ -48,33 +46,34 @@ class Seatbelt:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+        self._scratch = scratch_in(policy.scratch)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         """How the command is started; leave the context once it has ended.
 
         Raises:
-            OSError: no folder for a throwaway home, or a protected name is a link.
+            OSError: no folder for its home, or a protected name is a link.
         """
         require_no_links(self._policy)
-        scratch = Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-sandbox-")))
-        try:
+        with self._scratch.folders(lasting=terms.writes) as folders:
+            own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
             yield Launch(
-                argv=(PROGRAM, "-p", profile(self._policy, scratch, terms), *argv),
-                environ=confined_environment(environ) | {"HOME": str(scratch), "TMPDIR": str(scratch)},
+                argv=(PROGRAM, "-p", profile(self._policy, folders, terms), *argv),
+                environ=confined_environment(environ) | own,
             )
-        finally:
-            remove_tree(scratch)
 
 
-def profile(policy: Policy, scratch: Path, terms: Terms = ORDINARY) -> str:
-    """The profile: `scratch` is the throwaway home. No network, and no socket of another program."""
-    readable = (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace, scratch)
+def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY) -> str:
+    """The profile. The `folders` lie in what is hidden. No network, and no socket of another program."""
+    reading = "allow file-read* file-test-existence file-map-executable"
+    own = (folders.home, folders.temporary)
     rules = (
-        ("allow file-read* file-test-existence file-map-executable", readable),
-        ("allow file-write*", (policy.workspace, scratch) if terms.writes else (scratch,)),
+        (reading, (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace)),
+        *([("allow file-write*", (policy.workspace,))] if terms.writes else []),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
         ("deny file-read* file-write*", policy.hidden),
+        (f"{reading} file-write*", own),
     )
     return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)
 

@@ -14,6 +14,7 @@ import pytest
 
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.sandbox.base import Terms
+from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.processes import called_with
 
@@ -51,11 +52,50 @@ async def test_work_in_the_workspace_is_possible(jail: Jail) -> None:
     assert (jail.workspace / "src/b/a").read_text() == "a\n"
 
 
-async def test_the_home_and_tmp_are_there_to_be_used_and_thrown_away(jail: Jail) -> None:
-    result = await jail('echo a > ~/a && f=$(mktemp) && echo b > "$f" && cat ~/a "$f"')
-    assert result.text == "a\nb"
+async def test_the_home_and_tmp_are_of_their_own_and_last_from_one_command_to_the_next(jail: Jail) -> None:
+    result = await jail('echo a > ~/a && f=$(mktemp) && echo b > "$f" && cat ~/a "$f" && echo "$f"')
+    *written, temporary = result.text.splitlines()
+    assert written == ["a", "b"]
     assert not (jail.home / "a").exists()
-    assert (await jail("ls ~")).text == "(no output)"
+    assert (await jail(f"cat ~/a {temporary}")).text == "a\nb"
+    jail.ends_with(f"rm -rf ~/* ~/.* $(dirname {temporary})/*; chmod 000 ~; true", Terms())
+    assert (await jail("ls ~ && echo again > ~/a && mktemp")).exit_code == 0
+
+
+async def test_what_only_reads_is_not_led_by_what_commands_left_in_their_home(jail: Jail) -> None:
+    await jail("echo a > ~/a")
+    assert (await jail("ls ~/")).text == "a"
+    assert jail.ends_with("test -e ~/a", Terms(writes=False)) == 1
+    jail.ends_with("echo b > ~/b", Terms(writes=False))
+    assert (await jail("ls ~/")).text == "a"
+
+
+async def test_no_link_in_the_home_or_tmp_leads_the_next_command_out(jail: Jail) -> None:
+    for name in (".cargo/bin", ".local/share/uv"):
+        (jail.home / name).mkdir(parents=True)
+        (jail.home / name / "program").write_text("to be seen\n")
+    jail.hide(jail.own)  # and look at the home anew
+    (jail.workspace / "src").mkdir()
+    ways = " ".join((str(jail.home / ".cargo"), str(jail.home / ".local"), str(jail.workspace.parent)))
+    for target in (f"/oldroot{jail.outside}", str(jail.outside)):
+        await jail(
+            f"for each in {ways} ~/.cargo ~/.local/share $TMPDIR/x; do "
+            f'mv "$each" "$each.aside"; ln -sn {target} "$each"; done; true'
+        )
+        result = await jail(f"echo fine > src/file; cat {jail.home}/.cargo/bin/program")
+        assert result.text == "to be seen"
+    assert (jail.workspace / "src/file").read_text() == "fine\n"
+    assert [each.name for each in jail.outside.iterdir()] == ["file"]
+    assert (jail.home / ".cargo/bin/program").exists()
+
+
+async def test_nothing_of_the_folder_around_the_home_of_commands_is_seen(jail: Jail) -> None:
+    assert (await jail("true")).exit_code == 0
+    [own] = [each for each in (jail.own / FOLDER).iterdir() if each.is_dir()]
+    result = await jail(f"ls {own} {own.parent}; echo x > {own}/lock; rm -rf {own}; mv {own}/home {own}/x")
+    assert "lock" not in [line.strip() for line in result.text.splitlines()]
+    assert sorted(each.name for each in own.iterdir()) == ["home", "lock", "tmp"]
+    assert (own / "lock").read_text() == ""
 
 
 @pytest.mark.parametrize("name", ["outside/file", "outside/new", "home/.bashrc", "home/.ssh/id_ed25519"])

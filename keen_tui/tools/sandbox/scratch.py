@@ -1,0 +1,162 @@
+"""A home and a folder for temporary files that the commands of one run of the program share.
+
+Commands write there what they like. So nothing of ours reads settings or runs programs from there, and no
+link in there is followed. A program removes its folders when it ends; it holds a lock on them, so that a
+later one can tell what a killed one left, and removes that.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock
+from msgspec import Struct
+
+from keen_tui.disk.folders import make_private, opened_folder
+from keen_tui.disk.trees import remove_tree
+
+FOLDER: Final = "scratch"
+"""In the data folder."""
+
+_LOCK: Final = "lock"
+_DEAD: Final = "dead-"
+_PATIENCE: Final = 10.0
+"""Seconds to wait while another program makes or renames a folder."""
+_FOR_EVERYBODY: Final = 0o1777
+"""The mode of /tmp, which some programs check. The folder around it is private."""
+
+
+class Folders(Struct, frozen=True, kw_only=True):
+    """What commands write to besides the workspace."""
+
+    home: Path
+    temporary: Path
+
+
+Needed = Callable[[Folders], Iterable[Path]]
+
+
+class Scratch:
+    """The folders of this program, made in `parent` when a command first needs them.
+
+    Without a parent, or where nothing can be made in it, they lie where the system keeps temporary files.
+    """
+
+    def __init__(self, parent: Path | None) -> None:
+        self._parent = parent
+        self._making = threading.Lock()
+        self._own: Path | None = None
+
+    @contextmanager
+    def folders(self, *, lasting: bool, needed: Needed = lambda _: ()) -> Iterator[Folders]:
+        """The folders that all commands share, or else some that are removed when the context is left.
+
+        `needed` names folders in them that have to be there.
+
+        Raises:
+            OSError: they can't be made.
+        """
+        if lasting:
+            yield self._shared(needed)
+            return
+        once = Path(tempfile.mkdtemp(prefix="once-", dir=self._folder()))
+        try:
+            yield _made_in(once, needed)
+        finally:
+            remove_tree(once)
+
+    def _shared(self, needed: Needed) -> Folders:
+        """New ones where commands left something in the way of what is needed."""
+        try:
+            return _made_in(self._folder(), needed)
+        except OSError:
+            self._own = None
+            return _made_in(self._folder(), needed)
+
+    def _folder(self) -> Path:
+        with self._making:
+            if self._own is None or not self._own.is_dir():
+                self._own, lock = _new_folder(self._parent)
+                weakref.finalize(self, _remove, self._own, lock)
+            return self._own
+
+
+_in_use: weakref.WeakValueDictionary[Path | None, Scratch] = weakref.WeakValueDictionary()
+
+
+def scratch_in(parent: Path | None) -> Scratch:
+    """The scratch folders of this program in `parent`, the same for all who ask while one of them has it."""
+    found = _in_use.get(parent)
+    if found is None:
+        found = _in_use[parent] = Scratch(parent)
+    return found
+
+
+def _new_folder(parent: Path | None) -> tuple[Path, FileLock | None]:
+    """A private folder, and the lock that tells others that it is in use."""
+    if parent:
+        with suppress(OSError, NotImplementedError):  # a disk that is read-only, or knows no locks
+            make_private(parent)
+            return _locked_folder(Path(os.path.realpath(parent)))
+    return Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-scratch-"))), None
+
+
+def _locked_folder(parent: Path) -> tuple[Path, FileLock]:
+    with _lock(parent):
+        own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
+        lock = _lock(own)
+        lock.acquire(timeout=0)
+    threading.Thread(target=_remove_dead, args=(parent,), name="removing scratch", daemon=True).start()
+    return own, lock
+
+
+def _remove_dead(parent: Path) -> None:
+    """Remove the folders of programs that were killed. They are renamed first, while nobody makes any."""
+    with suppress(OSError):
+        with _lock(parent):
+            dead = [_set_apart(folder) for folder in parent.iterdir() if not _is_used(folder)]
+        for folder in dead:
+            remove_tree(folder)
+
+
+def _is_used(folder: Path) -> bool:
+    if folder.is_symlink() or not folder.is_dir():
+        return True  # none of ours
+    try:
+        with _lock(folder).acquire(timeout=0):
+            return False
+    except OSError:
+        return True
+
+
+def _set_apart(folder: Path) -> Path:
+    return folder if folder.name.startswith(_DEAD) else folder.rename(folder.with_name(_DEAD + folder.name))
+
+
+def _lock(folder: Path) -> FileLock:
+    return FileLock(folder / _LOCK, timeout=_PATIENCE, mode=0o600, thread_local=False)
+
+
+def _remove(folder: Path, lock: FileLock | None) -> None:
+    remove_tree(folder)
+    if lock:
+        lock.release(force=True)
+
+
+def _made_in(folder: Path, needed: Needed) -> Folders:
+    """Make what is missing of both folders, never through a link, and have them usable."""
+    made = Folders(home=folder / "home", temporary=folder / "tmp")
+    for path, mode in ((made.home, 0o700), (made.temporary, _FOR_EVERYBODY)):
+        path.mkdir(exist_ok=True)
+        path.chmod(mode)
+    for path in needed(made):
+        with opened_folder(path, make=True):
+            pass
+    return made
