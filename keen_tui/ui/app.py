@@ -215,7 +215,17 @@ class KeenApp(App[str | None]):
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.screen_change_signal.subscribe(self, self._cover)
         self.call_after_refresh(self._move_in)
+
+    def _cover(self, page: Screen[Any]) -> None:
+        """Say that a page has no room in a terminal that is too small; the workspace does so itself."""
+        if self._workspace is None or page in (self._workspace, self._entrance):
+            return
+        from keen_tui.ui.widgets.too_small import cover
+
+        status = self._workspace.status
+        cover(page, self.size, status.look, status.glyphs)
 
     def _fatal_error(self) -> None:
         """Leave after an exception that nobody took. Textual would print it with all that was known then,
@@ -233,6 +243,8 @@ class KeenApp(App[str | None]):
             await self._typeahead.take(event)
         else:
             await super().on_event(event)
+        if isinstance(event, events.Resize):
+            self._cover(self.screen)
 
     def _echo(self, typed: Typed) -> None:
         """Show at the entrance what will take effect in the workspace. ctrl+c leaves at once where nothing
@@ -246,6 +258,7 @@ class KeenApp(App[str | None]):
     async def _act_on(self, typed: Typed) -> None:
         self.workspace.forget_notice()
         if isinstance(typed, events.Key) and self.screen is self.workspace:
+            self.workspace.used(key=typed.key)
             self.workspace.turn_to_prompt(typed)
         await super().on_event(typed)
 

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from keen_tui.ui.keymap import shown
+from keen_tui.ui.actions import BY_ID
+from keen_tui.ui.keymap import keys_of, shown
 from keen_tui.ui.state import UiState
 
 _MOST_BYTES: Final = 10_000
@@ -19,13 +20,15 @@ _TURNS_TO_LOOK_BACK: Final = 5
 
 
 class _Tip(Struct, frozen=True):
-    """`words` names keys by the actions that they run; `is_due` looks at the states before and after."""
+    """`words` names keys by the actions that they run; `is_due` looks at the states before and after. Once
+    one of the actions that it `teaches` was used, it has done its work."""
 
     id: str
     words: str
     is_due: Callable[[UiState, UiState], bool]
     is_over: Callable[[UiState], bool] = lambda state: False
     """Whether what it is about is gone."""
+    teaches: tuple[str, ...] = ()
 
 
 def _broke_off(before: UiState, after: UiState) -> bool:
@@ -62,22 +65,26 @@ _TIPS: Final = (
         "TurnMemory now holds all that later turns know of this one besides the words: the files it changed "
         "and the commands that failed. /memory edits it, {fold_memory} folds it.",
         _left_something,
+        teaches=("memory", "fold_memory"),
     ),
     _Tip(
         "modes",
         "{next_mode} changes what runs without asking; /permissions shows what does.",
         _asks_again,
         lambda state: state.approval is None,
+        teaches=("next_mode", "permissions"),
     ),
     _Tip(
         "details",
         "{details} unfolds what the calls did. {next_pane} leads there, block by block, esc back.",
         lambda before, after: _was_done(before, after) and after.turns[-1].calls >= _CALLS_TO_UNFOLD,
+        teaches=("details", "next_pane"),
     ),
     _Tip(
         "context",
         "/context shows what the next request holds, part by part; /compact makes room.",
         lambda before, after: _was_done(before, after) and len(after.turns) >= _TURNS_TO_LOOK_BACK,
+        teaches=("context", "compact"),
     ),
 )
 
@@ -105,6 +112,11 @@ class Tips:
             for each in ("retry", "stop", "fold_memory", "next_mode", "details", "next_pane")
         }
         return f"Tip: {tip.words.format(**keys)}"
+
+    def used(self, action_id: str = "", key: str = "") -> bool:
+        """Whether that action, or the one of that key, is what the tip on the screen is about."""
+        taught = self._shown.teaches if self._shown else ()
+        return any(each == action_id or key in keys_of(BY_ID[each]) for each in taught)
 
     def keep(self) -> None:
         """Write down which were given. Raises OSError."""

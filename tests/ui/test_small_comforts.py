@@ -255,3 +255,14 @@ async def test_the_chip_of_retry_is_not_filled_while_discarding_is_asked(tmp_pat
         await driver.until(lambda: not driver.screen.transcript.key_chip_visible)
         await driver.press("escape")
         await driver.until(lambda: driver.screen.transcript.key_chip_visible)
+
+
+async def test_stopping_is_said_no_longer_than_the_turn_lasts(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "a"))
+        driver.session.running = True
+        await driver.press("ctrl+c")
+        await driver.until_shown("stopping; ctrl+c again leaves")
+        driver.session.running = False
+        await driver.play(story.incomplete(1))
+        await driver.until(lambda: not driver.shows("stopping"))

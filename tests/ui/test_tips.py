@@ -57,6 +57,20 @@ async def test_a_tip_goes_with_what_it_is_about(tmp_path: Path, settings: UiSett
         await driver.until(lambda: not driver.shows("Tip:"))
 
 
+@pytest.mark.parametrize("keys", [("ctrl+t",), (*"/memory", "enter", "escape")])
+async def test_a_tip_goes_when_what_it_teaches_was_used(
+    tmp_path: Path, settings: UiSettings, keys: tuple[str, ...]
+) -> None:
+    async with workspace(tmp_path, settings=settings) as driver:
+        await driver.play(story.started(1, "go"), *story.edit(1, "c1"))
+        await driver.play(story.done(1, memory=MEMORY))
+        await driver.until_shown("Tip: TurnMemory now holds")
+        await driver.press("ctrl+o")
+        assert driver.shows("Tip: TurnMemory now holds"), "that is another action"
+        await driver.press(*keys)
+        await driver.until(lambda: not driver.shows("Tip:"))
+
+
 async def test_an_opened_session_gives_none(tmp_path: Path, settings: UiSettings) -> None:
     async with workspace(tmp_path, settings=settings) as driver:
         past = (story.started(1, "go"), *story.edit(1, "a"), story.done(1, memory=MEMORY))

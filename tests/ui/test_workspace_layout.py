@@ -10,6 +10,7 @@ from keen_tui.events import TextDelta, ToolOutput
 from keen_tui.memory.pending import PendingState
 from keen_tui.ui.app import UiSettings
 from tests.support import story
+from tests.support.fake_models import ACME, FakeModels
 from tests.support.screen import THEMES
 from tests.support.workspace import Driver, workspace
 
@@ -74,6 +75,32 @@ async def test_a_tiny_terminal_says_so_and_nothing_else(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(20, 5)) as driver:
         await driver.play(*WAITING)
         assert [row.strip() for row in driver.rows() if row.strip()] == ["too small", "40 x 10 at least"]
+
+
+@pytest.mark.parametrize("keys", [("f1",), ("f2",), ("ctrl+p",), (*"/usage", "enter"), (*"/theme", "enter")])
+async def test_a_page_says_that_the_terminal_is_too_small_and_comes_back_with_what_was_typed(
+    tmp_path: Path, keys: tuple[str, ...]
+) -> None:
+    def drawn() -> list[str]:
+        return [row.strip() for row in driver.rows() if row.strip()]
+
+    async with workspace(tmp_path, models=FakeModels(ACME.models[0]), size=(80, 24)) as driver:
+        await driver.press(*keys)
+        await driver.until(lambda: driver.app.screen is not driver.screen)
+        await driver.type("m")
+        await driver.pilot.pause()
+        before, focused = driver.rows(), driver.app.focused
+        await resize(driver, 30, 8)
+        await driver.until(lambda: drawn() == ["too small", "40 x 10 at least"])
+        await resize(driver, 80, 24)
+        await driver.until(lambda: driver.rows() == before)
+        assert driver.app.focused is focused
+        await resize(driver, 30, 8)
+        await driver.press("escape", "escape")
+        await driver.until(lambda: driver.app.screen is driver.screen)
+        await driver.press(*keys)
+        await driver.until(lambda: driver.app.screen is not driver.screen)
+        await driver.until(lambda: drawn() == ["too small", "40 x 10 at least"])
 
 
 async def test_everything_comes_back_on_resize(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
@@ -24,7 +23,7 @@ from keen_tui.ui.compositor import FrugalCompositor
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import keys_of, shown, shown_key
 from keen_tui.ui.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
-from keen_tui.ui.screens.layout import SMALLEST, Layout, is_displayed, layout_of
+from keen_tui.ui.screens.layout import Layout, is_displayed, layout_of
 from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
@@ -40,11 +39,11 @@ from keen_tui.ui.widgets.notes import Note
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.question import Question
 from keen_tui.ui.widgets.question_pane import QuestionPane
-from keen_tui.ui.widgets.rows import Rows
 from keen_tui.ui.widgets.sidebar import Sidebar
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
 from keen_tui.ui.widgets.todos import TodoPanel
+from keen_tui.ui.widgets.too_small import TooSmall
 from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
 from keen_tui.ui.widgets.welcome import Welcome
 
@@ -72,21 +71,12 @@ _PANE_KEYS: dict[Where, tuple[tuple[tuple[str, ...], str], ...]] = {
 """The actions that the status bar names while the focus is there, and what they do."""
 
 
-class TooSmall(Rows):
-    """What is shown where nothing else fits."""
-
-    def rows(self, width: int, height: int) -> list[Text]:
-        words = Text("too small"[:width], self.look("text"))
-        size = Text(f"{SMALLEST.width} x {SMALLEST.height} at least"[:width], self.look("soft"))
-        for row in (words, size):
-            row.pad_left(max((width - row.cell_len) // 2, 0))
-        return [Text()] * (max(height - 2, 0) // 2) + [words, size]
-
-
 class Stage(Screen[None]):
     """All panes, drawn from the states it is given with `show`, laid out for the size of the terminal."""
 
     AUTO_FOCUS = "#prompt"
+
+    _said_in_turn = ""
 
     def __init__(
         self,
@@ -217,6 +207,9 @@ class Stage(Screen[None]):
         self.sidebar.show(state)
         self.strip.show(state)
         self.composer.show(state)
+        if old.running and not state.running and self._said_in_turn:
+            self.say(self.notice.text.replace(self._said_in_turn, "").strip())
+            self._said_in_turn = ""
         if state.notice and state.notice != old.notice:
             self._say_too(state.notice)
         self._show_what_asks(old)
@@ -261,6 +254,11 @@ class Stage(Screen[None]):
     def say(self, text: str) -> None:
         """Show one sentence above the composer until the next key."""
         self.notice.text = text
+
+    def say_in_turn(self, text: str) -> None:
+        """Say it until the next key, and not beyond the end of what runs."""
+        self._said_in_turn = text
+        self.say(text)
 
     def _say_too(self, text: str) -> None:
         """Show what happened beside what stands there unread: no key was pressed since."""

@@ -26,6 +26,11 @@ class TipActions(Stage):
         if words:
             self.run_worker(self._keep_tips(), name="tips")
 
+    def used(self, action_id: str = "", key: str = "") -> None:
+        """An action was used, or a key that may be one's: a tip about it has done its work."""
+        if self.tips and self.tips.used(action_id, key):
+            self.guide.text = ""
+
     async def _keep_tips(self) -> None:
         with suppress(OSError):  # it is given once more then
             if self.tips:

@@ -83,6 +83,7 @@ class WorkspaceScreen(
         """Run the action of that id, with the words that it may take."""
         if action_id == "stop":
             self.leave_find()  # esc means the search first, the name means the turn
+        self.used(action_id)
         method = getattr(self, f"action_{action_id}")
         done = method(words) if BY_ID[action_id].takes else method()
         if isawaitable(done):
@@ -164,7 +165,7 @@ class WorkspaceScreen(
             self.action_leave()
         elif self.session.running:
             self.session.stop()
-            self.say(f"stopping; {shown('interrupt')} again leaves")
+            self.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
         else:
             self.say(f"{shown('interrupt')} again leaves")
 

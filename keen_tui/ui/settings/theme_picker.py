@@ -66,7 +66,8 @@ class ThemeList(Rows):
 
     def rows(self, width: int, height: int) -> list[Text]:
         room = max(height - _AROUND, 1)
-        self._first = max(min(self._first, self._place), self._place - room + 1)
+        last = max(len(self._lines) - room, 0)
+        self._first = max(min(self._first, self._place, last), self._place - room + 1)
         seen = range(self._first, min(self._first + room, len(self._lines)))
         title = indented(Text("Theme", self.look("text", bold=True)), _MARGIN)
         rows = [Text(), title, Text(), *(self._row(place, width) for place in seen), Text()]
