@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run demo test crash faults check format bench snapshots pictures catalog lock update clean
+.PHONY: run demo test crash faults sandbox check format bench snapshots pictures catalog lock update clean
 
 run: $(READY)  ## start the program (without a terminal: play the tour as plain text)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/keen-tui; else $(BIN)/keen-tui --demo; fi
@@ -21,6 +21,9 @@ crash: $(READY)  ## kill the program a thousand times and count what is lost: so
 
 faults: $(READY)  ## a fault at every point of a session, random bytes by the thousand (FAULTS=--quick: a few)
 	$(BIN)/python -m tests.faults $(FAULTS)
+
+sandbox: $(READY)  ## which of some 200 ordinary commands work in which sandbox
+	$(BIN)/python -m tests.workday
 
 check: $(READY)  ## lint, format, strict types, import contracts
 	$(BIN)/ruff check .

@@ -62,10 +62,11 @@ def no_sandbox() -> SandboxFinder:
 
 def sandbox_here(workspace: Path, environ: Mapping[str, str]) -> SandboxFinder:
     """Finds what this system has for commands in `workspace`."""
-    return SandboxFinder(lambda: find_sandbox(_policy(workspace, environ), environ))
+    return SandboxFinder(lambda: find_sandbox(policy_here(workspace, environ), environ))
 
 
-def _policy(workspace: Path, environ: Mapping[str, str]) -> Policy:
+def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
+    """What commands in `workspace` may reach on this system, for this user."""
     home = os.path.realpath(environ.get("HOME") or Path.home())
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
     return policy_for(

@@ -1,0 +1,1 @@
+"""Ordinary commands of developers, run in every sandbox (`make sandbox`)."""
