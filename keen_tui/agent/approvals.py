@@ -26,9 +26,10 @@ _PLAN_NOTE = (
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """Yes or no, and for a no the text that the model reads."""
+    """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call."""
 
     allowed: bool
+    by_person: bool = False
     refusal: str = ""
 
 
@@ -95,7 +96,7 @@ class Approvals:
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply.scope, verdict)
-            return Answer(allowed=True)
+            return Answer(allowed=True, by_person=True)
         return Answer(allowed=False, refusal=_refusal(reply))
 
     async def decide_outside(

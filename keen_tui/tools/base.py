@@ -44,8 +44,8 @@ class Access(Struct, frozen=True, kw_only=True):
     commands, () where it is not wholly understood; `mentions` are all commands that its text names;
     `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule;
     `risks` are marked when it asks. `unheld` says why a command runs in no sandbox although one was wanted,
-    "" where it runs in one or the user turned it off. `is_own_code`: a write to what this program is loaded
-    from.
+    "" where it runs in one or the user turned it off. `secrets` are the files with names of secrets that a
+    command names. `is_own_code`: a write to what this program is loaded from.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -59,6 +59,7 @@ class Access(Struct, frozen=True, kw_only=True):
     sandboxed: bool = False
     insists: str = ""
     unheld: str = ""
+    secrets: tuple[Path, ...] = ()
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
 
@@ -87,6 +88,8 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     there for a call that runs in a sandbox, `asks` for one that is no more than a question to the person:
     it is not run.
 
+    `after_yes` does it once a person said yes to this call, where that is more than `run` does.
+
     `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
     a write which is already replacing its file finishes and returns its result.
     """
@@ -94,6 +97,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     access: Access
     display: Display | None
     run: Run
+    after_yes: Run | None = None
     outside: Outside | None = None
     asks: Asked | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -17,19 +17,21 @@ from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall
+from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import run_command
-from keen_tui.tools.sandbox.base import Launch, Sandbox, Terms, in_thread
+from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
-from keen_tui.tools.sandbox.signs import stopped_by_sandbox
+from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.shell.shown_parts import shown_parts
 from keen_tui.tools.workspace import Workspace
+
+_HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
@@ -91,15 +93,17 @@ class Bash:
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
 
         # What only reads is not led by what earlier commands left in their home, such as settings of git.
-        terms = Terms(writes=not access.reads_only)
+        terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
 
-        def running(held_by: Sandbox | None) -> Callable[[OutputSink], Awaitable[ToolResult]]:
+        def running(held_by: Sandbox | None, terms: Terms = ORDINARY) -> Run:
             return lambda on_output: self._run(command, timeout, on_output, held_by, terms)
 
+        revealing = Terms(reveals=access.secrets)
         return PreparedCall(
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
-            run=running(sandbox),
+            run=running(sandbox, terms),
+            after_yes=running(sandbox, revealing) if access.secrets else None,
             outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
         )
 
@@ -129,6 +133,7 @@ class Bash:
 
         try:
             async with self._launch(command, sandbox, terms) as launch:
+                hidden = launch.hidden
                 ended = await run_command(launch, folder=folder, timeout=timeout, on_output=take)
         except asyncio.CancelledError:
             kept.discard()
@@ -140,7 +145,10 @@ class Bash:
             live.close()
         where = await asyncio.to_thread(kept.close)
         output = captured.text(where).strip("\n")
-        return command_result(command, output, ended, timeout, sandboxed=sandbox is not None)
+        result = command_result(command, output, ended, timeout, sandboxed=sandbox is not None)
+        said = output if ended.code else ""
+        missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
+        return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 
     def _launch(
         self, command: str, sandbox: Sandbox | None, terms: Terms
@@ -149,6 +157,11 @@ class Bash:
         if sandbox is None:
             return nullcontext(Launch(argv=argv, environ=environ))
         return in_thread(sandbox.wrap(argv, environ, terms))
+
+
+def _is_git(access: Access) -> bool:
+    """Whether it is nothing but git, which would report hidden files that it tracks as changed."""
+    return all(part.words[0] == "git" for part in access.parts)
 
 
 def _stopped_by(sandbox: Sandbox, result: ToolResult) -> str:

@@ -304,6 +304,17 @@ def holds_secrets(path: str) -> bool:
     )
 
 
+def is_secret_entry(folder: str, name: str, is_folder: bool) -> bool:
+    """`holds_secrets` for an entry of a folder of that name, where nothing above it holds secrets; of a
+    folder: whether all files in it do."""
+    name = name.casefold()
+    if name in _SECRET_EXAMPLES or name.endswith(".pub"):
+        return False
+    if (folder.casefold(), name) in _SECRET_PAIRS:
+        return True
+    return name in _SECRET_FOLDERS if is_folder else _any_of(_SECRET_FILES).match(name) is not None
+
+
 def _matches(parts: tuple[str, ...], folders: frozenset[str], files: tuple[str, ...]) -> bool:
     return not folders.isdisjoint(parts) or (parts != () and _any_of(files).match(parts[-1]) is not None)
 

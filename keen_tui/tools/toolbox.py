@@ -80,9 +80,13 @@ class Toolbox:
         keys = await asyncio.to_thread(self._keys)
         with _no_key_in_failures(keys):
             prepared = await tool.prepare(call.arguments)
-        outside = prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run))
-        display = taken_out(keys, prepared.display)
-        return replace(prepared, display=display, run=_without(keys, prepared.run), outside=outside)
+        return replace(
+            prepared,
+            display=taken_out(keys, prepared.display),
+            run=_without(keys, prepared.run),
+            after_yes=prepared.after_yes and _without(keys, prepared.after_yes),
+            outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
+        )
 
 
 def _without(keys: Collection[str], run: Run) -> Run:

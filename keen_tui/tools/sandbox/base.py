@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     `descriptors` are those it inherits. `confine` is called in the thread that starts it and binds that
     thread, for good, and with it the process; None: `argv` sees to everything. `wrapped` tells that the
-    process itself only waits for the command.
+    process itself only waits for the command. `hidden` are the files of the workspace that it can't read.
     """
 
     argv: Argv
@@ -28,13 +29,20 @@ class Launch(Struct, frozen=True, kw_only=True):
     descriptors: tuple[int, ...] = ()
     confine: Callable[[], None] | None = None
     wrapped: bool = False
+    hidden: tuple[Path, ...] = ()
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What one command may do, beyond or short of the policy. Without `writes` all of the workspace is
-    read-only, and its home and tmp are thrown away after it; else they last as long as the program."""
+    """What one command may do, beyond or short of the policy.
+
+    Without `writes` all of the workspace is read-only, and its home and tmp are thrown away after it; else
+    they last as long as the program. Secrets of the workspace are hidden, but those in `reveals`, files and
+    folders as whole paths, and unless it `hides_tracked` files that are as git has them.
+    """
 
     writes: bool = True
+    reveals: tuple[Path, ...] = ()
+    hides_tracked: bool = False
 
 
 ORDINARY: Final = Terms()

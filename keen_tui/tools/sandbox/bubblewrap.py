@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
+from keen_tui.tools.sandbox.secret_files import SecretFiles
 
 
 class Bubblewrap:
@@ -25,6 +27,7 @@ class Bubblewrap:
         self._policy = policy
         self._placeholders = Placeholders(policy.protected)
         self._scratch = scratch_in(policy.scratch)
+        self._secrets = SecretFiles(policy)
         # Its own network leads nowhere: what listens on localhost there is the command's own. Its processes
         # and System V objects are its own, too.
         self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
@@ -40,30 +43,43 @@ class Bubblewrap:
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
         needed = partial(_needed, self._policy)
         scratch = self._scratch.folders(lasting=terms.writes, needed=needed)
-        with standing as missing, scratch as folders, _in_memory(self._filter) as descriptor:
+        secrets = self._secrets.hidden(terms)
+        with (
+            standing as missing,
+            scratch as folders,
+            _in_memory(self._filter) as descriptor,
+            _empty_file(secrets) as empty,
+        ):
             yield Launch(
                 argv=(
                     self._program,
-                    *arguments(self._policy, folders, missing, terms),
+                    *arguments(self._policy, folders, missing, terms, secrets),
+                    *_emptied(secrets, empty),
+                    *("--remount-ro", "/"),
                     *("--seccomp", str(descriptor), "--"),
                     *argv,
                 ),
                 environ=confined_environment(environ) | {"HOME": str(self._policy.home)},
                 descriptors=(descriptor,),
                 wrapped=True,
+                hidden=secrets,
             )
 
 
 def arguments(
-    policy: Policy, folders: Folders, missing: Sequence[Path], terms: Terms = ORDINARY
+    policy: Policy,
+    folders: Folders,
+    missing: Sequence[Path],
+    terms: Terms = ORDINARY,
+    secrets: Sequence[Path] = (),
 ) -> list[str]:
     """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
-    earlier ones. `missing` are protected names with a placeholder."""
+    earlier ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
     workspace = str(policy.workspace)
     mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy), *_hidden(policy, inside=False)]
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
-    mounts += _protected(policy, missing) if terms.writes else ()
-    mounts += [*_hidden(policy, inside=True), "--remount-ro", "/"]
+    mounts += _protected(policy, missing, secrets) if terms.writes else ()
+    mounts += _hidden(policy, inside=True)
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
 
@@ -119,8 +135,8 @@ def _readable(policy: Policy) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
 
 
-def _protected(policy: Policy, missing: Sequence[Path]) -> Iterator[str]:
-    for folder in _around(policy):
+def _protected(policy: Policy, missing: Sequence[Path], secrets: Sequence[Path]) -> Iterator[str]:
+    for folder in _between(policy.workspace, (*policy.protected, *secrets)):
         yield from ("--bind", str(folder), str(folder))
     for path in policy.protected:
         yield from _covered(path) if path in missing else _read_only(path)
@@ -129,12 +145,12 @@ def _protected(policy: Policy, missing: Sequence[Path]) -> Iterator[str]:
             yield from _read_only(path)
 
 
-def _around(policy: Policy) -> Iterator[Path]:
-    """The folders between the workspace and what is protected in it, outermost first. They are mounted on
-    themselves: only so can they not be renamed, together with what is mounted in them."""
-    above = {folder for path in policy.protected for folder in path.parents}
-    inside = (folder for folder in above if policy.workspace in folder.parents and folder.is_dir())
-    return iter(sorted(inside, key=lambda folder: len(folder.parts)))
+def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:
+    """The folders between the workspace and what is protected or hidden in it, outermost first. They are
+    mounted on themselves: only so can they not be renamed, together with what is mounted in them."""
+    above = {folder for path in paths for folder in path.parents}
+    inside = (folder for folder in above if workspace in folder.parents and folder.is_dir())
+    return sorted(inside, key=lambda folder: len(folder.parts))
 
 
 def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
@@ -143,6 +159,27 @@ def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
     for path in policy.hidden:
         if not around.isdisjoint(path.parents) and os.access(path, os.R_OK):
             yield from _covered(path)
+
+
+def _emptied(secrets: Sequence[Path], empty: str) -> Iterator[str]:
+    """Those files are seen as empty ones that can't be written, folders as empty folders. Not as /dev/null:
+    what a program writes there would be lost without a word."""
+    for path in secrets:
+        yield from _covered(path) if path.is_dir() else ("--ro-bind", empty, str(path))
+
+
+@contextmanager
+def _empty_file(secrets: Sequence[Path]) -> Iterator[str]:
+    """The path of an empty file, for as long as it is needed; "" where there is nothing to hide.
+
+    Raises:
+        OSError: there is no folder for it.
+    """
+    if not secrets:
+        yield ""
+        return
+    with tempfile.NamedTemporaryFile(prefix="keen-sandbox-") as file:
+        yield file.name
 
 
 def _read_only(path: Path) -> tuple[str, ...]:

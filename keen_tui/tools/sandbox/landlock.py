@@ -12,7 +12,7 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import filter_for
+from keen_tui.tools.sandbox.secret_files import SecretFiles
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """System calls, the same on every architecture."""
@@ -67,6 +68,7 @@ class Landlock:
         self._policy = policy
         self._filter = filter_for(os.uname().machine)
         self._scratch = scratch_in(policy.scratch)
+        self._secrets = SecretFiles(policy)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
@@ -76,17 +78,20 @@ class Landlock:
             OSError: no folder for its home, or a protected name is a link.
         """
         require_no_links(self._policy)
+        secrets = self._secrets.hidden(terms)
         with self._scratch.folders(lasting=terms.writes) as folders:
             yield Launch(
                 argv=argv,
                 environ=self._environ(environ, folders),
-                confine=partial(confine, self._grants(folders, terms), self._filter),
+                confine=partial(confine, self._grants(folders, terms, secrets), self._filter),
+                hidden=secrets,
             )
 
-    def _grants(self, folders: Folders, terms: Terms) -> list[Grant]:
+    def _grants(self, folders: Folders, terms: Terms, secrets: Sequence[Path]) -> list[Grant]:
         own = ((folders.home, _MAKES), (folders.temporary, _MAKES))
-        writable = _written_in(self._policy) if terms.writes else ()
-        return [*own, *self._outside, *_read_in(self._policy), *writable]
+        hidden = {*_hidden_in(self._policy), *secrets}
+        writable = _written_in(self._policy, hidden) if terms.writes else ()
+        return [*own, *self._outside, *_readable(self._policy.workspace, hidden), *writable]
 
     @cached_property
     def _outside(self) -> tuple[Grant, ...]:
@@ -135,14 +140,9 @@ def _outside_workspace(policy: Policy) -> Iterator[Grant]:
         yield from _readable(Path(os.path.realpath(path)), set(policy.hidden))
 
 
-def _read_in(policy: Policy) -> Iterator[Grant]:
-    """All of the workspace may be read, but what is hidden."""
-    yield from _readable(policy.workspace, _hidden_in(policy))
-
-
-def _written_in(policy: Policy) -> Iterator[Grant]:
+def _written_in(policy: Policy, hidden: set[Path]) -> Iterator[Grant]:
     """Each entry of the workspace that is neither protected nor hidden may be written."""
-    closed = {*policy.protected, *policy.protected_if_there, *_hidden_in(policy)}
+    closed = {*policy.protected, *policy.protected_if_there, *hidden}
     for entry in policy.workspace.iterdir():
         yield from _writable(entry, closed)
 

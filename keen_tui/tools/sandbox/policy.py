@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -39,6 +40,18 @@ _TOOLCHAINS = _each(
     ".gradle/wrapper .gradle/caches .npm-global go miniconda3 anaconda3 miniforge3 mambaforge"
 )
 """Where compilers, interpreters and what they downloaded live in a home."""
+
+_BESIDE_PROGRAMS = _each(
+    "lib lib64 libexec share include pyvenv.cfg ssl/cacert.pem ssl/cert.pem ssl/openssl.cnf "
+    "conda-meta condabin"
+)
+"""What may be read beside a folder `bin` of PATH: libraries, and what Python and conda look for there."""
+
+_A_TOOLCHAIN = re.compile(
+    r"(?i)(?:\.?linuxbrew|homebrew|python|pypy|go|node|jdk|jre|graalvm|openjdk|(?:apache-)?maven|gradle|kotlinc|dart-sdk|flutter|julia|llvm|clang"
+    r"|swift|ruby|php|erlang|elixir|ghc|sbt|scala|rust|zig|cmake)(?:[-_.]?v?\d[-+_.\w]*)?"
+)
+"""Names of folders that hold one toolchain and nothing of a person's."""
 
 _TOOLCHAIN_SECRETS = _each(
     ".local/share/uv/credentials .julia/servers miniconda3/.condarc anaconda3/.condarc"
@@ -124,7 +137,8 @@ def policy_for(
 
     around = {workspace, home, *workspace.parents, *home.parents}
     programs = (Path(entry) for entry in environ.get("PATH", "").split(":") if entry.startswith("/"))
-    found = (_whole_installation(folder, is_around) for folder in programs if not _is_system(folder))
+    outside = (folder for folder in programs if not _is_system(folder))
+    found = (path for folder in outside for path in _installation(folder, is_around))
     return Policy(
         workspace=workspace,
         home=home,
@@ -153,12 +167,18 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(path for path in paths if not any(parent in paths for parent in path.parents))
 
 
-def _whole_installation(programs: Path, is_around: Callable[[Path], bool]) -> Path:
-    """What must be readable for the programs of a folder of PATH: for x/bin all of x, except that no more
-    than the programs are taken out of a folder such as ~/.local, which holds other things too."""
+def _installation(programs: Path, is_around: Callable[[Path], bool]) -> Iterator[Path]:
+    """What must be readable for the programs of a folder of PATH: for x/bin also the libraries beside it, and
+    all of x only where its name says that it is a toolchain, such as go1.22."""
     above = programs.parent
     is_mixed = is_around(above) or (is_around(above.parent) and above.name.startswith("."))
-    return above if programs.name in ("bin", "sbin", "shims") and not is_mixed else programs
+    if programs.name not in ("bin", "sbin", "shims", "condabin") or is_mixed:
+        yield programs
+    elif _A_TOOLCHAIN.fullmatch(above.name):
+        yield above
+    else:
+        yield programs
+        yield from (above / name for name in _BESIDE_PROGRAMS)
 
 
 def _is_system(folder: Path) -> bool:

@@ -5,13 +5,14 @@ The profile is tested as text only. Later rules beat earlier ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
+from keen_tui.tools.sandbox.secret_files import SecretFiles
 
 PROGRAM = "/usr/bin/sandbox-exec"
 
@@ -47,6 +48,7 @@ class Seatbelt:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._scratch = scratch_in(policy.scratch)
+        self._secrets = SecretFiles(policy)
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
@@ -56,23 +58,26 @@ class Seatbelt:
             OSError: no folder for its home, or a protected name is a link.
         """
         require_no_links(self._policy)
+        secrets = self._secrets.hidden(terms)
         with self._scratch.folders(lasting=terms.writes) as folders:
             own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
             yield Launch(
-                argv=(PROGRAM, "-p", profile(self._policy, folders, terms), *argv),
+                argv=(PROGRAM, "-p", profile(self._policy, folders, terms, secrets), *argv),
                 environ=confined_environment(environ) | own,
+                hidden=secrets,
             )
 
 
-def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY) -> str:
-    """The profile. The `folders` lie in what is hidden. No network, and no socket of another program."""
+def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: Sequence[Path] = ()) -> str:
+    """The profile. The `folders` lie in what is hidden, as are `secrets`. No network, and no socket of
+    another program."""
     reading = "allow file-read* file-test-existence file-map-executable"
     own = (folders.home, folders.temporary)
     rules = (
         (reading, (*policy.readable, *map(Path, _SYSTEM.split()), policy.workspace)),
         *([("allow file-write*", (policy.workspace,))] if terms.writes else []),
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
-        ("deny file-read* file-write*", policy.hidden),
+        ("deny file-read* file-write*", (*policy.hidden, *secrets)),
         (f"{reading} file-write*", own),
     )
     return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)

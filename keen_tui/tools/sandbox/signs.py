@@ -6,6 +6,8 @@ Rather not than wrongly: what is said here leads to a question.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Final
 
 _TIMED_OUT: Final = 124
@@ -24,6 +26,8 @@ _NOT_SEEN: Final = r"^fatal: not a git repository"
 """The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
 _DENIED: Final = r"permission denied|\bEACCES\b"
+_HIDDEN: Final = r"may hold keys or passwords, so this command could not read it\]"
+"""What the result of a command says of a hidden file that it named."""
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
 """What is denied with a warning is not what a command failed of: pytest warns of a cache it can't write."""
 
@@ -33,6 +37,8 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
     if exit_code in (None, 0, _TIMED_OUT):
         return ""
     said = output[-_LAST_WORDS:]
+    if _says(said, _HIDDEN):
+        return "it may need a file that commands can't read, because it may hold keys or passwords"
     if _says(said, _NETWORK):
         return "its output suggests that it needs the network, which the sandbox blocks"
     if _says(said, _READ_ONLY):
@@ -43,6 +49,15 @@ def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
         return "its output suggests that it needs files the sandbox hides, such as a repository around it"
     if _says(said, _NOT_PERMITTED):
         return "its output suggests that the sandbox blocked what it does"
+    return ""
+
+
+def named_among(files: Iterable[str], *texts: str) -> str:
+    """The first of these files, paths in the workspace, that one of the texts names; "" for none."""
+    for file in files:
+        name = rf"(?<![\w.-])(?:{re.escape(file)}|{re.escape(PurePosixPath(file).name)})(?![\w.-]*\w)"
+        if any(re.search(name, text) for text in texts):
+            return file
     return ""
 
 

@@ -35,6 +35,7 @@ _MOST_PATTERNS: Final = 3
 _MOST_FOLDERS: Final = 16
 """Folders that commands may be in, each `cd` doubles them."""
 _APART: Final = re.compile(r"[^\w./~+-]+")
+_APART_FROM_PATTERNS: Final = re.compile(r"[^\w./~+*?-]+")
 _MOST_WORDS: Final = 200
 """Words that are looked at as names of files in a command that is not understood."""
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
@@ -61,6 +62,7 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
         insists=_what_is_lost(mentions) or _what_is_withheld(parts, command, workspace),
         sandboxed=sandboxed and not workspace.concern,
         risks=risks_of(command, workspace.root),
+        secrets=tuple(_named_secrets(command, workspace)) if sandboxed else (),
     )
 
 
@@ -100,6 +102,20 @@ def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Wor
     return ""
 
 
+def _named_secrets(command: str, workspace: Workspace) -> Iterator[Path]:
+    """The files of the workspace with names of secrets that the command names, also by a pattern."""
+    patterns = (word for word in _APART_FROM_PATTERNS.split(command) if word.strip("./*?"))
+    for pattern in islice(dict.fromkeys(patterns), _MOST_WORDS):
+        names = [pattern]
+        if re.search("[*?]", pattern) and len(Path(pattern).parts) <= _MOST_PATTERNS and pattern[0] != "/":
+            names = list(islice(iglob(pattern, root_dir=workspace.root), _MOST_FILES))  # noqa: PTH207
+        for name in names:
+            with suppress(ToolFailure):
+                place = workspace.place(name)
+                if place.inside and workspace.withholds(place) and place.path.exists():
+                    yield place.path
+
+
 def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: bool) -> Iterator[CommandPart]:
     """Each command with what is to be feared of it. Behind a `cd` that leads who knows where all is."""
     folders, lost = [workspace.root], ""
@@ -133,7 +149,7 @@ def _require_harmless(
         if command.name == "git" and git_shows_content(command.arguments):
             _require_no_secrets_below([folder], workspace)
         elif reads_below(command):
-            _require_no_secrets_below(paths or [folder], workspace)
+            _require_no_secrets_below(paths or [folder], workspace, are_hidden=sandboxed)
 
 
 def _paths_of_git(command: SimpleCommand, sandboxed: bool) -> Iterator[Word]:
@@ -181,14 +197,19 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
         raise Withheld(f"a rule of yours is about {place.name}")
 
 
-def _require_no_secrets_below(paths: Sequence[Path], workspace: Workspace) -> None:
+def _require_no_secrets_below(
+    paths: Sequence[Path], workspace: Workspace, *, are_hidden: bool = False
+) -> None:
+    """`are_hidden` tells that the command can't read them in any case; what rules are about it can."""
     seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
+    if are_hidden and not rules:
+        return
     for top in paths:
         for folder, folders, files in walk(top):
             if folders.count(".git") and not rules:
                 folders.remove(".git")
             for name in files:
-                if holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
+                if not are_hidden and holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
                     raise Withheld(f"{name}, which is among the files, may hold keys or passwords")
                 if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
                     raise Withheld(f"a rule of yours is about {name}, which is among the files")

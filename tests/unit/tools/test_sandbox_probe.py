@@ -112,6 +112,8 @@ async def test_turned_off_there_is_none_and_nobody_is_told_why() -> None:
         ("/home/u/.local/bin", "/home/u/.local/bin"),
         ("/home/u/bin", "/home/u/bin"),
         ("/home/u/tools/python/bin", "/home/u/tools/python"),
+        ("/home/u/sdk/go1.22.1/bin", "/home/u/sdk/go1.22.1"),
+        ("/home/u/jdk-21.0.1+12/bin", "/home/u/jdk-21.0.1+12"),
         ("/home/u/scripts", "/home/u/scripts"),
         ("/home/u", None),
         ("/home/u/work", None),
@@ -172,6 +174,15 @@ def test_what_the_sandbox_stopped_is_told_from_the_last_words(
     assert reason in said and bool(reason) == bool(said)
 
 
+@pytest.mark.parametrize("name", ["other", "go-home", "nodejs.org", "python-notes"])
+def test_beside_a_folder_of_programs_only_libraries_are_seen(name: str) -> None:
+    above = Path("/home/u", name)
+    policy = policy_for(Path("/home/u/work"), Path("/home/u"), (), {"PATH": f"{above}/bin"})
+    seen = {str(path.relative_to(above)) for path in policy.readable if path.is_relative_to(above)}
+    assert {"bin", "lib", "lib64", "libexec", "share", "include", "pyvenv.cfg"} <= seen
+    assert seen.isdisjoint([".", "src", "etc", "conf", ".env", "notes"])
+
+
 def test_a_path_that_names_the_home_by_a_link_shows_no_more_of_it(tmp_path: Path) -> None:
     home = tmp_path / "var" / "u"
     for name in ("work", "bin", ".local/bin", "sdk/bin"):
@@ -188,5 +199,5 @@ def test_a_path_that_names_the_home_by_a_link_shows_no_more_of_it(tmp_path: Path
     environ = {"PATH": ":".join(map(str, programs))}
     policy = policy_for(home / "work", home, (), environ, resolved=os.path.realpath)
     found = [folder for folder in policy.readable if folder.name in ("u", "bin", ".local", "sdk", "..")]
-    assert found[-4:] == [linked / "bin", linked / ".local/bin", linked / "sdk", home / "work" / ".." / "bin"]
-    assert not {linked, linked / ".local", home / "work" / ".."} & set(found)
+    assert found[-4:] == list(programs[:4])
+    assert not {linked, linked / ".local", linked / "sdk", home / "work" / ".."} & set(found)

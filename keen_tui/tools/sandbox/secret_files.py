@@ -1,0 +1,98 @@
+"""The files of the workspace that commands in a sandbox can't read: their names say that they hold keys."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from keen_tui.disk.named_entries import NamedEntries
+from keen_tui.tools.sandbox.base import Terms
+from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sensitive import is_secret_entry
+
+PACKAGES: Final = ("node_modules", "site-packages", "dist-packages", "__pycache__", ".git")
+"""Folders whose content was downloaded, or is git's own: certificates in them have names of secrets."""
+
+_LENGTH: Final = 0xFFF
+"""The bits of an entry's flags in git's index that hold the length of its name."""
+_LARGEST: Final = 1_000_000
+"""Bytes of a file that may be compared with what git has."""
+
+
+class SecretFiles:
+    """Those of one workspace. What was found is remembered, as `NamedEntries` does."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._workspace = policy.workspace
+        self._hidden_anyway = policy.hidden
+        self._entries = NamedEntries(policy.workspace, is_secret_entry, PACKAGES)
+
+    def hidden(self, terms: Terms) -> tuple[Path, ...]:
+        """The files and folders that a command on these terms must not read, links resolved. Blocks.
+
+        A file that is as git has it stays readable, unless the terms say otherwise: its content can be read
+        from .git in any case, tests need such keys, and git would report the file as changed.
+        """
+        real = dict.fromkeys(Path(os.path.realpath(path)) for path in self._entries.found())
+        covered = {*real, *self._hidden_anyway}
+        inside = (path for path in real if path.is_relative_to(self._workspace) and path.exists())
+        outermost = (path for path in inside if covered.isdisjoint(path.parents))
+        hidden = [path for path in outermost if not _is_shown(path, terms.reveals)]
+        if hidden and not terms.hides_tracked:
+            index = self._index()
+            hidden = [path for path in hidden if not self._is_as_in_git(path, index)]
+        return tuple(hidden)
+
+    def _index(self) -> bytes:
+        """The content of git's index, b"" where there is none."""
+        path = self._workspace / ".git" / "index"
+        try:
+            status = path.stat()
+            return _content(path, status.st_ctime_ns, status.st_ino)
+        except OSError:
+            return b""
+
+    def _is_as_in_git(self, path: Path, index: bytes) -> bool:
+        try:
+            status = path.stat()
+            if not index or not path.is_file() or status.st_size > _LARGEST:
+                return False
+            tracked = tracked_hashes(index, os.fsencode(path.relative_to(self._workspace)))
+            return _blob_hash(path, status.st_ctime_ns, status.st_ino) in tracked
+        except OSError:
+            return False
+
+
+def tracked_hashes(index: bytes, name: bytes) -> set[bytes]:
+    """The hashes that an index (of version 2 or 3, with SHA-1) has for a file: () where it has none."""
+    return set(_tracked_hashes(index, name))
+
+
+def _tracked_hashes(index: bytes, name: bytes) -> Iterator[bytes]:
+    """Before a name stand 20 bytes of its hash, two of flags, and in some entries two of further flags."""
+    place = index.find(name + b"\0")
+    while place >= 0:
+        for flags in (place - 2, place - 4):
+            if int.from_bytes(index[flags : flags + 2], "big") & _LENGTH == min(len(name), _LENGTH):
+                yield index[flags - 20 : flags]
+        place = index.find(name + b"\0", place + 1)
+
+
+@lru_cache(1)
+def _content(path: Path, changed: int, inode: int) -> bytes:
+    return path.read_bytes()
+
+
+@lru_cache(500)
+def _blob_hash(path: Path, changed: int, inode: int) -> bytes:
+    """The name that git gives to the content of a file."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).digest()
+
+
+def _is_shown(path: Path, revealed: Collection[Path]) -> bool:
+    return any(path.is_relative_to(each) for each in revealed)
