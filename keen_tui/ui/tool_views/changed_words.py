@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from keen_tui.ui.transcript.code import Span
 
 _ALIKE: Final = 2 / 3
-"""The share of equal characters from which on a line counts as the same one, changed."""
+"""The share of equal characters, or of equal words, from which on a line counts as the same one, changed."""
 
 _MOST_PAIRS: Final = 256
 """Removed times added lines of a change up to which it is found out what became what."""
@@ -53,35 +53,59 @@ class ChangedWords:
             return
         lines = {row: _Line.of(self._texts[row]) for row in (*removed, *added)}
         work, following = _MOST_WORK, added.start
+        is_only = len(removed) == len(added) == 1
         for row in removed:
             for other in range(following, added.stop):
-                if lines[row].likeness(lines[other]) < _ALIKE or work < 0:
+                old, new = lines[row], lines[other]
+                has_one_other = is_only and old.has_one_other(new)
+                if work < 0 or not (has_one_other or old.likeness(new) >= _ALIKE):
                     continue
-                compared = _compared(lines[row], lines[other])
+                compared = _compared(old, new)
                 work -= compared.work
-                if compared.alike >= _ALIKE:
+                if has_one_other or compared.alike >= _ALIKE:
                     self._found[row], self._found[other] = compared.old, compared.new
                     following = other + 1
                     break
 
 
 class _Line(NamedTuple):
-    """A line as words. `written` counts its characters that are no blanks."""
+    """A line as words. `counts` and `size` leave blanks out."""
 
     text: str
     words: Sequence[str]
     counts: Counter[str]
-    written: int
+    size: _Size
 
     @classmethod
     def of(cls, text: str) -> _Line:
         words = _WORDS.findall(text) if len(text) <= _LONGEST else []
-        return cls(text, words, Counter(words), sum(map(len, map(str.strip, words))))
+        counts = Counter(word for word in words if word.strip())
+        return cls(text, words, counts, _size(counts))
 
     def likeness(self, other: _Line) -> float:
-        """The share of characters that both have, were their words in one order: at least what it is."""
-        shared = sum(count * len(word.strip()) for word, count in (self.counts & other.counts).items())
-        return 2 * shared / max(self.written + other.written, 1)
+        """The share that both have, were their words in one order: at least what it is."""
+        return self.size.share(other.size, _size(self.counts & other.counts))
+
+    def has_one_other(self, other: _Line) -> bool:
+        """Whether one word has become another one, and another word is in both."""
+        shared = self.counts & other.counts
+        is_one = self.size.words == other.size.words == shared.total() + 1
+        return is_one and any(map(str.isidentifier, shared))
+
+
+class _Size(NamedTuple):
+    """How many characters and how many words there are; blanks are none."""
+
+    characters: int
+    words: int
+
+    def share(self, other: _Size, shared: _Size) -> float:
+        """The share of two lines that is in both: of their characters or, if that is more, of their words."""
+        return max(2 * part / max(one + two, 1) for one, two, part in zip(self, other, shared, strict=True))
+
+
+def _size(counts: Counter[str]) -> _Size:
+    return _Size(sum(len(word) * count for word, count in counts.items()), counts.total())
 
 
 class _Comparison(NamedTuple):
@@ -122,19 +146,17 @@ def _compared(old: _Line, new: _Line) -> _Comparison:
         ]
     old_spans = _spans(old, [(start, end) for start, end, _, _ in changed])
     new_spans = _spans(new, [(start, end) for _, _, start, end in changed])
-    other = _written(old, old_spans) + _written(new, new_spans)
-    return _Comparison(old_spans, new_spans, 1 - other / max(old.written + new.written, 1), work)
+    same = Counter(old.words)
+    for start, end, _, _ in changed:
+        same -= Counter(old.words[start:end])
+    same = Counter({word: count for word, count in same.items() if word.strip()})
+    return _Comparison(old_spans, new_spans, old.size.share(new.size, _size(same)), work)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     """How many words are the same from the beginning on."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _written(line: _Line, spans: Sequence[Span]) -> int:
-    """How many characters of the `spans` are no blanks."""
-    return sum(len("".join(line.text[start:end].split())) for start, end in spans)
 
 
 def _spans(line: _Line, runs: Sequence[Span]) -> tuple[Span, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.color import Color, ColorSystem
 
 from keen_tui.diffing import diff_display
 from keen_tui.ui.glyphs import UNICODE
@@ -49,6 +50,12 @@ def test_words_with_a_blank_between_them_are_one() -> None:
     ]
 
 
+@pytest.mark.parametrize("line", ["x = %s", "timeout: %s", "  return %s"])
+def test_a_long_word_in_a_short_line_stands_out(line: str) -> None:
+    long = "a_very_long_name_indeed"
+    assert changed(f"-{line % 5}", f"+{line % long}") == [["5"], [long]]
+
+
 def test_what_was_only_added_stands_out_in_one_row() -> None:
     assert changed("-def first(x):", "+def first(x, y=2):") == [[], [", y=2"]]
 
@@ -66,6 +73,8 @@ def test_another_indentation_stands_out() -> None:
 
 def test_a_line_that_is_wholly_another_has_no_words_that_stand_out() -> None:
     assert changed("-import os", "+raise SystemExit(main())") == [[], []]
+    assert changed("-old", "+new") == [[], []]
+    assert changed("-(", "+)") == [[], []]
     assert changed("-return discount(net + tax(net))", "+net = discount(net)") == [[], []]
 
 
@@ -112,3 +121,14 @@ def test_what_does_not_stand_out_is_the_same_in_both(old: str, new: str) -> None
 @pytest.mark.parametrize("theme", THEMES)
 def test_they_can_be_seen_in_every_theme(theme: str) -> None:
     assert standing_out(theme) == ["old", "new"]
+
+
+@pytest.mark.parametrize("theme", [name for name, theme in THEMES.items() if not theme.ansi])
+@pytest.mark.parametrize("sign", ["add", "del"])
+def test_with_256_colours_they_are_told_apart_from_their_row(theme: str, sign: str) -> None:
+    colours = THEMES[theme].colours
+    mark, row = (
+        Color.parse(colours[f"{sign}-{ground}"]).downgrade(ColorSystem.EIGHT_BIT).number
+        for ground in ("mark", "wash")
+    )
+    assert mark != row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from keen_tui.models import ModelInfo
@@ -11,6 +12,7 @@ from keen_tui.ui.models.offers import (
     KeyWanted,
     Line,
     Offer,
+    ServerWanted,
     Source,
     lines_of,
     next_effort,
@@ -71,7 +73,8 @@ def test_a_provider_without_a_key_is_found_by_its_models() -> None:
 
 def test_long_lists_of_servers_are_cut_until_something_is_typed() -> None:
     source = with_key(HOST, *(model("acme", f"vendor/{number}") for number in range(20)))
-    heading, *offers = lines_of([source], "")
+    heading, *offers, last = lines_of([source], "")
+    assert isinstance(last, ServerWanted)
     assert isinstance(heading, Heading) and heading.hidden == 20 - MORE_SHOWN
     assert len(offers) == 2 + MORE_SHOWN
     assert len([name for name in drawn(lines_of([source], "vendor")) if name.startswith("vendor")]) == 20
@@ -103,3 +106,16 @@ def test_the_effort_moves_within_those_of_the_model_from_its_default() -> None:
     assert next_effort(roadrunner, "high", 1) == "high"
     assert next_effort(roadrunner, "unknown", 1) == "low"
     assert next_effort(mini, "", 1) == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [("", ""), ("serv", ""), ("another", ""), ("http://gpu-box:8000", "http://gpu-box:8000")],
+)
+def test_another_server_can_be_named(query: str, address: str) -> None:
+    assert ServerWanted(address=address) in lines_of([with_key(HOST)], query)
+    assert ServerWanted(address=address) not in lines_of([with_key(HOST)], query, others=False)
+
+
+def test_a_search_for_a_model_offers_no_other_server() -> None:
+    assert not any(isinstance(line, ServerWanted) for line in lines_of([with_key(HOST)], "opus"))
