@@ -96,8 +96,8 @@ def stream_error(body: object, server: str) -> ProviderError:
     status = next((int(code) for code in codes if code.isdigit() and 400 <= int(code) < 600), None)
     if status is not None:
         return status_error(status, {}, body, server)
-    sentence = provider_sentence(body) or "an error without a message"
-    message = _whole(f"{server}: {sentence}")
+    sentence = provider_sentence(body)
+    message = _whole(f"{server}: {sentence}" if sentence else f"{server} reported {_unworded(body)}")
     if _is_context(None, body, sentence):
         return ContextExceeded(message, advice=_MAKE_ROOM)
     if codes & _AUTH_CODES or _is_about_key(body, sentence):
@@ -105,6 +105,13 @@ def stream_error(body: object, server: str) -> ProviderError:
     if codes & _REFUSED_CODES:
         return RequestRefused(message)
     return ServerBusy(message, retry_after=_delay_in(body), rate_limited=bool(codes & _RATE_CODES))
+
+
+def _unworded(body: object) -> str:
+    """An error that has no message, by its code or type."""
+    error = object_of(_error_object(body))
+    name = next(filter(None, (_line(error.get(field)) for field in ("code", "type"))), "")
+    return f"the error {name}" if name not in ("", "error") else "an error without a message"
 
 
 def provider_sentence(body: object) -> str:

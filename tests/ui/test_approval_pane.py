@@ -312,3 +312,24 @@ async def test_all_answers_are_in_view_in_a_small_terminal(tmp_path: Path) -> No
         )
         await driver.until_shown("no, and stop the turn")
         assert driver.shows("▲ rm 0   it deletes files")
+
+
+async def test_below_a_guide_in_the_smallest_terminal_each_answer_begins_in_view(
+    tmp_path: Path,
+) -> None:
+    async with workspace(tmp_path, size=(40, 10)) as driver:
+        driver.app.show_guide(
+            "The agent wants to change a file. Press 1, or give any other answer to deny it."
+        )
+        await driver.play(story.started(1, "go"), story.approval(1, "c"))
+        await driver.until(lambda: not driver.screen.question_pane.guarded)
+        await driver.until_shown("3  no, and say why")
+        await driver.press("down")
+        await driver.until_shown("› 2  yes, and allow all")
+        assert driver.shows("↓ 2 more answers   ↑ 1 above") and driver.shows("workspace for this…")
+        await driver.press("down")
+        await driver.until_shown("› 3  no, and say why")
+        assert driver.shows("↓ 1 more answer   ↑ 1 above")
+        await driver.press("down")
+        await driver.until_shown("› 4  no, and stop the turn")
+        assert driver.shows("↑ 3 answers above")

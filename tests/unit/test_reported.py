@@ -226,3 +226,19 @@ def test_retry_after_may_be_a_date() -> None:
 )
 def test_a_server_is_called(base_url: str, names: tuple[str, str]) -> None:
     assert host_and_port(base_url) == names
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"error": {"message": "Overloaded"}}, "server: Overloaded."),
+        ({"error": {"code": "server_error"}}, "server reported the error server_error."),
+        ({"error": {"type": "api_error", "message": ""}}, "server reported the error api_error."),
+        ({"type": "error"}, "server reported an error without a message."),
+        (None, "server reported an error without a message."),
+    ],
+)
+def test_an_error_in_a_stream_without_status_and_message_reads_as_a_sentence(
+    body: object, sentence: str
+) -> None:
+    assert str(stream_error(body, "server")) == sentence

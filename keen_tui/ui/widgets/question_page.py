@@ -248,21 +248,30 @@ class _Layout:
         return rows
 
     def _in_view(self, rows: list[tuple[int, Text]], room: int) -> list[tuple[int, Text]]:
-        """As many rows as there is room for, around the marked answer, with a sign where there are more."""
+        """As many rows as there is room for, with a sign where there are more: the marked answer from its
+        beginning, or the end of what is typed there."""
         room = max(room, 2)
         if len(rows) <= room:
             return rows
         marked = self._answering.marked or 0
-        last = max((place for place, (index, _) in enumerate(rows) if index == marked), default=0)
-        first = min(max(last - room + 2, 0), len(rows) - room + 1)
+        places = [place for place, (index, _) in enumerate(rows) if index == marked] or [0]
+        first = min(max(places[-1] - room + 2, 0), len(rows) - room + 1)
+        if not self._answering.line.text:
+            first = min(first, places[0])
         seen = rows[first : first + room - 1]
-        below = len({index for index, _ in rows[first + len(seen) :]})
-        above = len({index for index, _ in rows[:first]})
-        if below:
-            sign = f"{self._glyphs.down} {counted(below, 'more answer')}"
-        else:
-            sign = f"{self._glyphs.up} {counted(above, 'answer')} above"
+        sign = self._sign_of_more(rows[:first], rows[first + len(seen) :], marked)
+        if first + len(seen) <= places[-1]:
+            seen[-1] = (marked, Text.assemble(seen[-1][1], self._glyphs.more))
         return [*seen, (-1, indented(Text(sign, self._look("soft")), TEXT_EDGE - 1))]
+
+    def _sign_of_more(self, above: list[tuple[int, Text]], below: list[tuple[int, Text]], marked: int) -> str:
+        """How many answers are out of view, in either direction."""
+        before, behind = ({index for index, _ in rows} for rows in (above, below))
+        others = behind - {marked}
+        down = f"{self._glyphs.down} {counted(len(others), 'more answer') if others else 'more'}"
+        if not behind:
+            return f"{self._glyphs.up} {counted(len(before), 'answer')} above"
+        return f"{down}{GAP}{self._glyphs.up} {len(before)} above" if before else down
 
     def _choice(self, choice: Choice, index: int) -> list[Text]:
         """An answer with what it leads to beside it, or below where that has no room beside it."""
