@@ -10,6 +10,9 @@ Mode = Literal["ask", "auto-edit", "plan", "auto"]
 Scope = Literal["once", "session", "workspace"]
 """How far a yes goes: this call, calls of this kind in this session, or these commands here for good."""
 
+Network = Literal["ask", "off", "on"]
+"""What becomes of hosts that sandboxed commands want to reach and no rule is about."""
+
 PolicyName = Literal["summary", "in-band", "full-trace"]
 """Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
 

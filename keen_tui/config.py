@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.choices import Api, Mode, Notify, PolicyName, Titles
+from keen_tui.choices import Api, Mode, Network, Notify, PolicyName, Titles
 from keen_tui.errors import ConfigError
 from keen_tui.home import settings_file, text_of
 from keen_tui.toml_lines import place_of
@@ -32,7 +32,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
     rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
-    run in one where the system has one. `keys` gives actions other keys than their own, by their ids.
+    run in one where the system has one; `network`: what becomes of hosts that they want to reach. `keys`
+    gives actions other keys than their own, by their ids.
     `theme` "" is what the terminal can show; `plain`: no screen, but a conversation line by line.
     `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
     `titles`: which models are asked for a session's title. `tips`: the screen teaches a thing or two.
@@ -46,6 +47,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     api_key_env: str = ""
     mode: Mode = "ask"
     sandbox: bool = True
+    network: Network = "ask"
     max_steps: int = 100
     retry_attempts: int = 4
     stall_seconds: float = 180.0
@@ -81,7 +83,10 @@ def load_settings(
     """
     file = settings_file(environ)
     settings = settings_of_file(read_settings(file), file)
-    settings = _updated(join(settings), flags, lambda _: "the command line")
+    given = {name: value for name, value in flags.items() if name != "allow_net"}
+    settings = _updated(join(settings), given, lambda _: "the command line")
+    hosts = tuple(f"net({host})" for host in flags.get("allow_net", ()))
+    settings = replace(settings, permissions_allow=(*settings.permissions_allow, *hosts))
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
@@ -181,6 +186,7 @@ def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "api": get_args(Api),
     "mode": get_args(Mode),
+    "network": get_args(Network),
     "memory_policy": get_args(PolicyName),
     "glyphs": ("", "unicode", "ascii"),
     "notify": get_args(Notify),

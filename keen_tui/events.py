@@ -127,6 +127,16 @@ class ApprovalAnswered(Struct, frozen=True, kw_only=True):
     saved: tuple[str, ...] = ()
 
 
+class HostContacted(Struct, frozen=True, kw_only=True):
+    """The command of a call reached a host on the network, or was refused it: `problem` says why, "" when it
+    was reached. `host` has its port where that is not 80 or 443."""
+
+    turn: int
+    id: str
+    host: str
+    problem: str = ""
+
+
 class AnswerChoice(Struct, frozen=True, kw_only=True):
     """An answer to choose, and what it leads to. With `wants_words` it is given in words."""
 
@@ -411,6 +421,7 @@ TurnEvent = (
     | ToolFinished
     | ApprovalRequested
     | ApprovalAnswered
+    | HostContacted
     | QuestionAsked
     | QuestionAnswered
     | Usage

@@ -163,6 +163,13 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         help="run commands without the sandbox; auto needs this where there is none",
     )
     work.add_argument(
+        "--allow-net",
+        action="append",
+        metavar="HOST",
+        help="let sandboxed commands reach this host: example.org, *.example.org, example.org:8443 (can be "
+        "repeated)",
+    )
+    work.add_argument(
         "--memory",
         choices=get_args(PolicyName),
         dest="memory_policy",
@@ -204,6 +211,7 @@ _SETTING_FLAGS = (
     "api_key_env",
     "mode",
     "sandbox",
+    "allow_net",
     "max_steps",
     "memory_policy",
     "plain",
@@ -257,6 +265,20 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
         if flag in given and not given.keys() & set(owners):
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
+    _require_hosts(given.get("allow_net", ()))
     for flag in ("pace", "speed"):
         if not 0 <= given.get(flag, 1.0) < math.inf:
             raise ConfigError(f"--{flag} must be a number from 0 up.")
+
+
+def _require_hosts(written: Sequence[str]) -> None:
+    """Raises ConfigError for what names no host."""
+    if not written:
+        return
+    from keen_tui.tools.network.hosts import host_pattern  # noqa: PLC0415 - only where one is named
+
+    for text in written:
+        try:
+            host_pattern(text)
+        except ValueError as error:
+            raise ConfigError(f"--allow-net {text}: {error}.") from error

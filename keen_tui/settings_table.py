@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
-from keen_tui.choices import Api, Mode, Notify, PolicyName, Titles
+from keen_tui.choices import Api, Mode, Network, Notify, PolicyName, Titles
 from keen_tui.config import Settings, name_in_file
 
 Effect = Literal["at once", "from the next start on"]
@@ -36,7 +36,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "stall_seconds",
         "retry_attempts",
     ),
-    "Work": ("mode", "sandbox", "max_steps", "compact_at", "titles"),
+    "Work": ("mode", "sandbox", "network", "max_steps", "compact_at", "titles"),
     "Screen": ("plain", "theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
@@ -66,6 +66,11 @@ ABOUT: Final[Mapping[str, About]] = {
         effect="at once",
     ),
     "sandbox": About(meaning="Commands run in a sandbox, where the system has one."),
+    "network": About(
+        meaning="Hosts that sandboxed commands want to reach and no rule is about. ask: you are asked while "
+        "the command waits. off: no network at all. on: all public hosts.",
+        choices=get_args(Network),
+    ),
     "max_steps": About(meaning="Model calls that a turn may make."),
     "compact_at": About(
         meaning="At this percentage of the context window the conversation is summarised; above 100 never."

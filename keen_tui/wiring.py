@@ -24,6 +24,7 @@ from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.file_names import FileNames
+from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
 from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
@@ -59,7 +60,14 @@ def build_session(
     return Session(
         workspace=workspace,
         provider=provider,
-        toolbox=build_toolbox(workspace, keeper, rules=rules, sandbox=sandbox, key_variables=key_variables),
+        toolbox=build_toolbox(
+            workspace,
+            keeper,
+            rules=rules,
+            sandbox=sandbox,
+            network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
+            key_variables=key_variables,
+        ),
         mode=settings.mode,
         attended=attended,
         max_steps=settings.max_steps,
@@ -69,6 +77,7 @@ def build_session(
         compact_at=settings.compact_at,
         rules=rules,
         allowances=allowances,
+        network=settings.network,
         instruct=instruct,
     )
 

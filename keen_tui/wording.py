@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from keen_tui.errors import PROGRAM_ENDED, EndReason
-from keen_tui.events import TurnError, TurnIncomplete
+from keen_tui.events import HostContacted, TurnError, TurnIncomplete
 from keen_tui.measures import duration, size
 from keen_tui.messages import Image
 from keen_tui.plain import clean
@@ -48,6 +48,12 @@ OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
 def image_line(image: Image) -> str:
     """What is said of an image: `image docs/shot.png, 840 × 525, 112 kB`."""
     return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
+
+
+def contact_line(event: HostContacted) -> str:
+    """What is said of a host that a command wanted: `reached python.example`, `not reached: python.example (why)`."""
+    host = clean(event.host)
+    return f"not reached: {host} ({clean(event.problem)})" if event.problem else f"reached {host}"
 
 
 def why_ended(end: TurnIncomplete | TurnError) -> str:

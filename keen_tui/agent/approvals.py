@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
 
 from msgspec import Struct
 
-from keen_tui.choices import Mode, Scope
+from keen_tui.agent.host_approvals import NET, HostApprovals
+from keen_tui.agent.reply import Reply
+from keen_tui.choices import Mode, Network, Scope
 from keen_tui.errors import ConfigError, SessionRefused
 from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
 from keen_tui.messages import ToolCall
@@ -33,13 +34,6 @@ class Answer(Struct, frozen=True, kw_only=True):
     refusal: str = ""
 
 
-class _Reply(Struct, frozen=True, kw_only=True):
-    allowed: bool
-    scope: Scope
-    message: str
-    by: Literal["user", "headless"]
-
-
 class Approvals:
     """Asks, waits for the answer, and remembers what was allowed for the session.
 
@@ -48,7 +42,10 @@ class Approvals:
         attended: whether somebody is there to answer; otherwise what would ask is denied.
         waiting: entered while a person is asked.
         rules: what the user's settings allow, ask about and deny.
-        allowances: commands that are allowed for good; None: none are, and none can be.
+        allowances: commands and hosts that are allowed for good; None: none are, and none can be.
+        network: what becomes of hosts that no rule is about.
+
+    `hosts` decides about the hosts that commands reach.
     """
 
     def __init__(
@@ -60,6 +57,7 @@ class Approvals:
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
+        network: Network = "ask",
     ) -> None:
         self.mode: Mode = mode
         self._publish = publish
@@ -69,7 +67,17 @@ class Approvals:
         self._allowances = allowances
         self._granted: set[Grant] = set()
         self._told_of_plan = 0
-        self._open: dict[str, asyncio.Future[_Reply]] = {}
+        self._open: dict[str, asyncio.Future[Reply]] = {}
+        self.hosts = HostApprovals(
+            self._ask,
+            self._remember,
+            publish,
+            mode=lambda: self.mode,
+            granted=self._granted,
+            rules=rules,
+            allowances=allowances,
+            network=network,
+        )
 
     def change_mode(self, mode: Mode) -> None:
         """Judge by another mode from the next call on."""
@@ -95,7 +103,7 @@ class Approvals:
             return Answer(allowed=False, refusal=verdict.refusal)
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
-            await self._remember(turn, reply.scope, verdict)
+            await self._remember(turn, reply, verdict)
             return Answer(allowed=True, by_person=True)
         return Answer(allowed=False, refusal=_refusal(reply))
 
@@ -121,13 +129,13 @@ class Approvals:
         saved = self._allowances.commands if self._allowances else ()
         return Allowed(rules=self._rules, granted=self._granted, saved=saved)
 
-    async def _remember(self, turn: int, scope: Scope, verdict: Verdict) -> None:
+    async def _remember(self, turn: int, reply: Reply, verdict: Verdict) -> None:
         """Keep what a yes allows beyond this call."""
-        if scope == "session" and verdict.grant and verdict.grant_key:
+        if reply.scope == "session" and verdict.grant and verdict.grant_key:
             self._granted.add(verdict.grant_key)
-        if scope == "workspace" and verdict.saves and self._allowances:
+        if reply.scope == "workspace" and verdict.for_good and self._allowances:
             try:
-                await asyncio.to_thread(self._allowances.add, verdict.saves)
+                await asyncio.to_thread(self._allowances.add, verdict.for_good)
             except ConfigError as error:
                 self._publish(Notice(turn=turn, text=str(error)))
 
@@ -140,12 +148,12 @@ class Approvals:
         waiting = self._open.get(call_id)
         if waiting is None or waiting.done():
             raise SessionRefused("That question is no longer open.")
-        waiting.set_result(_Reply(allowed=allow, scope=scope, message=message.strip(), by="user"))
+        waiting.set_result(Reply(allowed=allow, scope=scope, message=message.strip(), by="user"))
 
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""
-        saved = self._allowances.commands if self._allowances else ()
+        saved = self._allowances.all if self._allowances else ()
         return Permitted(
             rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),
             session=tuple(map(_in_words, sorted(self._granted))),
@@ -153,13 +161,13 @@ class Approvals:
         )
 
     async def take_back(self, command: str) -> None:
-        """Ask again about a command that was allowed for good.
+        """Ask again about a command, or a host as `net(HOST)`, that was allowed for good.
 
         Raises:
             SessionRefused: it is not allowed.
             ConfigError: that can't be kept; it holds until the program ends.
         """
-        saved = self._allowances.commands if self._allowances else ()
+        saved = self._allowances.all if self._allowances else ()
         pattern = next((each for each in saved if str(each) == command), None)
         if pattern is None or self._allowances is None:
             raise SessionRefused(f"{command} is not allowed for good here.")
@@ -172,10 +180,10 @@ class Approvals:
 
     async def _ask(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
-    ) -> _Reply:
-        waiting: asyncio.Future[_Reply] = asyncio.get_running_loop().create_future()
+    ) -> Reply:
+        waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = waiting
-        saves = tuple(map(str, verdict.saves)) if self._allowances else ()
+        saves = tuple(map(str, verdict.for_good)) if self._allowances else ()
         self._publish(
             ApprovalRequested(
                 turn=turn,
@@ -192,7 +200,8 @@ class Approvals:
             )
         )
         if not self._attended:
-            waiting.set_result(_nobody_there(prepared.access))
+            message = verdict.nobody or _nobody_there(prepared.access)
+            waiting.set_result(Reply(allowed=False, scope="once", message=message, by="headless"))
         try:
             with self._waiting():
                 reply = await waiting
@@ -223,18 +232,19 @@ def _in_words(grant: Grant) -> str:
     kind, subject = grant
     if kind == "command":
         return subject
+    if kind == NET:
+        return f"net({subject})"
     if kind == "unheld":
         return "all commands, without a sandbox"
     return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
 
 
-def _nobody_there(access: Access) -> _Reply:
+def _nobody_there(access: Access) -> str:
     flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
-    message = f"nobody is there to be asked; {flag} allows it"
-    return _Reply(allowed=False, scope="once", message=message, by="headless")
+    return f"nobody is there to be asked; {flag} allows it"
 
 
-def _refusal(reply: _Reply) -> str:
+def _refusal(reply: Reply) -> str:
     if reply.by == "headless":
         return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
     if reply.message:

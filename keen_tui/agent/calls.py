@@ -106,6 +106,7 @@ class _RunningCall:
                 text=answer.refusal, summary="denied", is_error=True, denied=True, ran=False
             )
             return
+        await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         await self._execute(prepared.after_yes if answer.by_person and prepared.after_yes else prepared.run)
         if note := self._agent.approvals.plan_note(self._turn):
             self.result = replace(self.result, text=f"{self.result.text}{note}")

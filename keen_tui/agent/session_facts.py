@@ -19,7 +19,7 @@ from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.waiting import Waiting
 from keen_tui.agent.work_clock import WorkClock
 from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, PolicyName
+from keen_tui.choices import Mode, Network, PolicyName
 from keen_tui.errors import STOPPED, SessionRefused
 from keen_tui.events import Event, Notice, Usage
 from keen_tui.memory.conversation import Conversation, Past
@@ -42,6 +42,7 @@ class SessionFacts:
         info: what is known of the model: its context window and its price.
         policy: how much of a finished turn later turns get.
         compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
+        network: what becomes of hosts that commands want to reach and no rule is about.
         instruct: reads the instructions for the system prompt, in a thread; None: there are none.
     """
 
@@ -62,6 +63,7 @@ class SessionFacts:
         compact_at: int = 85,
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
+        network: Network = "ask",
         instruct: Callable[[], Instructions] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -76,6 +78,7 @@ class SessionFacts:
             waiting=work_clock.standing,
             rules=rules,
             allowances=allowances,
+            network=network,
         )
         self._questions = Questions(self._publish, attended=attended, waiting=work_clock.standing)
         self._waiting = Waiting(self._publish)

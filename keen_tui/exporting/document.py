@@ -9,6 +9,7 @@ from msgspec import Struct
 from keen_tui.events import (
     Compacted,
     EndEvent,
+    HostContacted,
     ImagesAttached,
     ModelChanged,
     Notice,
@@ -74,6 +75,7 @@ Item = (
     | Notice
     | Steered
     | ImagesAttached
+    | HostContacted
     | Compacted
     | TurnUndone
     | ShellFinished

@@ -16,6 +16,7 @@ from keen_tui.events import (
     ContextMeasured,
     EndEvent,
     Event,
+    HostContacted,
     ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
@@ -108,7 +109,7 @@ class _Folding:
             case Notice():
                 if event.turn:  # others are words for the moment
                     self._turn(event.turn).items.append(event)
-            case Steered() | ImagesAttached():
+            case Steered() | ImagesAttached() | HostContacted():
                 self._turn(event.turn).items.append(event)
             case TurnDone() | TurnIncomplete() | TurnError():
                 self._end(event)

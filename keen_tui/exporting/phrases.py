@@ -9,6 +9,7 @@ from keen_tui.display import DiffDisplay
 from keen_tui.events import (
     Compacted,
     EndEvent,
+    HostContacted,
     ImagesAttached,
     ModelChanged,
     Notice,
@@ -23,7 +24,7 @@ from keen_tui.exporting.document import Call, CallState, Document
 from keen_tui.measures import counted, dollars, duration, size
 from keen_tui.messages import TurnMemory
 from keen_tui.plain import clean
-from keen_tui.wording import REASONS, TOOL_NAMES, image_line
+from keen_tui.wording import REASONS, TOOL_NAMES, contact_line, image_line
 
 CALL_GLYPHS: Final[dict[CallState, str]] = {
     "done": "✓",
@@ -119,11 +120,15 @@ def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
     ]
 
 
-def aside(event: Notice | ImagesAttached | Compacted | TurnUndone | ModelChanged | PolicyChanged) -> str:
+def aside(
+    event: Notice | HostContacted | ImagesAttached | Compacted | TurnUndone | ModelChanged | PolicyChanged,
+) -> str:
     """One sentence about what happened beside the conversation."""
     match event:
         case Notice():
             return clean(event.text)
+        case HostContacted():
+            return f"the command {contact_line(event)}"
         case ImagesAttached():
             return "; ".join(map(image_line, event.images))
         case Compacted():

@@ -8,6 +8,7 @@ from keen_tui.display import CommandDisplay
 from keen_tui.events import (
     ApprovalAnswered,
     Event,
+    HostContacted,
     Notice,
     RetryScheduled,
     SessionOpened,
@@ -17,6 +18,7 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
+from keen_tui.wording import contact_line
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
@@ -38,6 +40,8 @@ def progress_line(event: Event) -> str | None:
             return f"- denied: {event.message}"
         case Notice():
             return f"! {event.text}"
+        case HostContacted():
+            return f"{'x' if event.problem else '+'} network {contact_line(event)}"
     return None
 
 

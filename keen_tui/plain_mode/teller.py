@@ -13,6 +13,7 @@ from keen_tui.events import (
     CompactionStarted,
     ContextMeasured,
     Event,
+    HostContacted,
     ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
@@ -62,6 +63,7 @@ from keen_tui.plain_mode.sentences import (
 from keen_tui.plain_mode.streaming import LineStream, Reading
 from keen_tui.plain_mode.voice import Voice
 from keen_tui.ui.wording import MODES
+from keen_tui.wording import contact_line
 
 _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
 """Events that end no line of the reply."""
@@ -128,6 +130,8 @@ class Teller:
             case ToolOutput():
                 if event.id == self._own_call:
                     self._voice.read(self._output.take(event.text))
+            case HostContacted():
+                say(f"The command {contact_line(event)}.")
             case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
                 say("The question is no longer open.")
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():

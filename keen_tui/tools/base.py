@@ -11,6 +11,7 @@ from msgspec import Struct
 from keen_tui.display import Display
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.asking import Asked
+from keen_tui.tools.network.gate import HostGate
 
 OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
@@ -85,7 +86,8 @@ class Outside(Struct, frozen=True, kw_only=True):
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
-    there for a call that runs in a sandbox, `asks` for one that is no more than a question to the person:
+    there for a call that runs in a sandbox, `network` where a person or a rule may let it reach hosts from
+    there, `asks` for one that is no more than a question to the person:
     it is not run.
 
     `after_yes` does it once a person said yes to this call, where that is more than `run` does.
@@ -100,6 +102,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     after_yes: Run | None = None
     outside: Outside | None = None
     asks: Asked | None = None
+    network: HostGate | None = None
 
 
 async def not_run(_: OutputSink) -> ToolResult:

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from keen_tui.display import CommandDisplay, PartDisplay
@@ -23,12 +24,15 @@ from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
+from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
 from keen_tui.tools.process import run_command
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.shell.shown_parts import shown_parts
+from keen_tui.tools.time_limit import TimeLimit
 from keen_tui.tools.workspace import Workspace
 
 _HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
@@ -48,8 +52,9 @@ class Bash:
             "Standard input is empty and there is no terminal: use options that never ask. Processes left "
             "in the background are killed when the command ends. Where there is a sandbox, commands run in "
             "it: they write only to the workspace, except to .git and .keen, to a home folder of their own "
-            "and to $TMPDIR (/tmp where that is not set), and have no network. What they leave in that home "
-            "and there is kept for later commands until the program ends. What has to go beyond that is "
+            "and to $TMPDIR (/tmp where that is not set). They have no network, or reach it through a proxy "
+            "(see HTTP_PROXY) that asks the user about each new host. What they leave in that home and tmp "
+            "is kept for later commands until the program ends. What has to go beyond that is "
             "offered to the user once more outside the sandbox when it has failed inside. Output is stdout "
             "and stderr in order; of long output the beginning and the end come back, with the name of a "
             "file that holds all of it. "
@@ -69,12 +74,18 @@ class Bash:
     )
 
     def __init__(
-        self, workspace: Workspace, sandbox: SandboxFinder, keys: Callable[[], Iterable[str]] = tuple
+        self,
+        workspace: Workspace,
+        sandbox: SandboxFinder,
+        keys: Callable[[], Iterable[str]] = tuple,
+        network: CommandNetwork = NO_NETWORK,
     ) -> None:
-        """`keys` gives the API keys that are taken out of the output. It may read files."""
+        """`keys` gives the API keys that are taken out of the output. It may read files. `network` is what
+        sandboxed commands may have of the network."""
         self._workspace = workspace
         self._sandbox = sandbox
         self._keys = keys
+        self._network = network
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     def target(self, arguments: Mapping[str, Any]) -> str:
@@ -91,20 +102,29 @@ class Bash:
         found = await self._sandbox.found()
         sandbox = found.sandbox
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
+        limit = TimeLimit(timeout)
+        gate = None
+        if sandbox and not access.reads_only:
+            gate = await asyncio.to_thread(
+                self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
+            )
+
+        def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
+            within = limit if held_by else TimeLimit(timeout)
+            run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within)
+            return lambda on_output: self._run(command, run, on_output)
 
         # What only reads is not led by what earlier commands left in their home, such as settings of git.
         terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
-
-        def running(held_by: Sandbox | None, terms: Terms = ORDINARY) -> Run:
-            return lambda on_output: self._run(command, timeout, on_output, held_by, terms)
-
+        outside = Outside(reason=partial(_stopped_by, sandbox, gate), run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets)
         return PreparedCall(
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
-            run=running(sandbox, terms),
-            after_yes=running(sandbox, revealing) if access.secrets else None,
-            outside=Outside(reason=partial(_stopped_by, sandbox), run=running(None)) if sandbox else None,
+            run=running(sandbox, terms, gate),
+            after_yes=running(sandbox, revealing, gate) if access.secrets else None,
+            outside=outside if sandbox else None,
+            network=gate,
         )
 
     def _looked_into(self, command: str, found: Found) -> tuple[Access, tuple[PartDisplay, ...]]:
@@ -112,9 +132,7 @@ class Bash:
         access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)
 
-    async def _run(
-        self, command: str, timeout: int, on_output: OutputSink, sandbox: Sandbox | None, terms: Terms
-    ) -> ToolResult:
+    async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
@@ -132,9 +150,9 @@ class Bash:
             pass_on(without_keys.feed(chunk))
 
         try:
-            async with self._launch(command, sandbox, terms) as launch:
+            async with self._launch(command, running) as launch:
                 hidden = launch.hidden
-                ended = await run_command(launch, folder=folder, timeout=timeout, on_output=take)
+                ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=take)
         except asyncio.CancelledError:
             kept.discard()
             raise
@@ -145,18 +163,27 @@ class Bash:
             live.close()
         where = await asyncio.to_thread(kept.close)
         output = captured.text(where).strip("\n")
-        result = command_result(command, output, ended, timeout, sandboxed=sandbox is not None)
+        result = command_result(
+            command,
+            output,
+            ended,
+            running.limit.seconds,
+            sandboxed=running.sandbox is not None,
+            refused=running.gate.refused if running.gate else (),
+        )
         said = output if ended.code else ""
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 
-    def _launch(
-        self, command: str, sandbox: Sandbox | None, terms: Terms
-    ) -> AbstractAsyncContextManager[Launch]:
+    def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
+        sandbox = running.sandbox
         if sandbox is None:
             return nullcontext(Launch(argv=argv, environ=environ))
-        return in_thread(sandbox.wrap(argv, environ, terms))
+        if running.gate:
+            return online(sandbox, argv, environ, running.terms, running.gate, self._network.internet)
+        connects = self._network.connects_in(sandbox) and running.terms.writes
+        return in_thread(sandbox.wrap(argv, environ, replace(running.terms, connects=connects)))
 
 
 def _is_git(access: Access) -> bool:
@@ -164,5 +191,17 @@ def _is_git(access: Access) -> bool:
     return all(part.words[0] == "git" for part in access.parts)
 
 
-def _stopped_by(sandbox: Sandbox, result: ToolResult) -> str:
-    return stopped_by_sandbox(sandbox.name, result.exit_code, result.text)
+class _Running(Struct, frozen=True, kw_only=True):
+    """What a command runs in and on which terms, what of the network it has there, and its time limit."""
+
+    sandbox: Sandbox | None
+    terms: Terms
+    gate: HostGate | None
+    limit: TimeLimit
+
+
+def _stopped_by(sandbox: Sandbox | None, gate: HostGate | None, result: ToolResult) -> str:
+    """What the sandbox stopped. Who has just said no to a host isn't asked to let the command out."""
+    if result.exit_code and gate and gate.refused:
+        return "" if gate.declined else f"it was refused a host: {gate.refused[0]}"
+    return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

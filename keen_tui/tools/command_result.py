@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 
 from keen_tui.display import CommandDisplay
 from keen_tui.messages import CommandFailed, ToolResult
 from keen_tui.tools.process import Ended
 
 SUMMARY_CELLS = 24
+_MOST_REFUSALS = 5
 
 
 def command_result(
-    command: str, output: str, ended: Ended, timeout: float | None = None, *, sandboxed: bool = False
+    command: str,
+    output: str,
+    ended: Ended,
+    timeout: float | None = None,
+    *,
+    sandboxed: bool = False,
+    refused: Sequence[str] = (),
 ) -> ToolResult:
-    """The result of a command. `timeout` is the limit that it had, in seconds."""
+    """The result of a command. `timeout` is the limit that it had, in seconds; `refused` are the hosts that
+    it could not reach, each with the reason."""
     return ToolResult(
-        text="\n".join((output or "(no output)", *_notes(ended, timeout))),
+        text="\n".join((output or "(no output)", *_refusals(refused), *_notes(ended, timeout))),
         summary=_summary(output, ended),
         display=CommandDisplay(command=command, output=output, exit_code=ended.code),
         facts=(CommandFailed(command=command, exit_code=ended.code),) if ended.code else (),
         exit_code=ended.code,
         sandboxed=sandboxed,
     )
+
+
+def _refusals(refused: Sequence[str]) -> list[str]:
+    """What the model is told of the network."""
+    more = len(refused) - _MOST_REFUSALS
+    shown = [f"[no network to {each}]" for each in refused[:_MOST_REFUSALS]]
+    return [*shown, f"[and {more} more hosts]"] if more > 0 else shown
 
 
 def _notes(ended: Ended, timeout: float | None) -> list[str]:

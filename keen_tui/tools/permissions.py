@@ -10,6 +10,7 @@ from msgspec import Struct
 from keen_tui.choices import Mode
 from keen_tui.plain import clean
 from keen_tui.tools.base import Access
+from keen_tui.tools.network.hosts import HostPattern
 from keen_tui.tools.rules import NO_RULES, Rule, Rules
 from keen_tui.tools.sensitive import holds_secrets, is_of_system, runs_code_later
 from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
@@ -26,9 +27,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """What to do with a call; the texts are for the question, or for the model (`refusal`).
 
     `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
-    allowed before, nothing is asked. `saves` are the commands
-    that can be allowed for good in this workspace. Where it `is_risky` neither is offered, and no answer may
-    be chosen for the person.
+    allowed before, nothing is asked. `saves` are the commands, and `hosts` the hosts, that can be allowed for
+    good in this workspace. Where it `is_risky` neither is offered, and no answer may be chosen for the
+    person.
+    `nobody` is the answer where nobody is there, "" for the usual one.
     """
 
     decision: Literal["allow", "ask", "refuse"]
@@ -37,8 +39,15 @@ class Verdict(Struct, frozen=True, kw_only=True):
     grant: str | None = None
     grant_key: Grant | None = None
     saves: tuple[CommandPattern, ...] = ()
+    hosts: tuple[HostPattern, ...] = ()
+    nobody: str = ""
     refusal: str = ""
     is_risky: bool = False
+
+    @property
+    def for_good(self) -> tuple[CommandPattern | HostPattern, ...]:
+        """All that can be allowed for good."""
+        return (*self.saves, *self.hosts)
 
 
 ALLOW = Verdict(decision="allow")

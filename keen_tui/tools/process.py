@@ -18,6 +18,7 @@ from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, signal_others
 from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.sandbox.base import Launch, in_thread
+from keen_tui.tools.time_limit import TimeLimit
 
 DRAIN_SECONDS = 0.2
 """How long output is still read after the shell has ended, when something else holds the pipe."""
@@ -45,7 +46,7 @@ async def run_command(
     launch: Launch,
     *,
     folder: Path,
-    timeout: float | None,
+    timeout: float | TimeLimit | None,
     on_output: Callable[[bytes], None],
 ) -> Ended:
     """Run it to its end; stdout and stderr come to `on_output` in order of arrival, in a
@@ -67,7 +68,8 @@ async def run_command(
             os.close(writable)
         try:
             watched.started(process.pid)
-            timed_out = not await _ended_within(process, timeout)
+            limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
+            timed_out = not await _ended_within(process, limit)
             if timed_out:
                 await _terminate(process, wrapped=launch.wrapped)
             left_running = await _end_rest(process.pid, mark)
@@ -110,9 +112,9 @@ async def _spawned(
     )
 
 
-async def _ended_within(process: _Process, seconds: float | None) -> bool:
+async def _ended_within(process: _Process, limit: TimeLimit) -> bool:
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.within():
             await process.wait()
     except TimeoutError:
         return False
@@ -125,7 +127,7 @@ async def _terminate(process: _Process, *, wrapped: bool) -> None:
         await asyncio.to_thread(signal_others, process.pid, signal.SIGTERM)
     else:
         _signal(process.pid, signal.SIGTERM)
-    if not await _ended_within(process, TERM_GRACE):
+    if not await _ended_within(process, TimeLimit(TERM_GRACE)):
         _signal(process.pid, signal.SIGKILL)
         await process.wait()
 

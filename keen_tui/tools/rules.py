@@ -1,6 +1,7 @@
 """Rules of the user: what is allowed, asked about or denied, whatever the mode says. Pure.
 
-`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `bash`. Deny beats ask, ask beats allow.
+`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `bash`. Deny
+beats ask, ask beats allow.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from msgspec import Struct
 from keen_tui.errors import ConfigError, ToolFailure
 from keen_tui.tools.base import Access
 from keen_tui.tools.globs import Glob
+from keen_tui.tools.network.hosts import EVERY_HOST, Host, HostPattern, host_pattern
 from keen_tui.tools.shell.patterns import CommandPattern, written
 
 Ruling: TypeAlias = Literal["allow", "ask", "deny"]
 
-_KINDS: Final = {"bash": "command", "read": "read", "edit": "write"}
+_KINDS: Final = {"bash": "command", "read": "read", "edit": "write", "net": "net"}
 _RULE: Final = re.compile(r"(?P<kind>\w+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """What is ruled of the calls of one `kind` (as of `Access`) that fit; `text` is as the user wrote it."""
+    """What is ruled of the calls of one `kind` (as of `Access`) that fit, or of hosts (`net`); `text` is as
+    the user wrote it."""
 
     ruling: Ruling
     kind: str
@@ -32,6 +35,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     commands: CommandPattern | None = None
     paths: Glob | None = None
     from_root: bool = False
+    hosts: HostPattern | None = None
 
     @property
     def is_of_all(self) -> bool:
@@ -81,6 +85,21 @@ class Rules:
         """The commands that rules allow."""
         return tuple(rule.commands for rule in self._rules if rule.ruling == "allow" and rule.commands)
 
+    def about_host(self, ruling: Ruling, host: Host) -> Rule | None:
+        """The first rule that asks about or denies a host."""
+        rules = (rule for rule in self._rules if rule.ruling == ruling and rule.hosts)
+        return next((rule for rule in rules if rule.hosts and rule.hosts.is_about(host)), None)
+
+    def allow_host(self, host: Host) -> bool:
+        """Whether a rule allows to reach the host."""
+        return any(rule.ruling == "allow" and rule.hosts and rule.hosts.fits(host) for rule in self._rules)
+
+    def allow_all_hosts(self) -> bool:
+        """Whether every host may be reached: a rule allows all, and none asks about any or denies any."""
+        about_hosts = [rule for rule in self._rules if rule.hosts]
+        is_open = any(rule.ruling == "allow" and rule.hosts == EVERY_HOST for rule in about_hosts)
+        return is_open and all(rule.ruling == "allow" for rule in about_hosts)
+
     def withhold(self, subject: str, path: str, *, inside: bool) -> bool:
         """Whether a file is asked about or denied, so that a search or a command passes over it."""
         access = Access(kind="read", subject=subject, path=path, inside=inside)
@@ -101,10 +120,13 @@ def _rule(ruling: Ruling, text: str, where: str) -> Rule:
     kind = _KINDS.get(found["kind"]) if found else None
     if not found or not kind:
         raise ConfigError(
-            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**) or read(.env*)."
+            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**), read(.env*) or "
+            "net(example.org)."
         )
     pattern = (found["pattern"] or "").strip()
     try:
+        if kind == "net":
+            return Rule(ruling=ruling, kind=kind, text=text, hosts=host_pattern(pattern or EVERY_HOST.name))
         if kind == "command" or not pattern:
             return Rule(ruling=ruling, kind=kind, text=text, commands=written(pattern) if pattern else None)
         home = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern

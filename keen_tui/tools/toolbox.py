@@ -23,6 +23,7 @@ from keen_tui.tools.edit_file import EditFile
 from keen_tui.tools.environment import api_keys
 from keen_tui.tools.glob_files import GlobFiles
 from keen_tui.tools.grep_files import GrepFiles
+from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.own_command import OwnCommands
 from keen_tui.tools.propose_plan import ProposePlan
 from keen_tui.tools.read_file import ReadFile
@@ -113,6 +114,7 @@ def build_toolbox(
     *,
     rules: Rules = NO_RULES,
     sandbox: SandboxFinder | None = None,
+    network: CommandNetwork = NO_NETWORK,
     rg: str | None = None,
     use_rg: bool = True,
     key_variables: Callable[[], Iterable[str]] = tuple,
@@ -123,6 +125,7 @@ def build_toolbox(
         keeper: keeps what files held before they were changed.
         rules: what the user allows, wants to be asked about, or denies.
         sandbox: finds what commands run in; None: they run as the user does.
+        network: what sandboxed commands may have of the network.
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
         key_variables: names the variables that hold API keys, beside those that are called so.
@@ -142,7 +145,7 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox, keys),
+            Bash(workspace, sandbox, keys, network),
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),

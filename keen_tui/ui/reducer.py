@@ -17,6 +17,7 @@ from keen_tui.events import (
     CompactionStarted,
     ContextMeasured,
     Event,
+    HostContacted,
     ImagesAttached,
     MemoryEdited,
     MessageTakenBack,
@@ -129,6 +130,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, approval=event, live=live, phase="asking")
         case ApprovalAnswered():
             return replace(_answered(state, event.id, now), approval=None)
+        case HostContacted():
+            return _contacted(state, event)
         case QuestionAsked():
             live = _with_status(state.live, event.id, "asks")
             return replace(state, asked=event, live=live, phase="asking")
@@ -264,6 +267,15 @@ def _tool_output(state: UiState, event: ToolOutput) -> UiState:
         return block
 
     return replace(state, live=tuple(grown(block) for block in state.live))
+
+
+def _contacted(state: UiState, event: HostContacted) -> UiState:
+    def told(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            return replace(block, contacts=(*block.contacts, event))
+        return block
+
+    return replace(state, live=tuple(told(block) for block in state.live))
 
 
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:

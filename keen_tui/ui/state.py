@@ -20,6 +20,7 @@ from keen_tui.events import (
     CompactionFailed,
     CompactionStarted,
     EndEvent,
+    HostContacted,
     ModelChanged,
     QuestionAsked,
     RetryScheduled,
@@ -71,7 +72,8 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
     """A tool call. `tail` is its newest live output; `result` is there once it finished,
     without the text for the model where it has a display.
 
-    `started_at` is on the clock of `apply`, `seconds` the time it took.
+    `started_at` is on the clock of `apply`, `seconds` the time it took. `contacts` are the hosts that its
+    command reached or was refused.
     """
 
     turn: int
@@ -85,6 +87,7 @@ class ToolBlock(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     result: ToolResult | None = None
     seconds: float = 0.0
+    contacts: tuple[HostContacted, ...] = ()
 
 
 class RetryBlock(Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ class StopsEverything:
     """A sandbox in which every command fails with these words."""
 
     name = "bubblewrap"
+    has_own_network = False
 
     def __init__(self, words: str = "touch: Read-only file system", code: int = 3) -> None:
         self._script = f"echo '{words}'; exit {code}"

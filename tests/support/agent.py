@@ -23,6 +23,8 @@ from keen_tui.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
 from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
+from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.wire import assert_valid
@@ -207,6 +209,8 @@ async def at_work(
     allowances: Allowances | None = None,
     api: Api = "openai-chat",
     sandbox: SandboxFinder | None = None,
+    network: CommandNetwork = NO_NETWORK,
+    rules: Rules = NO_RULES,
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -214,7 +218,7 @@ async def at_work(
         session = Session(
             workspace=workspace,
             provider=provider,
-            toolbox=build_toolbox(workspace, sandbox=sandbox),
+            toolbox=build_toolbox(workspace, sandbox=sandbox, network=network, rules=rules),
             mode=mode,
             attended=attended,
             max_steps=max_steps,
@@ -224,6 +228,8 @@ async def at_work(
             info=info,
             compact_at=compact_at,
             allowances=allowances,
+            network=network.setting,
+            rules=rules,
         )
         log = EventLog(session.bus.subscribe())
         try:

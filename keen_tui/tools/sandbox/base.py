@@ -38,11 +38,17 @@ class Terms(Struct, frozen=True, kw_only=True):
     Without `writes` all of the workspace is read-only, and its home and tmp are thrown away after it; else
     they last as long as the program. Secrets of the workspace are hidden, but those in `reveals`, files and
     folders as whole paths, and unless it `hides_tracked` files that are as git has them.
+
+    `listener_to` is the descriptor of a socket over which the command's own network hands out the socket
+    that its proxy listens on; None: there is no proxy. With `connects` it may connect to everything, in a
+    sandbox without a network of its own.
     """
 
     writes: bool = True
     reveals: tuple[Path, ...] = ()
     hides_tracked: bool = False
+    listener_to: int | None = None
+    connects: bool = False
 
 
 ORDINARY: Final = Terms()
@@ -53,6 +59,8 @@ class Sandbox(Protocol):
 
     name: str
     """In a word, for a person."""
+    has_own_network: bool
+    """Whether commands have a network of their own, which leads nowhere: they can be given a proxy there."""
 
     def wrap(
         self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY

@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+from keen_tui.tools.network.handover import python_folders, starter
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
 from keen_tui.tools.sandbox.policy import Policy
@@ -21,6 +22,7 @@ class Bubblewrap:
     """Runs commands with `program`, the path of bwrap."""
 
     name = "bubblewrap"
+    has_own_network = True
 
     def __init__(self, program: str, policy: Policy) -> None:
         self._program = program
@@ -57,10 +59,11 @@ class Bubblewrap:
                     *_emptied(secrets, empty),
                     *("--remount-ro", "/"),
                     *("--seccomp", str(descriptor), "--"),
+                    *(starter(terms.listener_to) if terms.listener_to is not None else ()),
                     *argv,
                 ),
                 environ=confined_environment(environ) | {"HOME": str(self._policy.home)},
-                descriptors=(descriptor,),
+                descriptors=tuple(each for each in (descriptor, terms.listener_to) if each is not None),
                 wrapped=True,
                 hidden=secrets,
             )
@@ -76,7 +79,9 @@ def arguments(
     """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
     earlier ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
     workspace = str(policy.workspace)
-    mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy), *_hidden(policy, inside=False)]
+    mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy)]
+    mounts += _of_starter(policy) if terms.listener_to is not None else ()
+    mounts += _hidden(policy, inside=False)
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
     mounts += _protected(policy, missing, secrets) if terms.writes else ()
     mounts += _hidden(policy, inside=True)
@@ -132,6 +137,14 @@ def _readable(policy: Policy) -> Iterator[str]:
         if path.parent == Path("/") and path.is_symlink():  # /bin leads to usr/bin
             yield from ("--symlink", str(path.readlink()), str(path))
         else:
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _of_starter(policy: Policy) -> Iterator[str]:
+    """The interpreter that opens the listener, where it is seen nowhere else."""
+    seen = {policy.workspace, *policy.readable}
+    for path in python_folders():
+        if not seen.intersection((path, *path.parents)):
             yield from ("--ro-bind", str(path), str(path))
 
 

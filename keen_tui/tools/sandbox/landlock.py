@@ -20,7 +20,7 @@ from pathlib import Path
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
-from keen_tui.tools.sandbox.seccomp import filter_for
+from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 from keen_tui.tools.sandbox.secret_files import SecretFiles
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -63,10 +63,13 @@ class Landlock:
     """Runs commands that the kernel itself holds to the policy."""
 
     name = "landlock"
+    has_own_network = False
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._filter = filter_for(os.uname().machine)
+        machine = os.uname().machine
+        self._filter = filter_for(machine)
+        self._connecting_filter = filter_for(machine, families=(AF_INET, AF_INET6))
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
 
@@ -83,7 +86,12 @@ class Landlock:
             yield Launch(
                 argv=argv,
                 environ=self._environ(environ, folders),
-                confine=partial(confine, self._grants(folders, terms, secrets), self._filter),
+                confine=partial(
+                    confine,
+                    self._grants(folders, terms, secrets),
+                    self._connecting_filter if terms.connects else self._filter,
+                    connects=terms.connects,
+                ),
                 hidden=secrets,
             )
 
@@ -91,7 +99,8 @@ class Landlock:
         own = ((folders.home, _MAKES), (folders.temporary, _MAKES))
         hidden = {*_hidden_in(self._policy), *secrets}
         writable = _written_in(self._policy, hidden) if terms.writes else ()
-        return [*own, *self._outside, *_readable(self._policy.workspace, hidden), *writable]
+        names = [(Path(os.path.realpath("/etc/resolv.conf")), _READ)] if terms.connects else []
+        return [*own, *names, *self._outside, *_readable(self._policy.workspace, hidden), *writable]
 
     @cached_property
     def _outside(self) -> tuple[Grant, ...]:
@@ -112,13 +121,14 @@ def landlock_version() -> int:
     return max(_call(_CREATE_RULESET, None, 0, _VERSION_ASKED), 0)
 
 
-def confine(grants: Iterable[Grant], filter_program: bytes) -> None:
-    """Allow the calling thread what is granted, and nothing else, for good.
+def confine(grants: Iterable[Grant], filter_program: bytes, *, connects: bool = False) -> None:
+    """Allow the calling thread what is granted, and nothing else, for good. With `connects` it may use TCP
+    as it likes.
 
     Raises:
         OSError: the kernel refuses: nothing must be run then.
     """
-    rules = _ruleset()
+    rules = _ruleset(connects=connects)
     try:
         for path, rights in grants:
             _grant(rules, path, rights)
@@ -182,12 +192,12 @@ def _everything() -> int:
     return (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(landlock_version(), 16)) - 1
 
 
-def _ruleset() -> int:
-    """A set of rules that forbids everything this kernel can forbid; gives its descriptor."""
+def _ruleset(*, connects: bool) -> int:
+    """A set of rules that forbids everything this kernel can forbid, but no connections where there may be
+    some; gives its descriptor."""
     version = landlock_version()
-    attributes = struct.pack(
-        "QQQ", _everything(), _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0
-    )
+    network = _NETWORK if version >= 4 and not connects else 0
+    attributes = struct.pack("QQQ", _everything(), network, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     return _checked(_call(_CREATE_RULESET, attributes, size, 0))
 

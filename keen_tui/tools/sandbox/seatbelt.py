@@ -44,6 +44,7 @@ class Seatbelt:
     """Runs commands with sandbox-exec."""
 
     name = "seatbelt"
+    has_own_network = False
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy

@@ -1,4 +1,4 @@
-"""Whether a command failed because of its sandbox, told from its exit code and its last words.
+"""Whether a command failed because of its sandbox, told from its exit code, its last words and its own.
 
 Rather not than wrongly: what is said here leads to a question.
 """
@@ -6,9 +6,14 @@ Rather not than wrongly: what is said here leads to a question.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Final
+
+from keen_tui.display import CommandDisplay
+from keen_tui.messages import ToolResult
+from keen_tui.tools.network.wanted import in_words, install_in
+from keen_tui.tools.shell.mentions import mentioned_commands
 
 _TIMED_OUT: Final = 124
 _LAST_WORDS: Final = 4_000
@@ -21,7 +26,10 @@ _NETWORK: Final = (
     r"could not connect to|cannot connect to the docker daemon|dial (tcp|udp|unix)|lookup .*: no such host|"
     r"failed to lookup address|socket: operation not permitted"
 )
-_READ_ONLY: Final = r"read-only file system|\bEROFS\b"
+_READ_ONLY: Final = (
+    r"read-only file system|\bEROFS\b|attempt to write a readonly database|unable to open database file|"
+    r"index\.lock': operation not permitted"
+)
 _NOT_SEEN: Final = r"^fatal: not a git repository"
 """The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
@@ -31,16 +39,29 @@ _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
 """What is denied with a warning is not what a command failed of: pytest warns of a cache it can't write."""
 
+_WANTS_NETWORK: Final = "its output suggests that it needs the network, which the sandbox blocks"
+_CURL_ENDS: Final = frozenset([5, 6, 7, 56])
+"""curl has no proxy's address, no host's address, no connection, or a proxy that says no."""
+_WGET_ENDS: Final = frozenset([4])
+_GIT_WRITES: Final = frozenset(["stash", "commit", "add", "tag", "switch", "checkout", "merge", "rebase"])
 
-def stopped_by_sandbox(sandbox: str, exit_code: int | None, output: str) -> str:
+
+def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
     """What the sandbox of that name most likely stopped, in a sentence without its stop; "" for nothing."""
-    if exit_code in (None, 0, _TIMED_OUT):
+    code, said = result.exit_code, result.text[-_LAST_WORDS:]
+    if not code:
         return ""
-    said = output[-_LAST_WORDS:]
+    if code == _TIMED_OUT:
+        return _hung(_commands_of(result))
+    return _said(sandbox, said) or _silent(_commands_of(result), code, result)
+
+
+def _said(sandbox: str, said: str) -> str:
+    """What its last words tell."""
     if _says(said, _HIDDEN):
         return "it may need a file that commands can't read, because it may hold keys or passwords"
     if _says(said, _NETWORK):
-        return "its output suggests that it needs the network, which the sandbox blocks"
+        return _WANTS_NETWORK
     if _says(said, _READ_ONLY):
         return "its output suggests that it writes where the sandbox is read-only"
     if sandbox == "landlock" and _says(re.sub(_WARNING, "", said), _DENIED):
@@ -59,6 +80,30 @@ def named_among(files: Iterable[str], *texts: str) -> str:
         if any(re.search(name, text) for text in texts):
             return file
     return ""
+
+
+def _hung(commands: Sequence[Sequence[str]]) -> str:
+    """An install that runs into its time limit has most likely tried to reach its registry all the time."""
+    install = install_in(commands)
+    return f"{in_words(install)} took too long, as it does without the network" if install else ""
+
+
+def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) -> str:
+    """What a program that says nothing tells by its exit code; only where it is the only one."""
+    display = result.display
+    if len(commands) != 1 or not isinstance(display, CommandDisplay) or display.output.strip():
+        return ""
+    name, *words = commands[0]
+    if (name == "curl" and code in _CURL_ENDS) or (name == "wget" and code in _WGET_ENDS):
+        return f"{name} ended with exit code {code}: it found no network, which the sandbox blocks"
+    if name == "git" and _GIT_WRITES.intersection(words):
+        return f"git ended with exit code {code} without a word, as it does where .git is read-only"
+    return ""
+
+
+def _commands_of(result: ToolResult) -> Sequence[Sequence[str]]:
+    display = result.display
+    return mentioned_commands(display.command) if isinstance(display, CommandDisplay) else ()
 
 
 def _says(words: str, pattern: str) -> bool:

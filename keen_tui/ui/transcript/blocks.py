@@ -145,7 +145,7 @@ def extent(block: Block, view: View) -> tuple[int, int]:
             return lines + 1, characters
         case ToolBlock() if view != "folded" and block.result is not None:
             rows = _display_rows(block)
-            return 1 + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
+            return 1 + bool(block.contacts) + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
     return 1, 0
 
 

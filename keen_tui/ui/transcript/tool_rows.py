@@ -8,6 +8,7 @@ from typing import Final
 from rich.segment import Segment
 
 from keen_tui.display import CommandDisplay, DiffDisplay, TextDisplay
+from keen_tui.events import HostContacted
 from keen_tui.plain import clean
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import cut, cut_path, duration
@@ -91,16 +92,19 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
 
 
 def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
-    row = _row(block, scene)
+    row, contacts = _row(block, scene), _contacts(block, scene.look)
     if block.status == "running":
         shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
-        return [row, *_live_lines(block, scene.look, shown)]
+        return [row, *contacts, *_live_lines(block, scene.look, shown)]
+    if contacts and not scene.unfolded:
+        shown_rows = _with_excerpt(row, block, scene) if scene.excerpt else [row]
+        return [row, *contacts, *shown_rows[1:]]
     if scene.unfolded and block.result is not None:
         look = scene.look
         display = block.result.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
-        return joined(one_row(row), drawn.mapped(lambda line: line.behind(gutter)))
+        return joined(one_row(row), *map(one_row, contacts), drawn.mapped(lambda line: line.behind(gutter)))
     return _with_excerpt(row, block, scene) if scene.excerpt else [row]
 
 
@@ -167,6 +171,23 @@ def call_time(block: ToolBlock, now: float) -> str:
     if block.status == "running":
         return duration(now - block.started_at, running=True)
     return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""
+
+
+def contact_words(contacts: Sequence[HostContacted]) -> str:
+    """Which hosts a command reached and which not, in one row; "" for none."""
+    reached = dict.fromkeys(clean(each.host) for each in contacts if not each.problem)
+    refused = dict.fromkeys(clean(each.host) for each in contacts if each.problem)
+    parts = (("network: ", reached), ("not reached: ", refused))
+    return "; ".join(words + ", ".join(hosts) for words, hosts in parts if hosts)
+
+
+def _contacts(block: ToolBlock, look: Look) -> list[Line]:
+    words = contact_words(block.contacts)
+    if not words:
+        return []
+    return [
+        Line((Segment(cut(words, look.wide, look.glyphs.more), look.styles("dim")),)).behind(look.gutter())
+    ]
 
 
 def _live_lines(block: ToolBlock, look: Look, shown: int) -> Iterator[Line]:

@@ -23,7 +23,7 @@ from keen_tui.ui.state import (
     UiState,
 )
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.tool_rows import denied_words
+from keen_tui.ui.transcript.tool_rows import contact_words, denied_words
 from keen_tui.ui.widgets.panel import Entries, Entry, Panel
 from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
@@ -120,7 +120,8 @@ class Activity(Panel):
     def _counted_height(self, width: int, most: int) -> int:
         """As for all panels, whatever the height is now: a tail gets as many rows as `most` has room for."""
         limit = self._tail_limit(most)
-        now = sum(1 + self._tail_height(block, limit) for block in self._state.live if _has_entry(block))
+        blocks = [block for block in self._state.live if _has_entry(block)]
+        now = sum(1 + _has_contacts(block) + self._tail_height(block, limit) for block in blocks)
         doing = 1 if self._doing(width) else 0
         earlier = max(len(self._state.turns) - 1, 0)
         return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
@@ -134,7 +135,7 @@ class Activity(Panel):
         """The entry of a block that has one."""
         match block:
             case ToolBlock():
-                rows = (self._call(block, width), *self._tail(block, width))
+                rows = (self._call(block, width), *self._contacts(block, width), *self._tail(block, width))
                 return Entry(rows=rows, turn=block.turn, call_id=block.id)
             case ReasoningBlock():
                 return Entry(rows=(self._thought(block, width),), turn=block.turn)
@@ -163,6 +164,10 @@ class Activity(Panel):
         if counts:
             left = Text.assemble(left, "  ", counts)
         return spread(left, right, width, glyphs.more)
+
+    def _contacts(self, block: ToolBlock, width: int) -> tuple[Text, ...]:
+        words = contact_words(block.contacts)
+        return (Text(f"  {cut(words, width - 2, self.glyphs.more)}", self.look("dim")),) if words else ()
 
     def _tail(self, block: Block, width: int) -> tuple[Text, ...]:
         if not _has_tail(block):
@@ -244,6 +249,10 @@ def _has_entry(block: Block) -> bool:
         case EndBlock():
             return not isinstance(block.end, TurnDone)
     return False
+
+
+def _has_contacts(block: Block) -> bool:
+    return isinstance(block, ToolBlock) and bool(block.contacts)
 
 
 def _has_tail(block: Block) -> TypeGuard[ToolBlock]:

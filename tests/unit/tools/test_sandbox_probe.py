@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.display import CommandDisplay
+from keen_tui.messages import ToolResult
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
 from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, find_sandbox, no_sandbox, problem_of
@@ -20,6 +22,7 @@ class HoldsNothing:
     """A sandbox that runs commands as they are, or not at all."""
 
     name = "sieve"
+    has_own_network = False
 
     def __init__(self, argv: Argv | None = None) -> None:
         self._argv = argv
@@ -128,6 +131,12 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
     assert set(SYSTEM) <= set(policy.readable)
 
 
+def ended(command: str, code: int | None, output: str) -> ToolResult:
+    """What came of a command."""
+    display = CommandDisplay(command=command, output=output, exit_code=code)
+    return ToolResult(text=output or "(no output)", summary="", display=display, exit_code=code)
+
+
 @pytest.mark.parametrize(
     ("sandbox", "code", "output", "reason"),
     [
@@ -165,12 +174,39 @@ def test_programs_in_path_are_seen_with_no_more_than_they_need(path: str, seen: 
         ("bubblewrap", 1, "ModuleNotFoundError: No module named 'x'", ""),
         ("bubblewrap", 1, "FileNotFoundError: [Errno 2] No such file or directory: 'x'", ""),
         ("bubblewrap", 1, "npm error code ENOTFOUND", "network"),
+        ("bubblewrap", 1, "sqlite3.OperationalError: attempt to write a readonly database", "read-only"),
+        ("landlock", 1, "Error: unable to open database file", "read-only"),
     ],
 )
 def test_what_the_sandbox_stopped_is_told_from_the_last_words(
     sandbox: str, code: int | None, output: str, reason: str
 ) -> None:
-    said = stopped_by_sandbox(sandbox, code, output)
+    said = stopped_by_sandbox(sandbox, ended("x", code, output))
+    assert reason in said and bool(reason) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "output", "reason"),
+    [
+        ("npm install", 124, "", "npm install took too long"),
+        ("cd web && pip install -r requirements.txt", 124, "Collecting", "pip install took too long"),
+        ("pytest -q", 124, "", ""),
+        ("npm install --offline", 124, "", ""),
+        ("curl -s https://example.org", 6, "", "curl ended with exit code 6"),
+        ("curl -s https://example.org", 22, "", ""),
+        ("curl -s https://example.org && make", 6, "", ""),
+        ("wget -q https://example.org", 4, "", "wget ended with exit code 4"),
+        ("wget -q https://example.org", 8, "", ""),
+        ("git stash", 1, "", "git ended with exit code 1 without a word"),
+        ("git stash", 1, "No local changes to save", ""),
+        ("git diff --quiet", 1, "", ""),
+        ("grep -q x y", 1, "", ""),
+    ],
+)
+def test_programs_that_say_nothing_are_told_by_their_words_and_exit_codes(
+    command: str, code: int, output: str, reason: str
+) -> None:
+    said = stopped_by_sandbox("bubblewrap", ended(command, code, output))
     assert reason in said and bool(reason) == bool(said)
 
 

@@ -1,0 +1,117 @@
+"""The listening socket of a command's own network, handed out to us before the command begins.
+
+A starter in the sandbox opens it, sends it over an inherited socket and becomes the command. So no program
+stays in between, and the command holds nothing of ours.
+"""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+PORT: Final = 31_028
+"""Where the proxy listens in the command's own network. Nothing else is there when a command begins."""
+
+_STARTER: Final = """\
+import _socket as s, os, sys
+l = s.socket(s.AF_INET, s.SOCK_STREAM)
+l.setsockopt(s.SOL_SOCKET, s.SO_REUSEADDR, 1)
+l.bind(("127.0.0.1", int(sys.argv[2])))
+l.listen(128)
+c = s.socket(fileno=int(sys.argv[1]))
+c.sendmsg([b"x"], [(s.SOL_SOCKET, s.SCM_RIGHTS, l.fileno().to_bytes(4, sys.byteorder))])
+c.close()
+l.close()
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+
+class NoListener(OSError):
+    """What came out of the sandbox is no listening socket of its network."""
+
+
+def starter(descriptor: int) -> tuple[str, ...]:
+    """What is put in front of a command: `descriptor` is the socket that the listener is sent over."""
+    return (str(python()), "-I", "-S", "-c", _STARTER, str(descriptor), str(PORT))
+
+
+def python() -> Path:
+    """The interpreter itself, behind the links of virtual environments."""
+    return Path(os.path.realpath(sys.executable))
+
+
+def python_folders() -> tuple[Path, ...]:
+    """What the starter reads."""
+    return (Path(os.path.realpath(sys.base_prefix)), python())
+
+
+@contextmanager
+def handover() -> Iterator[tuple[socket.socket, int]]:
+    """Our end, and the descriptor that the sandbox inherits."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    with ours, theirs:
+        yield ours, theirs.fileno()
+
+
+async def handed_out(ours: socket.socket) -> socket.socket:
+    """Wait for the listener. Raises NoListener: something else came."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(ours, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(ours)
+    size = array.array("i").itemsize
+    _, sent, flags, _ = ours.recvmsg(1, socket.CMSG_SPACE(size), socket.MSG_CMSG_CLOEXEC)
+    numbers = array.array("i")
+    for level, kind, content in sent:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            numbers.frombytes(content[: len(content) - len(content) % size])
+    for number in numbers[1:]:
+        os.close(number)
+    if not numbers or flags & socket.MSG_CTRUNC:
+        for number in numbers[:1]:
+            os.close(number)
+        raise NoListener("no socket was handed out of the sandbox")
+    return _checked(numbers[0])
+
+
+def _checked(descriptor: int) -> socket.socket:
+    """The socket of the descriptor, closed where it is none that listens on TCP at that port."""
+    try:
+        listener = socket.socket(fileno=descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        raise NoListener("what was handed out of the sandbox is no socket") from error
+    is_tcp = listener.family == socket.AF_INET and listener.type == socket.SOCK_STREAM
+    if not is_tcp or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        listener.close()
+        raise NoListener("what was handed out of the sandbox does not listen on TCP")
+    listener.setblocking(False)
+    return listener
+
+
+def proxy_environment() -> Mapping[str, str]:
+    """What tells programs of the proxy."""
+    url, local = f"http://127.0.0.1:{PORT}", "localhost,127.0.0.1,::1"
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+    java = " ".join(f"-D{kind}.proxyHost=127.0.0.1 -D{kind}.proxyPort={PORT}" for kind in ("http", "https"))
+    return {
+        **dict.fromkeys(names, url),
+        "NO_PROXY": local,
+        "no_proxy": local,
+        "NODE_USE_ENV_PROXY": "1",
+        "YARN_HTTP_PROXY": url,
+        "YARN_HTTPS_PROXY": url,
+        "MAVEN_OPTS": java,
+        "GRADLE_OPTS": java,
+    }

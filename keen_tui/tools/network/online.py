@@ -1,0 +1,96 @@
+"""A command in its sandbox with a proxy of its own: the only way from there to the network."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.choices import Network
+from keen_tui.disk.reading import content_of
+from keen_tui.tools.network.addresses import INTERNET, Internet
+from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.network.handover import NoListener, handed_out, handover, proxy_environment
+from keen_tui.tools.network.wanted import in_words, install_in, may_want_network, registries
+from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms, in_thread
+from keen_tui.tools.time_limit import TimeLimit
+
+_MOST_NPMRC: Final = 100_000
+
+
+class CommandNetwork(Struct, frozen=True, kw_only=True):
+    """What commands may have of the network: `setting` of the user; `is_open` tells that a rule allows every
+    host; `internet` has the addresses."""
+
+    setting: Network = "off"
+    is_open: bool = False
+    internet: Internet = INTERNET
+
+    def gate_for(
+        self, mentions: Sequence[Sequence[str]], sandbox: Sandbox, limit: TimeLimit, root: Path
+    ) -> HostGate | None:
+        """The gate of a command that may want the network and can be given a proxy. Looks at the disk."""
+        has_proxy = sandbox.has_own_network and self.setting != "off"
+        if not has_proxy or not may_want_network(mentions):
+            return None
+        install = install_in(mentions)
+        if not install:
+            return HostGate(limit)
+        return HostGate(limit, registries(install, _npmrc(root)), in_words(install))
+
+    def connects_in(self, sandbox: Sandbox) -> bool:
+        """Whether commands connect for themselves: where they have no network of their own, and every host
+        may be reached."""
+        is_open = self.setting == "on" or (self.setting == "ask" and self.is_open)
+        return is_open and not sandbox.has_own_network
+
+
+NO_NETWORK: Final = CommandNetwork()
+
+
+def _npmrc(root: Path) -> str:
+    """The project's own settings of npm."""
+    try:
+        return (content_of(root / ".npmrc", most=_MOST_NPMRC) or b"").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+@asynccontextmanager
+async def online(
+    sandbox: Sandbox,
+    argv: Argv,
+    environ: Mapping[str, str],
+    terms: Terms,
+    gate: HostGate,
+    internet: Internet,
+) -> AsyncIterator[Launch]:
+    """How the command is started; leave the context once it has ended. Its proxy serves meanwhile.
+
+    Raises:
+        OSError: what it needs can't be had.
+    """
+    with handover() as (ours, theirs):
+        with_proxy = {**environ, **proxy_environment()}
+        wrapping = sandbox.wrap(argv, with_proxy, replace(terms, listener_to=theirs))
+        async with in_thread(wrapping) as launch:
+            serving = asyncio.create_task(_serve(ours, gate, internet))
+            try:
+                yield launch
+            finally:
+                serving.cancel()
+                await asyncio.gather(serving, return_exceptions=True)
+                await gate.close()
+
+
+async def _serve(ours: socket.socket, gate: HostGate, internet: Internet) -> None:
+    from keen_tui.tools.network.proxy import Proxy  # noqa: PLC0415 - with h11, not before it is used
+
+    with suppress(NoListener):  # it ended before it began
+        await Proxy(gate, internet).serve(await handed_out(ours))

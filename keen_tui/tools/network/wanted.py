@@ -1,0 +1,146 @@
+"""Which commands may want the network, and which registry an install wants, told from their words. Pure.
+
+Only programs that are known to work without it get none: what is not known could need it, and would fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from keen_tui.tools.network.hosts import Host, NotAHost, host_name
+
+Words = Sequence[str]
+
+_LOCAL: Final = frozenset(
+    """
+    : . [ [[ alias awk base64 basename break bzip2 cat cd chmod cksum clear cmp column comm continue cp cut
+    date dd declare df diff dirname du echo egrep env exit expand export expr false fgrep file find fmt fold
+    free gawk grep groups gunzip gzip head hexdump hostname iconv id install jobs join jq kill less let ln
+    local ls lsof md5sum mkdir mkfifo mktemp more mv nl nohup nproc od paste patch pgrep printf ps
+    pwd read readlink realpath readonly return rev rg rm rmdir sed seq set sha1sum sha256sum shift sleep sort
+    split stat strings tac tail tar tee test time timeout touch tr tree trap true truncate tsort type ulimit
+    umask uname unexpand uniq unset unxz unzip uptime wait wc which whoami xargs xxd xz yes zcat zip
+    """.split()  # noqa: SIM905 - a list of some 150 quoted names is no easier to read
+)
+_REMOTE_GIT: Final = frozenset(
+    "archive clone fetch fetch-pack lfs ls-remote pull push remote send-email submodule svn".split()  # noqa: SIM905
+)
+_GIT_VALUES: Final = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace"])
+_OFFLINE: Final = frozenset(["--offline", "--no-index", "-h", "--help", "--version", "--dry-run"])
+_REGISTRY_OPTION: Final = re.compile(
+    r"(?:--registry|--index-url|--extra-index-url|--default-index|--index|-i|--source)(?:=(.*))?"
+)
+_NPMRC: Final = re.compile(r"(?m)^\s*(?:@[\w.-]+:)?registry\s*=\s*(\S+)")
+
+_NPM, _YARN = ("npm.example",), ("yarn.example",)
+_PYPI = ("python.example", "files.example")
+_CRATES = ("index.rust.example", "static.rust.example")
+_GO = ("proxy.go.example", "sum.go.example")
+_GEMS = ("gems.example", "index.gems.example")
+_MAVEN = ("java.example",)
+
+_INSTALLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "npm": ("install i ci add update up upgrade audit outdated view info create init install-test", _NPM),
+    "pnpm": ("install i add update up dlx create outdated audit", _NPM),
+    "bun": ("install i add update create", _NPM),
+    "yarn": ("install add up upgrade dlx create", _YARN),
+    "pip": ("install download wheel index", _PYPI),
+    "pipx": ("install run upgrade inject", _PYPI),
+    "uv": ("add sync lock tool", _PYPI),
+    "poetry": ("install add update lock", _PYPI),
+    "pdm": ("install add update lock sync", _PYPI),
+    "cargo": ("add install update fetch search", _CRATES),
+    "go": ("get install mod", _GO),
+    "gem": ("install update fetch", _GEMS),
+    "bundle": ("install update add lock", _GEMS),
+    "mvn": ("dependency:get dependency:resolve dependency:go-offline", _MAVEN),
+    "gradle": ("--refresh-dependencies", _MAVEN),
+}
+"""Programs that install, what they are told then, and where they usually find it."""
+
+_PIP: Final = re.compile(r"pip[\d.]*")
+_PYTHON: Final = re.compile(r"python[\d.]*")
+
+
+def may_want_network(mentions: Sequence[Words]) -> bool:
+    """Whether a command, by all that its text mentions, may need the network."""
+    return not mentions or any(not _is_local(words) for words in mentions)
+
+
+def _is_local(words: Words) -> bool:
+    name, *rest = words
+    if name == "git":
+        verb = _git_verb(rest)
+        return bool(verb) and verb not in _REMOTE_GIT
+    return name in _LOCAL or "=" in name
+
+
+def _git_verb(words: Words) -> str:
+    """What git is told to do, "" where that can't be seen."""
+    is_value = False
+    for word in words:
+        if is_value or word.startswith("-"):
+            is_value = not is_value and word in _GIT_VALUES
+            continue
+        return word if word.replace("-", "").isalpha() else ""
+    return ""
+
+
+def install_in(mentions: Sequence[Words]) -> Words:
+    """The words of the first install among the commands, its program by its usual name; () for none."""
+    return next((install for words in mentions if (install := _install(words))), ())
+
+
+def _install(words: Words) -> Words:
+    name, *rest = words
+    if _PYTHON.fullmatch(name) and rest[:1] == ["-m"] and rest[1:]:
+        name, *rest = rest[1:]
+    if name == "uv" and rest[:1] == ["pip"]:
+        name, *rest = rest
+    name = "pip" if _PIP.fullmatch(name) else name
+    name = {"gradlew": "gradle", "mvnw": "mvn"}.get(name, name)
+    if name not in _INSTALLS or _OFFLINE.intersection(rest):
+        return ()
+    verbs = _INSTALLS[name][0].split()
+    if name == "yarn" and not rest:
+        return (name, "install")
+    said = [word for word in rest if word in verbs]
+    plain = next((word for word in rest if not word.startswith("-")), "")
+    is_install = said and (plain in verbs or said[0].startswith("-"))
+    return (name, *rest) if is_install else ()
+
+
+def in_words(install: Words) -> str:
+    """The install in two words, for a question: `npm install`."""
+    verbs = _INSTALLS[install[0]][0].split()
+    return " ".join([install[0], *[word for word in install[1:] if word in verbs][:1]])
+
+
+def registries(install: Words, npmrc: str = "") -> tuple[Host, ...]:
+    """The hosts that an install wants: those that its options or the project's .npmrc name, else the usual
+    ones."""
+    named = [*_named(install)]
+    if not named and _INSTALLS[install[0]][1] in (_NPM, _YARN):
+        named = _NPMRC.findall(npmrc)
+    hosts = tuple(dict.fromkeys(host for url in named for host in _hosts(url)))
+    return hosts if named else tuple(Host(name, 443) for name in _INSTALLS[install[0]][1])
+
+
+def _named(words: Words) -> Iterator[str]:
+    """The addresses that options name."""
+    for word, behind in zip(words, (*words[1:], ""), strict=True):
+        if found := _REGISTRY_OPTION.fullmatch(word.strip("\"'")):
+            yield (found[1] or behind).strip("\"'")
+
+
+def _hosts(url: str) -> Iterator[Host]:
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            usual = 443 if parts.scheme == "https" else 80
+            yield Host(host_name(parts.hostname), parts.port or usual)
+    except (NotAHost, ValueError):
+        return  # the proxy says what is wrong with it

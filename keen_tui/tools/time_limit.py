@@ -1,0 +1,49 @@
+"""The time that a command may take: it doesn't run out while a person is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+
+class TimeLimit:
+    """A limit in seconds, None for none. It counts from `within` on."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._left = seconds
+        self._timeout: asyncio.Timeout | None = None
+        self._standing = 0
+
+    @asynccontextmanager
+    async def within(self) -> AsyncIterator[None]:
+        """Raises TimeoutError when the time has run out inside."""
+        try:
+            async with asyncio.timeout(None if self._standing else self._left) as self._timeout:
+                yield
+        finally:
+            self._timeout = None
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Inside, no time passes. Several may be inside at once."""
+        self._standing += 1
+        if self._standing == 1:
+            self._stop()
+        try:
+            yield
+        finally:
+            self._standing -= 1
+            if not self._standing:
+                self._go_on()
+
+    def _stop(self) -> None:
+        due = self._timeout.when() if self._timeout else None
+        if self._timeout and due is not None and not self._timeout.expired():
+            self._left = max(due - asyncio.get_running_loop().time(), 0.0)
+            self._timeout.reschedule(None)
+
+    def _go_on(self) -> None:
+        if self._timeout and self._left is not None and not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
