@@ -51,9 +51,9 @@ def image_line(image: Image) -> str:
 
 
 def contact_line(event: HostContacted) -> str:
-    """What is said of a host that a command wanted: `reached python.example`, `not reached: python.example (why)`."""
+    """What is said of a host that a command wanted: `reached a.org`, `did not reach a.org: why`."""
     host = clean(event.host)
-    return f"not reached: {host} ({clean(event.problem)})" if event.problem else f"reached {host}"
+    return f"did not reach {host}: {clean(event.problem)}" if event.problem else f"reached {host}"
 
 
 def why_ended(end: TurnIncomplete | TurnError) -> str:

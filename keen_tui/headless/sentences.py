@@ -41,7 +41,7 @@ def progress_line(event: Event) -> str | None:
         case Notice():
             return f"! {event.text}"
         case HostContacted():
-            return f"{'x' if event.problem else '+'} network {contact_line(event)}"
+            return f"{'x' if event.problem else '+'} the command {contact_line(event)}"
     return None
 
 

@@ -28,6 +28,14 @@ def test_without_anything_the_defaults_hold(environ: dict[str, str]) -> None:
     assert load_settings({}, environ) == Settings()
 
 
+def test_hosts_of_the_command_line_are_allowed_beside_those_of_the_file(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    settings = load_settings({"allow_net": ["a.example", "*.b.example"]}, environ)
+    assert settings.permissions_allow[-2:] == ("net(a.example)", "net(*.b.example)")
+    assert settings.network == "ask"
+
+
 def test_each_provider_has_its_own_variable_for_the_base_url(environ: dict[str, str]) -> None:
     environ |= {"OPENAI_BASE_URL": "http://openai:1", "ANTHROPIC_BASE_URL": "http://anthropic:1"}
     assert load_settings({}, environ).base_url == "http://openai:1"

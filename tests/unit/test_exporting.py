@@ -7,6 +7,7 @@ import pytest
 from keen_tui.display import CommandDisplay, FileDisplay
 from keen_tui.events import (
     Event,
+    HostContacted,
     MemoryEdited,
     MessageTakenBack,
     ModelChanged,
@@ -236,6 +237,7 @@ def test_what_happens_between_turns_stands_between_them() -> None:
         PolicyChanged(policy="in-band"),
         compacted(1, "We *fixed* it."),
         started(2, "second"),
+        HostContacted(turn=2, id="c", host="a.example"),
         Notice(turn=2, text="The output limit was reached."),
         done(2),
     )
@@ -253,6 +255,7 @@ def test_what_happens_between_turns_stands_between_them() -> None:
                 "1 turn summarised, 18.2 kB → 1.3 kB",
                 "fixed",
                 "second",
+                "reached a.example",
                 "The output limit was reached.",
             )
         ]

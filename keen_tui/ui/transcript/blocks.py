@@ -146,6 +146,8 @@ def extent(block: Block, view: View) -> tuple[int, int]:
         case ToolBlock() if view != "folded" and block.result is not None:
             rows = _display_rows(block)
             return 1 + bool(block.contacts) + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
+        case ToolBlock():
+            return 1 + bool(block.contacts), 0
     return 1, 0
 
 

@@ -92,20 +92,17 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
 
 
 def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
-    row, contacts = _row(block, scene), _contacts(block, scene.look)
+    rows = [_row(block, scene), *_contacts(block, scene.look)]
     if block.status == "running":
         shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
-        return [row, *contacts, *_live_lines(block, scene.look, shown)]
-    if contacts and not scene.unfolded:
-        shown_rows = _with_excerpt(row, block, scene) if scene.excerpt else [row]
-        return [row, *contacts, *shown_rows[1:]]
+        return [*rows, *_live_lines(block, scene.look, shown)]
     if scene.unfolded and block.result is not None:
         look = scene.look
         display = block.result.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
-        return joined(one_row(row), *map(one_row, contacts), drawn.mapped(lambda line: line.behind(gutter)))
-    return _with_excerpt(row, block, scene) if scene.excerpt else [row]
+        return joined(*map(one_row, rows), drawn.mapped(lambda line: line.behind(gutter)))
+    return _with_excerpt(rows, block, scene) if scene.excerpt else rows
 
 
 def excerpt_rows(block: ToolBlock, rows: int) -> int:
@@ -116,8 +113,8 @@ def excerpt_rows(block: ToolBlock, rows: int) -> int:
     return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
 
 
-def _with_excerpt(row: Line, block: ToolBlock, scene: Scene) -> Sequence[Line]:
-    """The row of a call, and below it the part of what it shows that needs a look."""
+def _with_excerpt(rows: list[Line], block: ToolBlock, scene: Scene) -> Sequence[Line]:
+    """The rows of a call, and below them the part of what it shows that needs a look."""
     look, display = scene.look, block.result.display if block.result is not None else None
     gutter = look.gutter()
     match display:
@@ -125,12 +122,12 @@ def _with_excerpt(row: Line, block: ToolBlock, scene: Scene) -> Sequence[Line]:
             drawn = diff_excerpt(display, MOST_DIFF_ROWS, look.wide, look.styles, look.glyphs)
         case CommandDisplay() if block.name == OWN_COMMAND:
             whole = draw_output(display.output, look.wide, look.styles)
-            return joined(one_row(row), whole.mapped(lambda line: line.behind(gutter)))
+            return joined(*map(one_row, rows), whole.mapped(lambda line: line.behind(gutter)))
         case CommandDisplay():
             drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
         case _:
             drawn = []
-    return [row, *(line.behind(gutter) for line in drawn)]
+    return [*rows, *(line.behind(gutter) for line in drawn)]
 
 
 def _row(block: ToolBlock, scene: Scene) -> Line:

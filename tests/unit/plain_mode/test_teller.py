@@ -8,7 +8,15 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 
-from keen_tui.events import Event, SessionOpened, SessionRestored, TextDelta, TurnDone, TurnStarted
+from keen_tui.events import (
+    Event,
+    HostContacted,
+    SessionOpened,
+    SessionRestored,
+    TextDelta,
+    TurnDone,
+    TurnStarted,
+)
 from keen_tui.messages import TurnMemory
 from keen_tui.plain_mode.opening import Openings
 from keen_tui.plain_mode.teller import Teller
@@ -52,6 +60,16 @@ def test_a_turn_is_told_with_what_is_remembered_of_it() -> None:
         "Turn 1 begins.",
         "Reply: It is done.",
         "Turn 1 done: 2.0 s, 1 call. Memory: changed a.py.",
+    ]
+
+
+def test_hosts_that_a_command_reached_are_told() -> None:
+    assert told(
+        HostContacted(turn=1, id="c", host="a.example"),
+        HostContacted(turn=1, id="c", host="b.example:8443", problem="no rule allows it"),
+    ) == [
+        "The command reached a.example.",
+        "The command did not reach b.example:8443: no rule allows it.",
     ]
 
 

@@ -15,12 +15,12 @@ from keen_tui.display import (
     TodoItem,
 )
 from keen_tui.errors import EndReason
-from keen_tui.events import RetryScheduled, TurnError, TurnIncomplete
+from keen_tui.events import HostContacted, RetryScheduled, TurnError, TurnIncomplete
 from keen_tui.messages import TurnMemory
 from keen_tui.ui.glyphs import ASCII, UNICODE
-from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, UserBlock
+from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, ToolStatus, UserBlock
 from keen_tui.ui.tool_views import render_display
-from keen_tui.ui.transcript.blocks import draw_block, gap_before, source
+from keen_tui.ui.transcript.blocks import draw_block, extent, gap_before, source
 from keen_tui.ui.transcript.scene import Scene
 from keen_tui.ui.wording import REASONS, SHORT_REASONS
 from tests.support import story
@@ -59,6 +59,22 @@ def test_a_long_target_is_cut_before_the_result() -> None:
 def test_a_target_with_control_characters_stays_one_row() -> None:
     (row,) = rows(tool_block(target="echo a\nrm -rf /\x1b[2J\u202e"))
     assert "echo a rm -rf /<U+202E>" in row
+
+
+CONTACTS = (
+    HostContacted(turn=1, id="call", host="a.example"),
+    HostContacted(turn=1, id="call", host="b.example", problem="no rule allows it"),
+    HostContacted(turn=1, id="call", host="c.example\x1b[2J:8443"),
+)
+
+
+@pytest.mark.parametrize("status", ["running", "asks", "done", "failed"])
+def test_hosts_are_named_below_the_call(status: ToolStatus) -> None:
+    block = replace(tool_block(status=status, tail="out"), contacts=CONTACTS)
+    assert rows(block)[1] == "    network: a.example, c.example:8443; not reached: b.example"
+    unfolded = rows(block, replace(SCENE, unfolded=True))
+    assert unfolded[1] == rows(block)[1]
+    assert extent(block, "folded")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from textual.widgets import TextArea
 from keen_tui.events import (
     ContextMeasured,
     Event,
+    HostContacted,
     ModelChanged,
     ReasoningDelta,
     SandboxFound,
@@ -29,8 +30,9 @@ from keen_tui.ui.keymap import NO_KEY, action_by_key, bindings
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.screens.layout import layout_of
 from keen_tui.ui.screens.workspace import WorkspaceScreen
-from keen_tui.ui.state import UiState
+from keen_tui.ui.state import ToolStatus, TurnRow, UiState
 from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import Spent
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
@@ -40,6 +42,7 @@ from keen_tui.ui.widgets.rows import Rows, spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
 from tests.support import story
+from tests.support.screen import tool_block
 
 STYLES = Styles(load_themes()[0]["keen-dark"])
 
@@ -213,6 +216,14 @@ def pane(kind: type[Activity] | type[Strip], state: UiState, now: float, width: 
     drawn = kind(STYLES, UNICODE, clock=lambda: now)
     drawn._state = state
     return "\n".join(row.plain for row in drawn.rows(width, 20))
+
+
+@pytest.mark.parametrize("status", ["running", "done"])
+def test_activity_names_the_hosts_below_the_call(status: ToolStatus) -> None:
+    contact = HostContacted(turn=1, id="call", host="a.example")
+    block = replace(tool_block(status=status), contacts=(contact,))
+    shown = pane(Activity, UiState(turns=Trail((TurnRow(turn=1, title="go"),)), live=(block,)), 1.0, 40)
+    assert "  network: a.example" in shown
 
 
 @pytest.mark.parametrize("kind", [Activity, Strip])

@@ -11,6 +11,7 @@ from keen_tui.events import (
     CompactionStarted,
     ContextMeasured,
     Event,
+    HostContacted,
     MessageTakenBack,
     ModeChanged,
     Notice,
@@ -259,6 +260,17 @@ def test_an_end_closes_an_open_approval() -> None:
         story.started(1, "go"), story.tool_started(1, "c", "edit_file", "a"), story.approval(1, "c")
     )
     assert after(error(), state=asked).approval is None
+
+
+def test_a_call_knows_the_hosts_that_its_command_reached() -> None:
+    begun = (
+        story.started(1, "go"),
+        story.tool_started(1, "c", "bash", "x"),
+        story.tool_started(1, "d", "bash", "y"),
+    )
+    contact = HostContacted(turn=1, id="c", host="a.example")
+    first, second = (block for block in after(*begun, contact).live if isinstance(block, ToolBlock))
+    assert (first.contacts, second.contacts) == ((contact,), ())
 
 
 def test_queue_and_mode_are_what_the_session_says() -> None:
