@@ -86,6 +86,7 @@ def _started_apart(
             stdout=output,
             stderr=output,
             start_new_session=True,
+            close_fds=False,
         )
         return process, threading.get_native_id()
 

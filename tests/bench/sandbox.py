@@ -20,7 +20,8 @@ from keen_tui.tools.environment import child_environment
 from keen_tui.tools.network.handover import handed_out, handover, proxy_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
-from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
+from keen_tui.tools.sandbox.landlock import Landlock
+from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import problem_of, started
 from tests.bench.table import Row

@@ -18,7 +18,7 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.tools.orphans.records import Record, boot_id
 from keen_tui.tools.orphans.strays import MARK, start_of
-from keen_tui.tools.sandbox.landlock import landlock_version
+from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.e2e.test_screen import program
 from tests.support.jail import flags_of_auto

@@ -18,7 +18,8 @@ from keen_tui.tools.bash import Bash
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
-from keen_tui.tools.sandbox.landlock import Landlock, landlock_version
+from keen_tui.tools.sandbox.landlock import Landlock
+from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of, started
 from keen_tui.tools.sandbox.scratch import FOLDER

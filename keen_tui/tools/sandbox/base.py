@@ -19,9 +19,10 @@ Entered = TypeVar("Entered")
 class Launch(Struct, frozen=True, kw_only=True):
     """How a process is started.
 
-    `descriptors` are those it inherits. `confine` is called in the thread that starts it and binds that
-    thread, for good, and with it the process; None: `argv` sees to everything. `wrapped` tells that the
-    process itself only waits for the command. `hidden` are the files of the workspace that it can't read.
+    `descriptors` are those it inherits. `confine` is called in the thread that starts it, with
+    `close_fds=False`, and binds that thread, for good, and with it the process; None: `argv` sees to
+    everything. `wrapped` tells that the process itself only waits for the command. `hidden` are the files
+    of the workspace that it can't read.
     """
 
     argv: Argv

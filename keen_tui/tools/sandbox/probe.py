@@ -119,7 +119,8 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandb
         yield f"there is no filter of system calls for {os.uname().machine}"
         return
     from keen_tui.tools.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415
-    from keen_tui.tools.sandbox.landlock import Landlock, landlock_version  # noqa: PLC0415
+    from keen_tui.tools.sandbox.landlock import Landlock  # noqa: PLC0415
+    from keen_tui.tools.sandbox.landlock_rules import landlock_version  # noqa: PLC0415
 
     program = find_program("bwrap", environ)
     yield partial(Bubblewrap, program) if program else "bubblewrap is not installed"
@@ -171,6 +172,7 @@ def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
             start_new_session=True,
             timeout=_PATIENCE,
             check=False,
+            close_fds=not launch.confine,
         )
 
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415

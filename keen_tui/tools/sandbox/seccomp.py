@@ -7,25 +7,12 @@ new namespaces, and to sockets. A socket pair stays: nobody else is at its other
 from __future__ import annotations
 
 import errno
-import struct
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-_LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
-_IF_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
-_IF_AT_LEAST = 0x35  # BPF_JMP | BPF_JGE | BPF_K
-_IF_ANY_BIT = 0x45  # BPF_JMP | BPF_JSET | BPF_K
-_RETURN = 0x06  # BPF_RET | BPF_K
-
-_ALLOW = 0x7FFF_0000
-_KILL = 0x8000_0000  # the whole process
-_ERROR = 0x0005_0000
-
-_NUMBER, _ARCHITECTURE = 0, 4
-_ARGUMENTS = (16, 24, 32)
-"""Where the low halves of the first three arguments stand in struct seccomp_data. The kernel reads only these
-of the arguments that are looked at here, so a filter that read more could be led past."""
+from keen_tui.tools.sandbox import bpf
+from keen_tui.tools.sandbox.file_calls import refused_modes
 
 _FOREIGN_CALLS = 0x4000_0000
 """Numbers of system calls from here on are those of x32, which is not for us."""
@@ -80,7 +67,7 @@ _MACHINES: Mapping[str, _Machine] = {
             164, 227, 159, 305, 170, 171, 153,       # clocks, names, vhangup
             172, 173, 154,                           # iopl ioperm modify_ldt
         ),
-        unknown=(425, 426, 427, 435),                # io_uring, clone3
+        unknown=(425, 426, 427, 435, 437),           # io_uring, clone3, openat2
         clone=56, unshare=272, ioctl=16, socket=41,
         modes=((90, 1), (91, 1), (268, 2), (452, 2)),  # chmod fchmod fchmodat fchmodat2
         on_processes=(302, 203, 142, 144, 314, 256, 279),  # prlimit64 sched_set* migrate_pages move_pages
@@ -100,7 +87,7 @@ _MACHINES: Mapping[str, _Machine] = {
             224, 225, 142, 89, 60, 443, 116, 42,
             170, 112, 171, 266, 161, 162, 58,
         ),
-        unknown=(425, 426, 427, 435),
+        unknown=(425, 426, 427, 435, 437),
         clone=220, unshare=97, ioctl=29, socket=198,
         modes=((52, 1), (53, 2), (452, 2)),
         on_processes=(261, 122, 118, 119, 274, 238, 239),
@@ -110,7 +97,7 @@ _MACHINES: Mapping[str, _Machine] = {
 }
 # fmt: on
 """What is refused is not permitted; what is unknown is not there, so that programs use what they used before:
-the flags of clone3 stand in memory, where no filter can read them."""
+the flags of clone3 and openat2 are in memory, where no filter can read them."""
 
 
 def is_supported(machine: str) -> bool:
@@ -128,82 +115,41 @@ def filter_for(machine: str, *, families: Iterable[int] = (), among_others: bool
             then it changes no process but itself, and finds no memory, semaphore or queue of others.
     """
     at = _MACHINES[machine]
-    not_permitted, not_there = _ERROR | errno.EPERM, _ERROR | errno.ENOSYS
+    not_permitted, not_there = bpf.ERROR | errno.EPERM, bpf.ERROR | errno.ENOSYS
     return b"".join(
         (
-            _load(_ARCHITECTURE),
-            _operation(_IF_EQUAL, at.audit, jump=1, otherwise=0),
-            _give(_KILL),
-            _load(_NUMBER),
-            _operation(_IF_AT_LEAST, _FOREIGN_CALLS, jump=0, otherwise=1),
-            _give(_KILL),
-            *(_when(number, _give(not_permitted)) for number in at.refused),
-            *(_when(number, _give(not_there)) for number in at.unknown),
+            bpf.load(bpf.ARCHITECTURE),
+            bpf.operation(bpf.IF_EQUAL, at.audit, jump=1, otherwise=0),
+            bpf.give(bpf.KILL),
+            bpf.load(bpf.NUMBER),
+            bpf.operation(bpf.IF_AT_LEAST, _FOREIGN_CALLS, jump=0, otherwise=1),
+            bpf.give(bpf.KILL),
+            *(bpf.when(number, bpf.give(not_permitted)) for number in at.refused),
+            *(bpf.when(number, bpf.give(not_there)) for number in at.unknown),
             *(_only_itself(at) if among_others else ()),
-            *(_when(call, _unless_bits(0, _NAMESPACES, not_permitted)) for call in (at.clone, at.unshare)),
-            *(_when(call, _unless_bits(mode, _RUNS_AS_OWNER, not_permitted)) for call, mode in at.modes),
-            _when(at.ioctl, _unless_one_of(1, _TERMINAL_INPUT, not_permitted)),
-            _when(at.socket, _only_one_of(0, tuple(families), not_permitted)),
-            _give(_ALLOW),
+            *_when_bits(((at.clone, 0), (at.unshare, 0)), _NAMESPACES),
+            *_when_bits(at.modes, _RUNS_AS_OWNER),
+            *refused_modes(machine, not_permitted),
+            bpf.when(at.ioctl, bpf.unless_one_of(1, _TERMINAL_INPUT, not_permitted)),
+            bpf.when(at.socket, bpf.only_one_of(0, tuple(families), not_permitted)),
+            bpf.give(bpf.ALLOW),
         )
     )
+
+
+def _when_bits(calls: Iterable[tuple[int, int]], bits: int) -> Iterator[bytes]:
+    """Each of the calls is refused where the argument at the place beside it has any of the bits."""
+    for number, place in calls:
+        yield bpf.when(number, bpf.unless_bits(place, bits, bpf.ERROR | errno.EPERM))
 
 
 def _only_itself(at: _Machine) -> Iterator[bytes]:
     """For processes 0 stands for the caller. Of the kinds that are given by number (process, group, user)
     only the process is left."""
-    not_permitted = _ERROR | errno.EPERM
+    not_permitted = bpf.ERROR | errno.EPERM
     for number in at.on_processes:
-        yield _when(number, _only((0, 0), refusal=not_permitted))
-    yield _when(at.setpriority, _only((0, _PRIO_PROCESS), (1, 0), refusal=not_permitted))
-    yield _when(at.ioprio_set, _only((0, _IOPRIO_WHO_PROCESS), (1, 0), refusal=not_permitted))
+        yield bpf.when(number, bpf.only((0, 0), refusal=not_permitted))
+    yield bpf.when(at.setpriority, bpf.only((0, _PRIO_PROCESS), (1, 0), refusal=not_permitted))
+    yield bpf.when(at.ioprio_set, bpf.only((0, _IOPRIO_WHO_PROCESS), (1, 0), refusal=not_permitted))
     for number in at.shared:
-        yield _when(number, _give(_ERROR | errno.ENOSYS))
-
-
-def _operation(code: int, value: int, *, jump: int = 0, otherwise: int = 0) -> bytes:
-    """One instruction; `jump` and `otherwise` count the instructions that a condition passes over."""
-    return struct.pack("<HBBI", code, jump, otherwise, value)
-
-
-_SIZE = struct.calcsize("<HBBI")
-
-
-def _load(offset: int) -> bytes:
-    return _operation(_LOAD, offset)
-
-
-def _give(verdict: int) -> bytes:
-    return _operation(_RETURN, verdict)
-
-
-def _when(number: int, then: bytes) -> bytes:
-    """`then`, which must end in a verdict, where the number of the system call is loaded and is this one."""
-    return _operation(_IF_EQUAL, number, otherwise=len(then) // _SIZE) + then
-
-
-def _unless_bits(argument: int, bits: int, refusal: int) -> bytes:
-    """Refuse an argument with any of the bits."""
-    test = _operation(_IF_ANY_BIT, bits, jump=0, otherwise=1)
-    return _load(_ARGUMENTS[argument]) + test + _give(refusal) + _give(_ALLOW)
-
-
-def _unless_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:
-    """Refuse an argument that is one of the values."""
-    tests = (_operation(_IF_EQUAL, value, otherwise=1) + _give(refusal) for value in values)
-    return _load(_ARGUMENTS[argument]) + b"".join(tests) + _give(_ALLOW)
-
-
-def _only(*wanted: tuple[int, int], refusal: int) -> bytes:
-    """Allow the call where each of the arguments, given by their places, has the value beside it."""
-    tests = (
-        _load(_ARGUMENTS[place]) + _operation(_IF_EQUAL, value, jump=1) + _give(refusal)
-        for place, value in wanted
-    )
-    return b"".join(tests) + _give(_ALLOW)
-
-
-def _only_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes:
-    """Refuse an argument that is none of the values."""
-    tests = (_operation(_IF_EQUAL, value, otherwise=1) + _give(_ALLOW) for value in values)
-    return _load(_ARGUMENTS[argument]) + b"".join(tests) + _give(refusal)
+        yield bpf.when(number, bpf.give(bpf.ERROR | errno.ENOSYS))

@@ -7,8 +7,11 @@ import struct
 
 import pytest
 
+from keen_tui.tools.sandbox.file_calls import notifying_filter, number_of
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for, is_supported
 
+O_CREAT = 0o100
+NOTIFY = 0x7FC0_0000
 ALLOW, KILL, ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 NOT_PERMITTED, NOT_THERE = ERROR | errno.EPERM, ERROR | errno.ENOSYS
 AUDIT = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -121,6 +124,67 @@ def test_among_other_programs_a_command_reaches_only_itself(
     assert verdict(filter_for(machine), AUDIT[machine], number, *arguments) == expected
     alone = filter_for(machine, among_others=False)
     assert verdict(alone, AUDIT[machine], number, *arguments) == ALLOW
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+@pytest.mark.parametrize(
+    ("call", "arguments", "expected"),
+    [
+        ("openat", (0, 0, O_CREAT | 1, 0o755), ALLOW),
+        ("openat", (0, 0, O_CREAT | 1, 0o4755), NOT_PERMITTED),
+        ("openat", (0, 0, O_CREAT | 1, 0xFFFF_FFFF_0000_0000 | 0o2755), NOT_PERMITTED),
+        ("openat", (0, 0, 0o20_000_001, 0o4755), NOT_PERMITTED),  # without a name
+        ("openat", (0, 0, 0, 0o4755), ALLOW),  # there is no mode
+        ("mkdirat", (0, 0, 0o1777), ALLOW),
+        ("mkdirat", (0, 0, 0o2777), NOT_PERMITTED),
+        ("mknodat", (0, 0, 0o100644), ALLOW),
+        ("mknodat", (0, 0, 0o104644), NOT_PERMITTED),
+    ],
+)
+def test_nothing_is_made_that_runs_as_somebody_else(
+    machine: str, call: str, arguments: tuple[int, ...], expected: int
+) -> None:
+    given = verdict(filter_for(machine), AUDIT[machine], number_of(machine, call), *arguments)
+    assert given == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("open", (0, O_CREAT, 0o4755)),
+        ("creat", (0, 0o4755)),
+        ("mkdir", (0, 0o2755)),
+        ("mknod", (0, 0o104755)),
+    ],
+)
+def test_nor_by_an_older_call(call: str, arguments: tuple[int, ...]) -> None:
+    number = number_of("x86_64", call)
+    assert verdict(filter_for("x86_64"), AUDIT["x86_64"], number, *arguments) == NOT_PERMITTED
+
+
+@pytest.mark.parametrize("machine", AUDIT)
+@pytest.mark.parametrize(
+    ("flags", "writes"),
+    [(0, False), (1, True), (2, True), (O_CREAT, True), (0o1000, True), (0o2000000, False)],
+)
+def test_a_broker_is_asked_about_what_is_written_or_made(machine: str, flags: int, writes: bool) -> None:
+    number, audit = number_of(machine, "openat"), AUDIT[machine]
+    some, every = (notifying_filter(machine, reads=reads) for reads in (False, True))
+    assert verdict(some, audit, number, 0, 0, flags) == (NOTIFY if writes else ALLOW)
+    assert verdict(every, audit, number, 0, 0, flags) == NOTIFY
+    for call in (
+        "mkdirat",
+        "mknodat",
+        "unlinkat",
+        "renameat",
+        "renameat2",
+        "linkat",
+        "symlinkat",
+        "truncate",
+    ):
+        assert verdict(some, audit, number_of(machine, call)) == NOTIFY
+    for call in ("read", "ioctl", "clone"):
+        assert verdict(every, audit, CALLS[machine][call]) == ALLOW
 
 
 @pytest.mark.parametrize("machine", AUDIT)

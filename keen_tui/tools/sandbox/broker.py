@@ -1,0 +1,185 @@
+"""A thread that does for one command what Landlock can't allow: new entries in the workspace's own folder.
+
+Landlock knows no exceptions inside of what it grants. So a command is granted the folders in the workspace,
+but not the workspace. Calls that need more stop in the kernel until the broker has looked at them. Where
+nothing is protected it does them itself, with descriptors of its own. All else continues in the kernel,
+still held by Landlock. So neither a lie nor a change of memory after the look gains anything: what the broker
+has not done itself, Landlock decides.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import select
+import threading
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+from keen_tui.tools.sandbox.deeds import DEEDS, Opened
+from keen_tui.tools.sandbox.file_calls import AT_FDCWD, Arguments, names, newest, number_of
+from keen_tui.tools.sandbox.ground import ClosedPaths, Ground, Identity, NotOurs
+from keen_tui.tools.sandbox.kernel import drop_capabilities_of_thread, has_own_umask
+from keen_tui.tools.sandbox.listener import Listener, Notification
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE: Final = 5.0
+"""Seconds that the end of a command waits for its broker, which a slow disk may hold up."""
+
+_LONGEST_PATH: Final = 4_096
+_STATUS_SIZE: Final = 256
+"""Bytes of /proc/PID/status that are read: the umask is in its second line."""
+
+
+class Broker:
+    """The broker of one command. Make it in a thread that is not confined: its own must not be.
+
+    Whatever ends its thread closes the listener. Then the calls that it would have answered fail, and nobody
+    waits for it.
+    """
+
+    def __init__(self, closed: ClosedPaths, machine: str) -> None:
+        """Raises OSError: the workspace is not there, or too many descriptors are open."""
+        self._ground = Ground(closed)
+        self._names = names(machine)
+        self._renameat2 = number_of(machine, "renameat2")
+        self._listener: Listener | None = None
+        self._is_ready = threading.Event()
+        self._stop = os.eventfd(0, os.EFD_CLOEXEC)
+        self._has_own_umask = False
+        self._thread = threading.Thread(target=self._run, name="broker of a command", daemon=True)
+        self._thread.start()
+
+    def grant(self, folder: Identity) -> None:
+        """In this folder the command works without the broker."""
+        self._ground.granted.add(folder)
+
+    def listen(self, descriptor: int) -> None:
+        """Begin to answer the calls that arrive there. Call it once; the broker closes the descriptor."""
+        self._listener = Listener(descriptor)
+        self._is_ready.set()
+
+    def close(self) -> None:
+        """The command has ended."""
+        os.eventfd_write(self._stop, 1)
+        self._is_ready.set()
+        self._thread.join(_PATIENCE)
+        if not self._thread.is_alive():
+            os.close(self._stop)
+
+    def _run(self) -> None:
+        try:
+            drop_capabilities_of_thread()
+            self._has_own_umask = has_own_umask()
+            self._is_ready.wait()
+            if self._listener:
+                self._serve(self._listener)
+        except Exception:
+            _log.exception("the broker of a command failed")
+        finally:
+            self._is_ready.wait()
+            if self._listener:
+                self._listener.close()
+            self._ground.close()
+
+    def _serve(self, listener: Listener) -> None:
+        waiting = select.poll()
+        waiting.register(listener.descriptor, select.POLLIN)
+        waiting.register(self._stop, select.POLLIN)
+        while True:
+            events = dict(waiting.poll())
+            if self._stop in events or not events[listener.descriptor] & select.POLLIN:
+                return  # the command has ended, or nothing of it is left that could call
+            with suppress(FileNotFoundError):  # who called has been killed
+                self._answer(listener, listener.receive())
+
+    def _answer(self, listener: Listener, asking: Notification) -> None:
+        """Never leaves a call without an answer."""
+        name, arguments = newest(self._names[asking.number], asking.arguments)
+        asked = _Asked(self._ground, self._renameat2, listener, asking, arguments, self._has_own_umask)
+        try:
+            done = DEEDS[name](asked)
+            if isinstance(done, Opened):
+                listener.hand_over(asking.id, done.descriptor, close_on_exec=done.close_on_exec)
+            else:
+                listener.answer(asking.id, done)
+        except NotOurs:
+            listener.proceed(asking.id)
+        except OSError as error:
+            listener.answer(asking.id, error=error.errno or errno.EACCES)
+        except Exception:
+            _log.exception("the broker of a command failed at %s", name)
+            listener.answer(asking.id, error=errno.EACCES)
+
+
+class _Asked(Struct):
+    """A call that waits (`deeds.Asked`)."""
+
+    ground: Ground
+    renameat2: int
+    _listener: Listener
+    _asking: Notification
+    _arguments: Arguments
+    _has_own_umask: bool
+
+    def number(self, place: int) -> int:
+        return self._arguments[place] & 0xFFFF_FFFF
+
+    def size(self, place: int) -> int:
+        return self._arguments[place]
+
+    def text(self, place: int) -> str:
+        try:
+            memory = os.open(f"/proc/{self._asking.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                read = os.pread(memory, _LONGEST_PATH, self._arguments[place])
+            finally:
+                os.close(memory)
+        except (OSError, OverflowError) as error:
+            raise NotOurs from error
+        text, end, _ = read.partition(b"\0")
+        if not (text and end):
+            raise NotOurs
+        return os.fsdecode(text)
+
+    def path(self, folder: int | None, place: int) -> str:
+        text = self.text(place)
+        if text.startswith("/"):
+            return text
+        start = -1 if folder is None else self.number(folder)
+        link = "cwd" if start in (-1, AT_FDCWD & 0xFFFF_FFFF) else f"fd/{start}"
+        try:
+            base = os.readlink(f"/proc/{self._asking.pid}/{link}")  # noqa: PTH115 - at every call
+        except OSError as error:
+            raise NotOurs from error
+        if not base.startswith("/"):
+            raise NotOurs
+        return f"{base}/{text}"
+
+    def unmasked(self, mode: int) -> int:
+        umask = self._umask()
+        if not self._has_own_umask:
+            return mode & ~umask
+        os.umask(umask)
+        return mode
+
+    def _umask(self) -> int:
+        try:
+            status = os.open(f"/proc/{self._asking.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                read = os.read(status, _STATUS_SIZE)
+            finally:
+                os.close(status)
+            return int(read.partition(b"\nUmask:")[2].split(maxsplit=1)[0], 8)
+        except (OSError, ValueError, IndexError) as error:
+            raise NotOurs from error
+
+    def make_sure(self) -> None:
+        try:
+            self._listener.check(self._asking.id)
+        except OSError as error:
+            raise NotOurs from error

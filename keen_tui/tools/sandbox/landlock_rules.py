@@ -1,0 +1,134 @@
+"""Landlock and a filter of system calls: both bind a thread for good, and every process that it starts."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import struct
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.tools.sandbox.broker import Broker
+from keen_tui.tools.sandbox.ground import Identity, identity
+from keen_tui.tools.sandbox.kernel import call, checked, control
+from keen_tui.tools.sandbox.listener import listen
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+"""System calls, the same on every architecture."""
+
+_CLOSE_RANGE, _CLOSE_ON_EXEC = 436, 1 << 2
+_FIRST_OF_OURS, _LAST_OF_ALL = 3, (1 << 32) - 1
+
+_VERSION_ASKED = 1
+_PATH_BENEATH = 1
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _DEVICE_CONTROL = 1 << 14, 1 << 15
+_MAKE_DEVICES = 1 << 6 | 1 << 11  # MAKE_CHAR and MAKE_BLOCK
+READ = EXECUTE | READ_FILE | READ_DIR
+WORK = (1 << 16) - 1 & ~_MAKE_DEVICES
+"""Everything but making devices."""
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+
+Grant = tuple[Path, int]
+"""What may be done at a path: if it is a folder, with everything in it. Rights that the kernel does not know
+are left out."""
+
+_NETWORK = 0b11  # binding and connecting with TCP
+_SCOPES = 0b11  # abstract sockets and signals
+
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 22, 38, 24
+_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL = 47, 4
+_SECCOMP_FILTER = 2
+_LAST_CAPABILITY = 40
+
+
+@cache
+def landlock_version() -> int:
+    """The version of the kernel's Landlock, 0 for none."""
+    return max(call(_CREATE_RULESET, None, 0, _VERSION_ASKED), 0)
+
+
+class Brokered(Struct, frozen=True):
+    """The broker of a command, and the filter that says which calls it is asked about."""
+
+    broker: Broker
+    filter_program: bytes
+
+
+def confine(
+    grants: Iterable[Grant], filter_program: bytes, brokered: Brokered | None, *, connects: bool = False
+) -> None:
+    """Allow the calling thread what is granted and what the broker does for it, and nothing else, for good.
+    With `connects` it may use TCP as it likes.
+
+    What the thread starts then must not be told to close descriptors: no descriptor of this program is
+    inherited any more. A new process would have to look for them in /proc, wait for the broker to allow that,
+    and keep all of Python from running meanwhile.
+
+    Raises:
+        OSError: the kernel refuses: nothing must be run then.
+    """
+    rules = _ruleset(connects=connects)
+    try:
+        for path, rights in grants:
+            granted = _grant(rules, path, rights)
+            if brokered and granted and rights == WORK:
+                brokered.broker.grant(granted)
+        _drop_capabilities()
+        control(_PR_SET_NO_NEW_PRIVS, 1)
+        checked(call(_RESTRICT_SELF, rules, 0))
+    finally:
+        os.close(rules)
+    program = ctypes.create_string_buffer(filter_program, len(filter_program))
+    instructions = struct.pack("@HP", len(filter_program) // 8, ctypes.addressof(program))
+    control(_PR_SET_SECCOMP, _SECCOMP_FILTER, instructions)
+    checked(call(_CLOSE_RANGE, _FIRST_OF_OURS, _LAST_OF_ALL, _CLOSE_ON_EXEC))
+    if brokered:
+        brokered.broker.listen(listen(os.uname().machine, brokered.filter_program))
+
+
+def _everything() -> int:
+    """All rights on files that this kernel's Landlock knows."""
+    return (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(landlock_version(), 16)) - 1
+
+
+def _ruleset(*, connects: bool) -> int:
+    """A set of rules that forbids everything this kernel can forbid, but no connections where there may be
+    some; gives its descriptor."""
+    version = landlock_version()
+    network = _NETWORK if version >= 4 and not connects else 0
+    attributes = struct.pack("QQQ", _everything(), network, _SCOPES if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    return checked(call(_CREATE_RULESET, attributes, size, 0))
+
+
+def _grant(rules: int, path: Path, rights: int) -> Identity | None:
+    """Allow it beneath the path itself; gives what is there. None: a link, or nothing, is passed over."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISLNK(status.st_mode):
+            return None
+        rights &= _everything() if stat.S_ISDIR(status.st_mode) else _everything() & _OF_FILES
+        attributes = struct.pack("=Qi", rights, descriptor)
+        checked(call(_ADD_RULE, rules, _PATH_BENEATH, attributes, 0))
+        return identity(status)
+    finally:
+        os.close(descriptor)
+
+
+def _drop_capabilities() -> None:
+    """What is started has no capabilities: root could otherwise mount and trace, and others may have some to
+    pass on."""
+    control(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
+    if os.geteuid() == 0:
+        for capability in range(_LAST_CAPABILITY + 1):
+            control(_PR_CAPBSET_DROP, capability)
