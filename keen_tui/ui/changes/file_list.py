@@ -13,7 +13,7 @@ from keen_tui.ui.changes.shown import ShownFile
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import cut_path
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import GAP, Rows, spread
+from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, spread
 
 _FEWEST_ROWS = 3
 _TEXT_EDGE = 4
@@ -79,7 +79,7 @@ class FileList(Rows):
             (f"{GAP}{self._words(file)}", look("dim", on=on)),
             style=look("text", on=on) if on else "",
         )
-        row.truncate(width - _RIGHT_MARGIN)
+        row = cut_row(row, width - _RIGHT_MARGIN, self.glyphs.more)
         if chosen:
             row.pad_right(max(width - _RIGHT_MARGIN - row.cell_len, 0))
         return row

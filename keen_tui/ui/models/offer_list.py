@@ -13,7 +13,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, cut, tokens
 from keen_tui.ui.models.offers import ANOTHER_SERVER, Heading, KeyWanted, Line, Offer, ServerWanted, line_key
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread
+from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
 _TITLE_CELLS = 26
 _ID_CELLS = 31
@@ -189,11 +189,10 @@ class OfferList(Rows):
         return row.append("reasons" if model.reasons else "", look("dim"))
 
     def _marked_if_chosen(self, row: Text, place: int, width: int) -> Text:
-        return self._marked(row, width) if place == self._place else row
+        return self._marked(row, width) if place == self._place else cut_row(row, width, self.glyphs.more)
 
     def _marked(self, row: Text, width: int) -> Text:
-        text = row.copy()
-        text.truncate(width - 2)
+        text = cut_row(row, width - 2, self.glyphs.more)
         text.pad_right(max(width - 2 - text.cell_len, 0))
         plain = text.plain
         bar = (self.glyphs.bar, self.look("accent", on="raised"))

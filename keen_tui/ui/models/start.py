@@ -76,7 +76,7 @@ class StartRows(Rows):
             head = title
         if len(head) + len(lines) > height:
             lines = [line for line in lines if line.leads_to is not None]
-        keys = [Text(), Text(), *different_rows(self.look, room)]
+        keys = [Text(), Text(), *different_rows(self.look, room, self.glyphs.more)]
         if len(head) + len(lines) + len(keys) + 3 <= height:
             head = [*brand, Text(), Text(), *title, Text()]
         keys = keys if len(head) + len(lines) + len(keys) < height else []

@@ -11,7 +11,7 @@ from keen_tui.choices import Mode
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.rows import Rows, indented, wrapped
+from keen_tui.ui.widgets.rows import Rows, cut_row, indented, wrapped
 
 _WIDTH = 72
 _KEY_COLUMN = 9
@@ -52,7 +52,7 @@ class Welcome(Rows):
         parts = [
             brand_rows(self.look, self.glyphs, room),
             self._greeting(room),
-            different_rows(self.look, room),
+            different_rows(self.look, room, self.glyphs.more),
         ]
         while len(parts) > 1 and sum(len(part) + 2 for part in parts) - 2 > height:
             parts.pop()
@@ -81,7 +81,7 @@ def brand_rows(look: Styles, glyphs: Glyphs, room: int) -> list[Text]:
     ]
 
 
-def different_rows(look: Styles, room: int) -> list[Text]:
+def different_rows(look: Styles, room: int, more: str) -> list[Text]:
     """The three keys that teach what is different."""
     rows = [Text("What is different here", look("text", bold=True)), Text()]
     for action_id, verb, what in _KEYS:
@@ -91,6 +91,5 @@ def different_rows(look: Styles, room: int) -> list[Text]:
             (verb.ljust(verb_column), look("text")),
             (what, look("soft")),
         )
-        row.truncate(room)
-        rows.append(row)
+        rows.append(cut_row(row, room, more))
     return rows

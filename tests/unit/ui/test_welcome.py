@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 
 from keen_tui.choices import Mode
-from keen_tui.ui.glyphs import UNICODE
+from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs
 from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.widgets.welcome import Welcome
+from keen_tui.ui.widgets.welcome import Welcome, different_rows
 
 STYLES = Styles(load_themes()[0]["keen-dark"])
 PROMISES = {
@@ -26,3 +26,11 @@ def test_it_promises_what_the_mode_in_use_does(mode: Mode) -> None:
     page.show_mode(mode)
     shown = " ".join(" ".join(row.plain for row in page.rows(120, 40)).split())
     assert [each for each, words in PROMISES.items() if words in shown] == [mode]
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_what_has_no_room_is_cut_with_a_sign(glyphs: Glyphs) -> None:
+    rows = different_rows(STYLES, 36, glyphs.more)
+    retry = next(row.plain for row in rows if "retry" in row.plain)
+    assert retry.endswith(glyphs.more)
+    assert len(retry) <= 36
