@@ -102,7 +102,8 @@ def _checked(descriptor: int) -> socket.socket:
 
 def proxy_environment() -> Mapping[str, str]:
     """What tells programs of the proxy."""
-    url, local = f"http://127.0.0.1:{PORT}", "localhost,127.0.0.1,::1"
+    url = f"http://127.0.0.1:{PORT}"
+    local = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,0.0.0.0"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
     java = " ".join(f"-D{kind}.proxyHost=127.0.0.1 -D{kind}.proxyPort={PORT}" for kind in ("http", "https"))
     return {
