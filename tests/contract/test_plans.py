@@ -42,7 +42,7 @@ async def test_accepting_switches_the_mode_and_the_turn_goes_on(
         assert isinstance(end, TurnDone)
         assert end.turn_memory == TurnMemory(files_changed=("a.py",))
         assert (bench.session.mode, [event.mode for event in bench.log.of(ModeChanged)]) == (mode, [mode])
-        assert "hand it in with propose_plan" in bench.results()[0]
+        assert "propose it with propose_plan" in bench.results()[0]
         assert bench.results()[1] == (
             f"The user accepts the plan. From now on the mode is {mode}: carry it out."
         )
