@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -22,11 +23,13 @@ from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
+from keen_tui.tools.git.plan import plan_of
+from keen_tui.tools.git.steps import GitSteps
 from keen_tui.tools.kept_output import KeptOutput
 from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
-from keen_tui.tools.process import run_command
+from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
@@ -54,7 +57,10 @@ class Bash:
             "it: they write only to the workspace, except to .git and .keen, to a home folder of their own "
             "and to $TMPDIR (/tmp where that is not set). They have no network, or reach it through a proxy "
             "(see HTTP_PROXY) that asks the user about each new host. What they leave in that home and tmp "
-            "is kept for later commands until the program ends. What has to go beyond that is "
+            "is kept for later commands until the program ends. Plain commands of git (add, commit -m, "
+            "stash, switch, checkout -b, branch, tag, merge, rm, mv, restore --staged, reset) can write the "
+            "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. What has to "
+            "go beyond that is "
             "offered to the user once more outside the sandbox when it has failed inside. Output is stdout "
             "and stderr in order; of long output the beginning and the end come back, with the name of a "
             "file that holds all of it. "
@@ -109,14 +115,16 @@ class Bash:
                 self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
             )
 
+        written: list[str] = []
+
         def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
             within = limit if held_by else TimeLimit(timeout)
-            run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within)
+            run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within, written=written)
             return lambda on_output: self._run(command, run, on_output)
 
         # What only reads is not led by what earlier commands left in their home, such as settings of git.
         terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
-        outside = Outside(reason=partial(_stopped_by, sandbox, gate), run=running(None, ORDINARY))
+        outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets)
         return PreparedCall(
             access=access,
@@ -150,9 +158,7 @@ class Bash:
             pass_on(without_keys.feed(chunk))
 
         try:
-            async with self._launch(command, running) as launch:
-                hidden = launch.hidden
-                ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=take)
+            ended, hidden = await self._ended(command, running, take)
         except asyncio.CancelledError:
             kept.discard()
             raise
@@ -175,6 +181,30 @@ class Bash:
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 
+    async def _ended(
+        self, command: str, running: _Running, on_output: Callable[[bytes], None]
+    ) -> tuple[Ended, tuple[Path, ...]]:
+        """Run it to its end, as steps where git writes in it; gives also the files that it could not read."""
+        reason = ""
+        steps = plan_of(command) if running.sandbox else ()
+        git = find_program("git") if steps else None
+        if running.sandbox and git:
+            environ = child_environment(os.environ)
+            ordinary = partial(self._launch, running=running)
+            stepping = GitSteps(running.sandbox, self._workspace, git, environ, ordinary)
+            reason = await stepping.objection(steps)
+            if not reason:
+                try:
+                    return await stepping.run(steps, running.limit, on_output), stepping.hidden
+                finally:
+                    running.written.extend(stepping.written)
+        async with self._launch(command, running) as launch:
+            folder = self._workspace.root
+            ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
+        if reason and ended.code:
+            on_output(f"[in the sandbox git could not write the repository: {reason}]\n".encode())
+        return ended, launch.hidden
+
     def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
         sandbox = running.sandbox
@@ -192,16 +222,22 @@ def _is_git(access: Access) -> bool:
 
 
 class _Running(Struct, frozen=True, kw_only=True):
-    """What a command runs in and on which terms, what of the network it has there, and its time limit."""
+    """What a command runs in and on which terms, what of the network it has there, and its time limit.
+    `written` takes the commands of git that wrote the repository, and must not be run again."""
 
     sandbox: Sandbox | None
     terms: Terms
     gate: HostGate | None
     limit: TimeLimit
+    written: list[str]
 
 
-def _stopped_by(sandbox: Sandbox | None, gate: HostGate | None, result: ToolResult) -> str:
+def _stopped_by(
+    sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
+) -> str:
     """What the sandbox stopped. Who has just said no to a host isn't asked to let the command out."""
+    if written:
+        return ""
     if result.exit_code and gate and gate.refused:
         return "" if gate.declined else f"it was refused a host: {gate.refused[0]}"
     return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

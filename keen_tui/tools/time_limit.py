@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class TimeLimit:
-    """A limit in seconds, None for none. It counts from `within` on."""
+    """A limit in seconds, None for none, for all the time that is spent `within`, also several times."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
@@ -21,7 +21,10 @@ class TimeLimit:
         """Raises TimeoutError when the time has run out inside."""
         try:
             async with asyncio.timeout(None if self._standing else self._left) as self._timeout:
-                yield
+                try:
+                    yield
+                finally:
+                    self._stop()
         finally:
             self._timeout = None
 

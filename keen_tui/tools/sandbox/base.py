@@ -43,6 +43,10 @@ class Terms(Struct, frozen=True, kw_only=True):
     `listener_to` is the descriptor of a socket over which the command's own network hands out the socket
     that its proxy listens on; None: there is no proxy. With `connects` it may connect to everything, in a
     sandbox without a network of its own.
+
+    `git`: it is git itself, and nothing that the model wrote. It may write `.git`, except for what makes code
+    run later, and its home is thrown away too; it is the user's by name, with nothing in it but the files
+    that are `readable`. `alone`: it can start no other program.
     """
 
     writes: bool = True
@@ -50,6 +54,14 @@ class Terms(Struct, frozen=True, kw_only=True):
     hides_tracked: bool = False
     listener_to: int | None = None
     connects: bool = False
+    git: bool = False
+    alone: bool = False
+    readable: tuple[Path, ...] = ()
+
+    @property
+    def lasting(self) -> bool:
+        """Whether its home and tmp last as long as the program."""
+        return self.writes and not self.git
 
 
 ORDINARY: Final = Terms()

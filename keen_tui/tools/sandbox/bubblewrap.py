@@ -12,7 +12,7 @@ from pathlib import Path
 from keen_tui.tools.network.handover import python_folders, starter
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
 from keen_tui.tools.sandbox.placeholders import Placeholders
-from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.policy import RUNS_CODE_IN_GIT, Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for
 from keen_tui.tools.sandbox.secret_files import SecretFiles
@@ -32,7 +32,8 @@ class Bubblewrap:
         self._secrets = SecretFiles(policy)
         # Its own network leads nowhere: what listens on localhost there is the command's own. Its processes
         # and System V objects are its own, too.
-        self._filter = filter_for(os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
+        make = partial(filter_for, os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
+        self._filters = {alone: make(alone=alone) for alone in (False, True)}
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
@@ -44,12 +45,12 @@ class Bubblewrap:
         require_no_links(self._policy)
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
         needed = partial(_needed, self._policy)
-        scratch = self._scratch.folders(lasting=terms.writes, needed=needed)
+        scratch = self._scratch.folders(lasting=terms.lasting, needed=needed)
         secrets = self._secrets.hidden(terms)
         with (
             standing as missing,
             scratch as folders,
-            _in_memory(self._filter) as descriptor,
+            _in_memory(self._filters[terms.alone]) as descriptor,
             _empty_file(secrets) as empty,
         ):
             yield Launch(
@@ -84,6 +85,7 @@ def arguments(
     mounts += _hidden(policy, inside=False)
     mounts += ["--bind" if terms.writes else "--ro-bind", workspace, workspace]
     mounts += _protected(policy, missing, secrets) if terms.writes else ()
+    mounts += _for_git(policy, terms) if terms.git else ()
     mounts += _hidden(policy, inside=True)
     return ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", *mounts, "--chdir", workspace]
 
@@ -156,6 +158,15 @@ def _protected(policy: Policy, missing: Sequence[Path], secrets: Sequence[Path])
     for path in policy.protected_if_there:
         if not path.is_symlink():
             yield from _read_only(path)
+
+
+def _for_git(policy: Policy, terms: Terms) -> Iterator[str]:
+    for path in terms.readable:
+        yield from _read_only(path)
+    if terms.writes:
+        yield from ("--bind", str(policy.repository), str(policy.repository))
+        for name in RUNS_CODE_IN_GIT:
+            yield from _read_only(policy.repository / name)
 
 
 def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:

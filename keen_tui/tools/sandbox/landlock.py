@@ -55,6 +55,7 @@ class Landlock:
         self._policy = policy
         self._machine = os.uname().machine
         self._filter = filter_for(self._machine)
+        self._alone_filter = filter_for(self._machine, alone=True)
         self._connecting_filter = filter_for(self._machine, families=(AF_INET, AF_INET6))
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
@@ -71,16 +72,16 @@ class Landlock:
         secrets = self._secrets.hidden(terms)
         ground = WorkspaceGrants(self._policy, secrets, self._listings)
         with (
-            self._scratch.folders(lasting=terms.writes) as folders,
+            self._scratch.folders(lasting=terms.lasting) as folders,
             self._broker(ground) if terms.writes else nullcontext() as brokered,
         ):
             yield Launch(
                 argv=argv,
-                environ=self._environ(environ, folders),
+                environ=self._environ(environ, folders, terms),
                 confine=partial(
                     confine,
                     [*self._grants(folders, terms), *(ground.work() if terms.writes else ground.reading())],
-                    self._connecting_filter if terms.connects else self._filter,
+                    self._filter_for(terms),
                     brokered,
                     connects=terms.connects,
                 ),
@@ -94,18 +95,24 @@ class Landlock:
 
     def _grants(self, folders: Folders, terms: Terms) -> list[Grant]:
         names = [(Path(os.path.realpath("/etc/resolv.conf")), READ)] if terms.connects else []
-        return [(folders.home, WORK), (folders.temporary, WORK), *names, *self._outside]
+        git = _granted_to_git(self._policy, terms) if terms.git else ()
+        return [(folders.home, WORK), (folders.temporary, WORK), *names, *self._outside, *git]
+
+    def _filter_for(self, terms: Terms) -> bytes:
+        if terms.alone:
+            return self._alone_filter
+        return self._connecting_filter if terms.connects else self._filter
 
     @cached_property
     def _outside(self) -> tuple[Grant, ...]:
         """What may be done outside the workspace. Looked up once: it takes longer than a command may."""
         return tuple(_outside_workspace(self._policy))
 
-    def _environ(self, environ: Mapping[str, str], folders: Folders) -> dict[str, str]:
+    def _environ(self, environ: Mapping[str, str], folders: Folders, terms: Terms) -> dict[str, str]:
         """No path can lead elsewhere than for all programs, so /tmp itself is not among the folders."""
         home = self._policy.home
         tools = {name: str(home / folder) for name, folder in _TOOL_HOMES.items() if (home / folder).exists()}
-        own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
+        own = {"HOME": str(home if terms.git else folders.home), "TMPDIR": str(folders.temporary)}
         return tools | confined_environment(environ) | own
 
 
@@ -115,3 +122,12 @@ def _outside_workspace(policy: Policy) -> Iterator[Grant]:
     yield Path("/proc"), READ_FILE | READ_DIR
     for path in policy.readable:
         yield from readable(Path(os.path.realpath(path)), frozenset(policy.hidden))
+
+
+def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[Grant]:
+    """What makes code run later can't be left out: git makes files right in `.git`, and a right to do so
+    holds for all below."""
+    for path in terms.readable:
+        yield Path(os.path.realpath(path)), READ_FILE
+    if terms.writes:
+        yield policy.repository, WORK

@@ -93,7 +93,7 @@ class Placeholders:
 
 
 def _dismiss(janitor: subprocess.Popen[bytes]) -> None:
-    with janitor:
+    with janitor, suppress(PermissionError):  # in a thread that is confined; then it ends by itself
         janitor.kill()
 
 

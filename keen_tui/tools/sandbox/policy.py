@@ -61,6 +61,9 @@ _TOOLCHAIN_SECRETS = _each(
 ALWAYS_PROTECTED = (".git", ".keen")
 """Read-only in the workspace, and not to be made where they are missing: programs are run from there."""
 
+RUNS_CODE_IN_GIT = ("config", "config.worktree", "hooks", "info", "modules", "worktrees", "commondir")
+"""What in `.git` stays read-only where git itself may write the rest: it names programs and settings."""
+
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
 )
@@ -97,6 +100,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         if self.workspace in self.protected:
             return "Keen itself is loaded from the workspace (install it elsewhere, for example with pipx)"
         return ""
+
+    @property
+    def repository(self) -> Path:
+        return self.workspace / ".git"
 
     def moved_to(self, workspace: Path) -> Policy:
         """The same policy for another workspace."""

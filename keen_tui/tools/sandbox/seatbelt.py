@@ -5,12 +5,12 @@ The profile is tested as text only. Later rules beat earlier ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
-from keen_tui.tools.sandbox.policy import Policy
+from keen_tui.tools.sandbox.policy import RUNS_CODE_IN_GIT, Policy
 from keen_tui.tools.sandbox.scratch import Folders, scratch_in
 from keen_tui.tools.sandbox.secret_files import SecretFiles
 
@@ -60,8 +60,9 @@ class Seatbelt:
         """
         require_no_links(self._policy)
         secrets = self._secrets.hidden(terms)
-        with self._scratch.folders(lasting=terms.writes) as folders:
-            own = {"HOME": str(folders.home), "TMPDIR": str(folders.temporary)}
+        with self._scratch.folders(lasting=terms.lasting) as folders:
+            home = self._policy.home if terms.git else folders.home
+            own = {"HOME": str(home), "TMPDIR": str(folders.temporary)}
             yield Launch(
                 argv=(PROGRAM, "-p", profile(self._policy, folders, terms, secrets), *argv),
                 environ=confined_environment(environ) | own,
@@ -80,13 +81,23 @@ def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: 
         ("deny file-write*", (*policy.protected, *policy.protected_if_there)),
         ("deny file-read* file-write*", (*policy.hidden, *secrets)),
         (f"{reading} file-write*", own),
+        *(_for_git(policy, terms) if terms.git else ()),
     )
     return _BEGINNING + "".join(_rule(what, paths) for what, paths in rules)
 
 
-def _rule(what: str, paths: Iterable[Path]) -> str:
+def _for_git(policy: Policy, terms: Terms) -> Iterator[tuple[str, Sequence[Path]]]:
+    yield "allow file-read*", (*terms.readable, policy.repository)
+    if terms.writes:
+        yield "allow file-write*", (policy.repository,)
+        yield "deny file-write*", tuple(policy.repository / name for name in RUNS_CODE_IN_GIT)
+    if terms.alone:
+        yield "deny process-fork", ()
+
+
+def _rule(what: str, paths: Sequence[Path]) -> str:
     places = " ".join(f"(subpath {_quoted(path)})" for path in paths)
-    return f"({what} {places})\n"
+    return f"({what} {places})\n" if paths else f"({what})\n"
 
 
 def _quoted(path: Path) -> str:

@@ -26,6 +26,9 @@ _RUNS_AS_OWNER = 0o4000
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put keys into a terminal."""
 
+_THREAD, _UNTIL_EXEC = 0x0001_0000, 0x0000_4000
+"""CLONE_THREAD and CLONE_VFORK. The second is how Python starts the program that is then left alone."""
+
 AF_INET, AF_INET6 = 2, 10
 
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
@@ -38,6 +41,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
     refused: tuple[int, ...]
     unknown: tuple[int, ...]
     clone: int
+    fork: tuple[int, ...]
     unshare: int
     ioctl: int
     socket: int
@@ -68,7 +72,7 @@ _MACHINES: Mapping[str, _Machine] = {
             172, 173, 154,                           # iopl ioperm modify_ldt
         ),
         unknown=(425, 426, 427, 435, 437),           # io_uring, clone3, openat2
-        clone=56, unshare=272, ioctl=16, socket=41,
+        clone=56, fork=(57,), unshare=272, ioctl=16, socket=41,
         modes=((90, 1), (91, 1), (268, 2), (452, 2)),  # chmod fchmod fchmodat fchmodat2
         on_processes=(302, 203, 142, 144, 314, 256, 279),  # prlimit64 sched_set* migrate_pages move_pages
         setpriority=141, ioprio_set=251,
@@ -88,7 +92,7 @@ _MACHINES: Mapping[str, _Machine] = {
             170, 112, 171, 266, 161, 162, 58,
         ),
         unknown=(425, 426, 427, 435, 437),
-        clone=220, unshare=97, ioctl=29, socket=198,
+        clone=220, fork=(), unshare=97, ioctl=29, socket=198,
         modes=((52, 1), (53, 2), (452, 2)),
         on_processes=(261, 122, 118, 119, 274, 238, 239),
         setpriority=140, ioprio_set=30,
@@ -105,7 +109,9 @@ def is_supported(machine: str) -> bool:
     return machine in _MACHINES
 
 
-def filter_for(machine: str, *, families: Iterable[int] = (), among_others: bool = True) -> bytes:
+def filter_for(
+    machine: str, *, families: Iterable[int] = (), among_others: bool = True, alone: bool = False
+) -> bytes:
     """The filter for an architecture that `is_supported`.
 
     Args:
@@ -113,6 +119,7 @@ def filter_for(machine: str, *, families: Iterable[int] = (), among_others: bool
         families: of sockets that may be made.
         among_others: the command shares process numbers and System V objects with the user's other programs:
             then it changes no process but itself, and finds no memory, semaphore or queue of others.
+        alone: it can start no other program by fork, as git does; threads stay.
     """
     at = _MACHINES[machine]
     not_permitted, not_there = bpf.ERROR | errno.EPERM, bpf.ERROR | errno.ENOSYS
@@ -127,6 +134,7 @@ def filter_for(machine: str, *, families: Iterable[int] = (), among_others: bool
             *(bpf.when(number, bpf.give(not_permitted)) for number in at.refused),
             *(bpf.when(number, bpf.give(not_there)) for number in at.unknown),
             *(_only_itself(at) if among_others else ()),
+            *(_alone(at) if alone else ()),
             *_when_bits(((at.clone, 0), (at.unshare, 0)), _NAMESPACES),
             *_when_bits(at.modes, _RUNS_AS_OWNER),
             *refused_modes(machine, not_permitted),
@@ -153,3 +161,18 @@ def _only_itself(at: _Machine) -> Iterator[bytes]:
     yield bpf.when(at.ioprio_set, bpf.only((0, _IOPRIO_WHO_PROCESS), (1, 0), refusal=not_permitted))
     for number in at.shared:
         yield bpf.when(number, bpf.give(bpf.ERROR | errno.ENOSYS))
+
+
+def _alone(at: _Machine) -> Iterator[bytes]:
+    not_permitted = bpf.ERROR | errno.EPERM
+    for number in at.fork:
+        yield bpf.when(number, bpf.give(not_permitted))
+    yield bpf.when(
+        at.clone,
+        bpf.load_argument(0)
+        + bpf.operation(bpf.IF_ANY_BIT, _NAMESPACES, jump=0, otherwise=1)
+        + bpf.give(not_permitted)
+        + bpf.operation(bpf.IF_ANY_BIT, _THREAD | _UNTIL_EXEC, jump=1, otherwise=0)
+        + bpf.give(not_permitted)
+        + bpf.give(bpf.ALLOW),
+    )

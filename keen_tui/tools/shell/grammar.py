@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -82,6 +82,55 @@ class SimpleCommand(Struct, frozen=True):
     def words(self) -> tuple[str, ...]:
         """The name and the arguments, a pattern as it is written."""
         return (self.name, *(word.text for word in self.arguments))
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One entry of a list of commands. `joined` says how it follows the one before: "&&", "||" or ";". `only`
+    is there where it is a single command whose output goes nowhere else."""
+
+    joined: Literal["&&", "||", ";"] = ";"
+    text: str
+    only: SimpleCommand | None = None
+
+
+def items(command: str) -> tuple[Item, ...]:
+    """The entries of a list that are joined by `&&`, `||`, `;` and line ends, in their order.
+
+    Raises:
+        NotUnderstood: it holds anything that `simple_commands` does not know.
+    """
+    simple_commands(command)
+    found: list[Item] = []
+    joined: Literal["&&", "||", ";"] = ";"
+    for node in _entries(parsed(command)):
+        match node.type:
+            case "&&" | "||" as sign:
+                joined = sign
+            case ";" | "\n":
+                joined = ";"
+            case _:
+                found.append(Item(joined=joined, text=text_of(node), only=_only(node)))
+                joined = ";"
+    return tuple(found)
+
+
+def _entries(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type == "list":
+            yield from _entries(child)
+        else:
+            yield child
+
+
+def _only(node: Node) -> SimpleCommand | None:
+    if node.type == "command":
+        return _command(node)
+    if node.type != "redirected_statement" or node.children[0].type == "pipeline":
+        return None
+    if node.children[0].type != "command":  # of a list only the last one is redirected
+        raise NotUnderstood("which of its parts a redirection is about can't be told")
+    redirects = [text_of(child).replace(" ", "") for child in node.children[1:]]
+    return _command(node.children[0]) if set(redirects) == {"2>&1"} else None
 
 
 def simple_commands(command: str) -> tuple[SimpleCommand, ...]:

@@ -33,6 +33,7 @@ _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
     ("update-ref", re.compile(r"-d")),
 )
 """What of git loses work: a verb, and the word that makes it so."""
+_IN_FILES_TOO: Final = re.compile(r"-\w*W\w*|--w\w*")
 
 
 def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
@@ -86,6 +87,8 @@ def _much(word: str) -> str:
 
 
 def _loses_work(words: Sequence[str]) -> bool:
+    if words[:1] == ["restore"] and any(word in ("-S", "--staged") for word in words):
+        return any(_IN_FILES_TOO.fullmatch(word) for word in words)  # else only the index is restored
     return any(
         verb in words and any(how.fullmatch(word) for word in words if word != verb) for verb, how in _OF_GIT
     )

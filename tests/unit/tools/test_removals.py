@@ -112,3 +112,18 @@ def test_in_a_home_folder_a_sandbox_is_no_reason_not_to_ask(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert decision("make clean", tmp_path) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git restore --staged .", "allow"),
+        ("git restore -S .", "allow"),
+        ("git restore .", "ask"),
+        ("git restore --staged --worktree .", "ask"),
+        ("git restore --staged --work .", "ask"),
+        ("git restore -S -qW .", "ask"),
+    ],
+)
+def test_what_only_leaves_the_index_is_not_lost(command: str, expected: str, tmp_path: Path) -> None:
+    assert decision(command, tmp_path) == expected

@@ -52,3 +52,12 @@ async def test_it_may_end_while_somebody_is_asked() -> None:
     with limit.standing():
         async with limit.within():
             pass
+
+
+async def test_it_is_one_limit_for_several_times() -> None:
+    limit = TimeLimit(0.2)
+    async with limit.within():
+        await asyncio.sleep(0.1)
+    with pytest.raises(TimeoutError):
+        async with limit.within():
+            await asyncio.sleep(0.15)

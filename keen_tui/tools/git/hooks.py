@@ -1,0 +1,53 @@
+"""The hooks of a repository, which belong to the user: which of them a command would run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from keen_tui.tools.git.config import GitConfig
+from keen_tui.tools.shell.git_writers import GitCommand
+
+PRE_COMMIT: Final = "pre-commit"
+
+_BEFORE: Final = {
+    "commit": ("prepare-commit-msg", "commit-msg", "reference-transaction"),
+    "merge": ("pre-merge-commit", "prepare-commit-msg", "commit-msg", "reference-transaction"),
+}
+"""Hooks that may refuse or change what a command does, and need the repository for it."""
+_AFTER: Final = {
+    "commit": ("post-commit", "post-rewrite"),
+    "merge": ("post-merge",),
+    "switch": ("post-checkout",),
+    "checkout": ("post-checkout",),
+}
+
+
+class Hooks:
+    """Those in the folder that the settings name."""
+
+    def __init__(self, repository: Path, config: GitConfig) -> None:
+        named = config.value("core.hookspath")
+        self._elsewhere = named.startswith("~")
+        self._folder = repository.parent / named if named else repository / "hooks"
+
+    def objection(self, command: GitCommand) -> str:
+        """Why the command can't run without its hooks, as the end of a sentence; "" where it can."""
+        if self._elsewhere:
+            return "your hooks are in your home folder"
+        for name in _BEFORE.get(command.verb, ("reference-transaction",)):
+            if self.path(name):
+                return f"the hook {name} of this repository has to run"
+        if command.verb == "commit" and self.path(PRE_COMMIT) and (command.operands or command.paths):
+            return "the hook pre-commit of this repository has to see only the files that are named"
+        return ""
+
+    def left_out(self, command: GitCommand) -> tuple[str, ...]:
+        """The hooks that would have run after the command."""
+        return tuple(name for name in _AFTER.get(command.verb, ()) if self.path(name))
+
+    def path(self, name: str) -> Path | None:
+        """The hook; None where there is none that git would run."""
+        path = self._folder / name
+        return path if path.is_file() and os.access(path, os.X_OK) else None

@@ -1,0 +1,72 @@
+"""A command as steps, of which those of git run by themselves, on terms of their own. Pure but for `cd`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.tools.shell.git_readers import git_paths
+from keen_tui.tools.shell.git_writers import GitCommand, git_writer
+from keen_tui.tools.shell.grammar import Item, NotUnderstood, SimpleCommand, items, simple_commands
+
+_CHANGE_THE_SHELL: Final = frozenset(
+    """
+    . source exec exit return set shopt export declare typeset local readonly unset alias unalias umask ulimit
+    trap eval hash enable builtin command pushd popd getopts read mapfile readarray wait jobs bg fg disown let
+    logout suspend times break continue
+    """.split()  # noqa: SIM905 - a list of forty quoted names is no easier to read
+)
+"""What one of these does reaches the commands behind it, which then must run in the same shell."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One step of a list of commands: `git` where it is one that may write the repository, `folder` where it
+    is a `cd`, else `text` is for the shell."""
+
+    joined: Literal["&&", "||", ";"]
+    text: str
+    git: GitCommand | None = None
+    folder: str | None = None
+
+
+def plan_of(command: str) -> tuple[Step, ...]:
+    """The steps; () for a command without an everyday command of git that writes, or that can't be taken
+    apart without a change of its meaning."""
+    try:
+        steps = tuple(_step(item) for item in items(command))
+    except NotUnderstood:
+        return ()
+    return steps if any(step.git for step in steps) else ()
+
+
+def _step(item: Item) -> Step:
+    only = item.only
+    if only and only.name == "git" and not _reads(only):
+        return Step(joined=item.joined, text=item.text, git=git_writer(only))
+    if only and only.name == "cd":
+        return Step(joined=item.joined, text=item.text, folder=_folder(only))
+    for command in simple_commands(item.text):
+        if command.name in _CHANGE_THE_SHELL or command.name == "cd":
+            raise NotUnderstood(f"{command.name} changes the shell that runs it")
+        if command.name == "git" and not _reads(command):
+            raise NotUnderstood("what git writes goes through a pipe")
+    return Step(joined=item.joined, text=item.text)
+
+
+def _reads(command: SimpleCommand) -> bool:
+    try:
+        list(git_paths(command.arguments))
+    except NotUnderstood:
+        return False
+    return True
+
+
+def _folder(command: SimpleCommand) -> str:
+    if len(command.arguments) != 1 or command.arguments[0].is_glob:
+        raise NotUnderstood("where it changes to can't be told before")
+    folder = command.arguments[0].text
+    if folder.startswith(("-", "~")) or ".." in Path(folder).parts:
+        raise NotUnderstood("where it changes to can't be told before")
+    return folder
