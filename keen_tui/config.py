@@ -31,7 +31,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
     what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
     in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
-    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`. `sandbox`: commands
+    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`; with its `read_only_first` a
+    command that would ask first runs where it can write nothing. `sandbox`: commands
     run in one where the system has one; `network`: what becomes of hosts that they want to reach. `keys`
     gives actions other keys than their own, by their ids.
     `theme` "" is what the terminal can show; `plain`: no screen, but a conversation line by line.
@@ -58,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     permissions_allow: tuple[str, ...] = ()
     permissions_ask: tuple[str, ...] = ()
     permissions_deny: tuple[str, ...] = ()
+    permissions_read_only_first: bool = True
     plain: bool = False
     theme: str = ""
     glyphs: Literal["", "unicode", "ascii"] = ""
@@ -131,6 +133,7 @@ _IN_TABLES: Mapping[str, str] = {
     "permissions_allow": "permissions.allow",
     "permissions_ask": "permissions.ask",
     "permissions_deny": "permissions.deny",
+    "permissions_read_only_first": "permissions.read_only_first",
 }
 """Settings that stand in a table of the settings file, and their names there."""
 

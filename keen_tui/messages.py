@@ -119,7 +119,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
 
     The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
     memory keeps `facts`. `ran` is false for calls that never began. A non-zero exit code is no error:
-    the tool did what it was asked (turn.md rule 12).
+    the tool did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could
+    write nothing.
     """
 
     text: str
@@ -132,6 +133,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     interrupted: bool = False
     ran: bool = True
     sandboxed: bool = False
+    read_only: bool = False
 
 
 class ToolStep(Struct, frozen=True, kw_only=True):

@@ -40,7 +40,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Screen": ("plain", "theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
     "Memory": ("memory_policy",),
     "Pending": ("pending_durable",),
-    "Permissions": ("permissions_allow", "permissions_ask", "permissions_deny"),
+    "Permissions": (
+        "permissions_allow",
+        "permissions_ask",
+        "permissions_deny",
+        "permissions_read_only_first",
+    ),
     "Keys": ("keys",),
 }
 """The settings in the order in which they are shown; those of a table of the file make a group each."""
@@ -119,6 +124,9 @@ ABOUT: Final[Mapping[str, About]] = {
     ),
     "permissions_ask": About(meaning="Rules for what always asks.", in_file=True),
     "permissions_deny": About(meaning="Rules for what never runs.", in_file=True),
+    "permissions_read_only_first": About(
+        meaning="A command that would ask runs first where it can write nothing, and asks if that fails."
+    ),
     "keys": About(
         meaning='Other keys for actions: retry = "f5", a list of keys, or "" for none. /help lists actions.',
         in_file=True,

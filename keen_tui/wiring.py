@@ -67,6 +67,7 @@ def build_session(
             sandbox=sandbox,
             network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
             key_variables=key_variables,
+            read_only_first=settings.permissions_read_only_first,
         ),
         mode=settings.mode,
         attended=attended,

@@ -19,18 +19,23 @@ from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.base import Access, PreparedCall
 from keen_tui.tools.permissions import Allowed, Grant, Verdict, is_risky, judge
 from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.shell.patterns import CommandPattern
 
 _PLAN_NOTE = (
-    "\n[plan mode is on: only reading is possible. Where this leads to changes, propose a plan with "
-    "propose_plan; where it only takes an answer, give it.]"
+    "\n[plan mode is on: only reading is possible, and commands run read-only. Where this leads to changes, "
+    "propose a plan with propose_plan; where it only takes an answer, give it.]"
 )
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call."""
+    """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call.
+    `tries`: that is only known once the call has run read-only. `trial_stands`: that result stands.
+    """
 
     allowed: bool
     by_person: bool = False
+    tries: bool = False
+    trial_stands: bool = False
     refusal: str = ""
 
 
@@ -66,6 +71,8 @@ class Approvals:
         self._rules = rules
         self._allowances = allowances
         self._granted: set[Grant] = set()
+        self._commands: tuple[CommandPattern, ...] = ()
+        """Those that are allowed for the session by how they begin."""
         self._told_of_plan = 0
         self._open: dict[str, asyncio.Future[Reply]] = {}
         self.hosts = HostApprovals(
@@ -94,13 +101,20 @@ class Approvals:
         self._told_of_plan = turn
         return _PLAN_NOTE
 
-    async def decide(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> Answer:
-        """Whether the call may run. Waits for a person where the mode says so."""
+    async def decide(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, not_enough: str = ""
+    ) -> Answer:
+        """Whether the call may run. Waits for a person where the mode says so. `not_enough` says why it has
+        to run once more, after it ran read-only."""
         verdict = judge(self.mode, prepared.access, self._allowed)
+        if verdict.decision == "try" and not not_enough:
+            return Answer(allowed=False, tries=True)
+        if verdict.decision == "try":
+            verdict = verdict.after_trial(not_enough)
         if verdict.decision == "allow":
             return Answer(allowed=True)
         if verdict.decision == "refuse":
-            return Answer(allowed=False, refusal=verdict.refusal)
+            return Answer(allowed=False, refusal=verdict.refusal, trial_stands=not_enough != "")
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply, verdict)
@@ -127,12 +141,14 @@ class Approvals:
     @property
     def _allowed(self) -> Allowed:
         saved = self._allowances.commands if self._allowances else ()
-        return Allowed(rules=self._rules, granted=self._granted, saved=saved)
+        return Allowed(rules=self._rules, granted=self._granted, saved=(*saved, *self._commands))
 
     async def _remember(self, turn: int, reply: Reply, verdict: Verdict) -> None:
         """Keep what a yes allows beyond this call."""
         if reply.scope == "session" and verdict.grant and verdict.grant_key:
             self._granted.add(verdict.grant_key)
+            if verdict.by_prefix:
+                self._commands = tuple(dict.fromkeys((*self._commands, *verdict.saves)))
         if reply.scope == "workspace" and verdict.for_good and self._allowances:
             try:
                 await asyncio.to_thread(self._allowances.add, verdict.for_good)
@@ -156,7 +172,7 @@ class Approvals:
         saved = self._allowances.all if self._allowances else ()
         return Permitted(
             rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),
-            session=tuple(map(_in_words, sorted(self._granted))),
+            session=tuple(dict.fromkeys((*map(_in_words, sorted(self._granted)), *map(str, self._commands)))),
             saved=tuple(map(str, saved)),
         )
 
@@ -176,6 +192,7 @@ class Approvals:
     def forget_grants(self) -> None:
         """Another session begins: what was allowed for this one is asked for again."""
         self._granted.clear()
+        self._commands = ()
         self._told_of_plan = 0
 
     async def _ask(

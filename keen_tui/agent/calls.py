@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from keen_tui.agent.approvals import Answer
 from keen_tui.agent.parts import Agent
 from keen_tui.errors import STOPPED, ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
 from keen_tui.tools.asking import Asked
-from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run
+from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run, Trial
 
 log = logging.getLogger(__name__)
 
@@ -100,18 +101,47 @@ class _RunningCall:
         if prepared.asks:
             self.result = await self._answered(prepared.asks)
             return
-        answer = await self._agent.approvals.decide(self._turn, self._call, self._target, prepared)
-        if not answer.allowed:
-            self.result = ToolResult(
-                text=answer.refusal, summary="denied", is_error=True, denied=True, ran=False
-            )
+        answer = await self._decide(prepared)
+        if answer.tries and prepared.trial:
+            await self._try_read_only(prepared, prepared.trial)
+        elif answer.allowed:
+            await self._run_for_good(prepared, answer)
+        else:
+            self.result = _denied(answer.refusal)
+
+    async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> Answer:
+        approvals = self._agent.approvals
+        return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
+
+    async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
+        """Run it where nothing that it does lasts. If that was not enough its output is dropped, and with a
+        yes it runs from the beginning."""
+        await self._execute(trial.run)
+        not_enough = trial.reason(self.result)
+        if not not_enough:
+            self._add_plan_note()
             return
+        tried, self.result = self.result, NOT_RUN
+        answer = await self._decide(prepared, not_enough)
+        if answer.allowed:
+            await self._run_for_good(prepared, answer)
+        elif answer.trial_stands:
+            self.result = replace(tried, text=f"{tried.text}\n[{answer.refusal}]", facts=())
+            self._add_plan_note()
+        else:
+            self.result = _denied(f"{answer.refusal}\n[it ran read-only first, and {not_enough}]")
+
+    async def _run_for_good(self, prepared: PreparedCall, answer: Answer) -> None:
+        """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
         await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         await self._execute(prepared.after_yes if answer.by_person and prepared.after_yes else prepared.run)
-        if note := self._agent.approvals.plan_note(self._turn):
-            self.result = replace(self.result, text=f"{self.result.text}{note}")
+        self._add_plan_note()
         if prepared.outside and (reason := prepared.outside.reason(self.result)):
             await self._offer_outside(prepared, prepared.outside, reason)
+
+    def _add_plan_note(self) -> None:
+        if note := self._agent.approvals.plan_note(self._turn):
+            self.result = replace(self.result, text=f"{self.result.text}{note}")
 
     async def _answered(self, asked: Asked) -> ToolResult:
         """What a call came to that is a question; an answer may switch the permission mode."""
@@ -162,6 +192,10 @@ class _RunningCall:
         how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
         text = f"interrupted {how}, effects unknown; output so far: {output}"
         return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)
+
+
+def _denied(refusal: str) -> ToolResult:
+    return ToolResult(text=refusal, summary="denied", is_error=True, denied=True, ran=False)
 
 
 async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:

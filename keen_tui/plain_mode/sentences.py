@@ -85,7 +85,8 @@ def _what_came(result: ToolResult) -> str:
     match result.display:
         case CommandDisplay(exit_code=code, output=output):
             ended = "timed out" if result.summary == "timed out" else f"exit code {code or 0}"
-            return f"{ended}, {counted(len(output.splitlines()), 'line')} of output"
+            read_only = ", ran read-only" if result.read_only else ""
+            return f"{ended}, {counted(len(output.splitlines()), 'line')} of output{read_only}"
         case DiffDisplay() as diff if not result.is_error:
             return diff_counts(diff)
         case _:

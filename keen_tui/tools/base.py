@@ -46,7 +46,8 @@ class Access(Struct, frozen=True, kw_only=True):
     `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule;
     `risks` are marked when it asks. `unheld` says why a command runs in no sandbox although one was wanted,
     "" where it runs in one or the user turned it off. `secrets` are the files with names of secrets that a
-    command names. `is_own_code`: a write to what this program is loaded from.
+    command names. It `tries` if it runs read-only first where it would ask. `is_own_code`: a write to what
+    this program is loaded from.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -61,6 +62,7 @@ class Access(Struct, frozen=True, kw_only=True):
     insists: str = ""
     unheld: str = ""
     secrets: tuple[Path, ...] = ()
+    tries: bool = False
     is_own_code: bool = False
     risks: tuple[Risk, ...] = ()
 
@@ -84,13 +86,25 @@ class Outside(Struct, frozen=True, kw_only=True):
     run: Run
 
 
+class Trial(Struct, frozen=True, kw_only=True):
+    """How a command runs read-only before anybody is asked about it.
+
+    Nothing that `run` does lasts. `reason` says from its result why the command has to run once more with the
+    right to write; "" where that result stands.
+    """
+
+    reason: Callable[[ToolResult], str]
+    run: Run
+
+
 class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
     there for a call that runs in a sandbox, `network` where a person or a rule may let it reach hosts from
     there, `asks` for one that is no more than a question to the person:
     it is not run.
 
-    `after_yes` does it once a person said yes to this call, where that is more than `run` does.
+    `after_yes` does it once a person said yes to this call, where that is more than `run` does. `trial` is
+    there for a command that may run read-only first.
 
     `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
     a write which is already replacing its file finishes and returns its result.
@@ -100,6 +114,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     display: Display | None
     run: Run
     after_yes: Run | None = None
+    trial: Trial | None = None
     outside: Outside | None = None
     asks: Asked | None = None
     network: HostGate | None = None

@@ -19,7 +19,7 @@ from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
-from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run
+from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
@@ -33,12 +33,16 @@ from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
+from keen_tui.tools.sandbox.trial import unfinished
 from keen_tui.tools.shell.judging import judged
 from keen_tui.tools.shell.shown_parts import shown_parts
 from keen_tui.tools.time_limit import TimeLimit
 from keen_tui.tools.workspace import Workspace
 
 _HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
+
+_RAN_READ_ONLY = "[it ran read-only]"
+_NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
 
 DEFAULT_TIMEOUT = 120
 LONGEST_TIMEOUT = 600
@@ -61,7 +65,9 @@ class Bash:
             "stash, switch, checkout -b, branch, tag, merge, rm, mv, restore --staged, reset) can write the "
             "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. What has to "
             "go beyond that is "
-            "offered to the user once more outside the sandbox when it has failed inside. Output is stdout "
+            "offered to the user once more outside the sandbox when it has failed inside. A command may run "
+            "read-only first, before the user is asked; the result says so. If it was meant to change files "
+            "and did not, call it again with changes_files. Output is stdout "
             "and stderr in order; of long output the beginning and the end come back, with the name of a "
             "file that holds all of it. "
             "To read, search or change files prefer the other tools."
@@ -74,6 +80,10 @@ class Bash:
                     "type": "integer",
                     "description": f"Seconds, {DEFAULT_TIMEOUT} unless given, at most {LONGEST_TIMEOUT}.",
                 },
+                "changes_files": {
+                    "type": "boolean",
+                    "description": "True: it is meant to change files, so it doesn't run read-only first.",
+                },
             },
             "required": ["command"],
         },
@@ -85,9 +95,13 @@ class Bash:
         sandbox: SandboxFinder,
         keys: Callable[[], Iterable[str]] = tuple,
         network: CommandNetwork = NO_NETWORK,
+        *,
+        read_only_first: bool = True,
     ) -> None:
         """`keys` gives the API keys that are taken out of the output. It may read files. `network` is what
-        sandboxed commands may have of the network."""
+        sandboxed commands may have of the network. `read_only_first`: a command that would ask runs read-only
+        first."""
+        self._read_only_first = read_only_first
         self._workspace = workspace
         self._sandbox = sandbox
         self._keys = keys
@@ -108,6 +122,8 @@ class Bash:
         found = await self._sandbox.found()
         sandbox = found.sandbox
         access, parts = await asyncio.to_thread(self._looked_into, command, found)
+        if given.get("changes_files") or not self._read_only_first:
+            access = replace(access, tries=False)
         limit = TimeLimit(timeout)
         gate = None
         if sandbox and not access.reads_only:
@@ -118,7 +134,7 @@ class Bash:
         written: list[str] = []
 
         def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
-            within = limit if held_by else TimeLimit(timeout)
+            within = limit if gate else TimeLimit(timeout)
             run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within, written=written)
             return lambda on_output: self._run(command, run, on_output)
 
@@ -130,10 +146,26 @@ class Bash:
             access=access,
             display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
             run=running(sandbox, terms, gate),
+            trial=self._trial(access, sandbox, running(sandbox, _NOTHING_WRITTEN))
+            if sandbox and access.tries
+            else None,
             after_yes=running(sandbox, revealing, gate) if access.secrets else None,
             outside=outside if sandbox else None,
             network=gate,
         )
+
+    def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
+        """The same command where it can write nothing that lasts."""
+
+        def reason(result: ToolResult) -> str:
+            not_enough = unfinished(sandbox.name, result, access.mentions)
+            return not_enough.replace(f"{self._workspace.root}/", "")
+
+        async def run(on_output: OutputSink) -> ToolResult:
+            result = await read_only(on_output)
+            return replace(result, text=f"{result.text}\n{_RAN_READ_ONLY}", read_only=True)
+
+        return Trial(run=run, reason=reason)
 
     def _looked_into(self, command: str, found: Found) -> tuple[Access, tuple[PartDisplay, ...]]:
         access = judged(command, self._workspace, sandboxed=found.sandbox is not None)
@@ -186,7 +218,7 @@ class Bash:
     ) -> tuple[Ended, tuple[Path, ...]]:
         """Run it to its end, as steps where git writes in it; gives also the files that it could not read."""
         reason = ""
-        steps = plan_of(command) if running.sandbox else ()
+        steps = plan_of(command) if running.sandbox and running.terms.writes else ()
         git = find_program("git") if steps else None
         if running.sandbox and git:
             environ = child_environment(os.environ)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keen_tui.choices import Mode
 from keen_tui.plain import clean
@@ -29,11 +30,11 @@ class Verdict(Struct, frozen=True, kw_only=True):
     `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
     allowed before, nothing is asked. `saves` are the commands, and `hosts` the hosts, that can be allowed for
     good in this workspace. Where it `is_risky` neither is offered, and no answer may be chosen for the
-    person.
-    `nobody` is the answer where nobody is there, "" for the usual one.
+    person. `nobody` is the answer where nobody is there, "" for the usual one. `try`: the call runs read-only
+    first. If that is not enough it is refused where there is a `refusal`, else asked about.
     """
 
-    decision: Literal["allow", "ask", "refuse"]
+    decision: Literal["allow", "ask", "refuse", "try"]
     question: str = ""
     why: str = ""
     grant: str | None = None
@@ -48,6 +49,18 @@ class Verdict(Struct, frozen=True, kw_only=True):
     def for_good(self) -> tuple[CommandPattern | HostPattern, ...]:
         """All that can be allowed for good."""
         return (*self.saves, *self.hosts)
+
+    @property
+    def by_prefix(self) -> bool:
+        """Whether more than this very command can be allowed."""
+        return any(pattern.more for pattern in self.saves)
+
+    def after_trial(self, reason: str) -> Verdict:
+        """What to do once a trial was not enough, for that reason."""
+        if self.refusal:
+            refusal = f"plan mode is on, so commands run read-only, and this was not enough: {reason}"
+            return replace(self, decision="refuse", refusal=refusal)
+        return replace(self, decision="ask", why=reason)
 
 
 ALLOW = Verdict(decision="allow")
@@ -76,12 +89,24 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
         return ALLOW
     if rule := allowed.rules.first("deny", access):
         return _denied(rule)
+    rule = allowed.rules.first("ask", access)
+    if mode == "plan" and access.kind == "command":
+        return _PLAN_REFUSAL if rule else _planned(access)
     if mode == "plan" and (access.kind != "read" or not access.inside):
         return _PLAN_REFUSAL
-    if rule := allowed.rules.first("ask", access):
+    if rule:
         return _ruled(access, rule)
     verdict = _unheld(access) if mode == "auto" else _judged(mode, access, allowed)
-    return ALLOW if verdict.grant_key in allowed.granted else verdict
+    if verdict.grant_key in allowed.granted:
+        return ALLOW
+    return replace(verdict, decision="try") if verdict.decision == "ask" and access.tries else verdict
+
+
+def _planned(access: Access) -> Verdict:
+    """In plan mode a command runs where it only reads, or where it can do nothing else."""
+    if access.reads_only and not access.insists:
+        return ALLOW
+    return replace(_PLAN_REFUSAL, decision="try") if access.tries else _PLAN_REFUSAL
 
 
 def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
@@ -152,7 +177,7 @@ def _command(access: Access) -> Verdict:
     why = risk or access.concern or "commands can change anything that you can"
     if is_risky(access):
         return Verdict(decision="ask", question="Run this command?", why=why, is_risky=True)
-    return Verdict(
+    verdict = Verdict(
         decision="ask",
         question="Run this command?",
         why=why,
@@ -160,6 +185,10 @@ def _command(access: Access) -> Verdict:
         grant_key=("command", access.subject),
         saves=worth_saving(access.parts),
     )
+    if not verdict.by_prefix:
+        return verdict
+    commands = ", ".join(map(str, verdict.saves))
+    return replace(verdict, grant=f"don't ask again for {commands} in this session")
 
 
 def _risk(access: Access) -> str:

@@ -86,6 +86,7 @@ class Toolbox:
             display=taken_out(keys, prepared.display),
             run=_without(keys, prepared.run),
             after_yes=prepared.after_yes and _without(keys, prepared.after_yes),
+            trial=prepared.trial and replace(prepared.trial, run=_without(keys, prepared.trial.run)),
             outside=prepared.outside and replace(prepared.outside, run=_without(keys, prepared.outside.run)),
         )
 
@@ -118,6 +119,7 @@ def build_toolbox(
     rg: str | None = None,
     use_rg: bool = True,
     key_variables: Callable[[], Iterable[str]] = tuple,
+    read_only_first: bool = True,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -129,6 +131,7 @@ def build_toolbox(
         rg: path of ripgrep; looked up in PATH when None.
         use_rg: False searches in Python even where ripgrep is there.
         key_variables: names the variables that hold API keys, beside those that are called so.
+        read_only_first: a command that would ask first runs where it can write nothing.
     """
     sandbox, todos = sandbox or no_sandbox(), TodoList()
     named = cache(lambda: tuple(key_variables()))
@@ -145,7 +148,7 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox, keys, network),
+            Bash(workspace, sandbox, keys, network, read_only_first=read_only_first),
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),

@@ -310,9 +310,9 @@ def _with_status(
 ) -> tuple[Block, ...]:
     def changed(block: Block) -> Block:
         if isinstance(block, ToolBlock) and block.id == call_id:
-            return replace(
-                block, status=status, started_at=block.started_at if started_at is None else started_at
-            )
+            if started_at is None:
+                return replace(block, status=status)
+            return replace(block, status=status, started_at=started_at, tail="", lines=0, bytes=0)
         return block
 
     return tuple(changed(block) for block in blocks)

@@ -87,7 +87,7 @@ TOOLS = (
     ),
     Promise(
         name="bash",
-        parameters={"command": "string", "timeout": "integer"},
+        parameters={"command": "string", "timeout": "integer", "changes_files": "boolean"},
         required=("command",),
         works={"command": "echo hi; exit 3"},
         kind="command",

@@ -87,7 +87,12 @@ def test_a_turn_that_is_cut_off_goes_on_by_retry_and_nothing_runs_twice(tmp_path
 def test_nothing_but_words_is_written(tmp_path: Path) -> None:
     evil = "a\x1b[31mred\x1b]0;title\x07 \x9b2J b\u202ec\r\n"
     script = [
-        Reply([Say(f"**Strong** {evil}"), Call("bash", {"command": f"printf '%s' '{evil}'; exit 1"})]),
+        Reply(
+            [
+                Say(f"**Strong** {evil}"),
+                Call("bash", {"command": f"printf '%s' '{evil}'; exit 1", "changes_files": True}),
+            ]
+        ),
         Reply([Say(f"# End\n```python\nx = 1{evil}```\n")]),
     ]
     with program(tmp_path, script, "--plain", controls=True) as (terminal, _):

@@ -15,7 +15,7 @@ from keen_tui.messages import ToolResult
 from keen_tui.tools.network.wanted import in_words, install_in
 from keen_tui.tools.shell.mentions import mentioned_commands
 
-_TIMED_OUT: Final = 124
+TIMED_OUT: Final = 124
 _LAST_WORDS: Final = 4_000
 """Characters of the output that are looked at: what stopped a command stands near its end."""
 
@@ -26,14 +26,14 @@ _NETWORK: Final = (
     r"could not connect to|cannot connect to the docker daemon|dial (tcp|udp|unix)|lookup .*: no such host|"
     r"failed to lookup address|socket: operation not permitted"
 )
-_READ_ONLY: Final = (
+READ_ONLY: Final = (
     r"read-only file system|\bEROFS\b|attempt to write a readonly database|unable to open database file|"
     r"index\.lock': operation not permitted"
 )
 _NOT_SEEN: Final = r"^fatal: not a git repository"
 """The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
-_DENIED: Final = r"permission denied|\bEACCES\b"
+DENIED: Final = r"permission denied|\bEACCES\b"
 _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it\]"
 """What the result of a command says of a hidden file that it named."""
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
@@ -51,7 +51,7 @@ def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
     code, said = result.exit_code, result.text[-_LAST_WORDS:]
     if not code:
         return ""
-    if code == _TIMED_OUT:
+    if code == TIMED_OUT:
         return _hung(_commands_of(result))
     return _said(sandbox, said) or _silent(_commands_of(result), code, result)
 
@@ -62,9 +62,9 @@ def _said(sandbox: str, said: str) -> str:
         return "it may need a file that commands can't read, because it may hold keys or passwords"
     if _says(said, _NETWORK):
         return _WANTS_NETWORK
-    if _says(said, _READ_ONLY):
+    if _says(said, READ_ONLY):
         return "its output suggests that it writes where the sandbox is read-only"
-    if sandbox == "landlock" and _says(re.sub(_WARNING, "", said), _DENIED):
+    if sandbox == "landlock" and _says(without_warnings(said), DENIED):
         return "its output suggests that the sandbox blocked a file it needs"
     if _says(said, _NOT_SEEN):
         return "its output suggests that it needs files the sandbox hides, such as a repository around it"
@@ -104,6 +104,11 @@ def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) ->
 def _commands_of(result: ToolResult) -> Sequence[Sequence[str]]:
     display = result.display
     return mentioned_commands(display.command) if isinstance(display, CommandDisplay) else ()
+
+
+def without_warnings(output: str) -> str:
+    """The output without lines that only warn."""
+    return re.sub(_WARNING, "", output)
 
 
 def _says(words: str, pattern: str) -> bool:

@@ -22,8 +22,9 @@ from keen_tui.tools.shell.git_readers import git_paths, git_shows_content
 from keen_tui.tools.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
 from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.readers import paths_of, reads_below, wants_files
-from keen_tui.tools.shell.removals import in_short, thrown_away
+from keen_tui.tools.shell.removals import in_short, lost_by, thrown_away
 from keen_tui.tools.shell.risks import risks_of
+from keen_tui.tools.shell.writers import writes_plainly
 from keen_tui.tools.workspace import Workspace
 
 _MOST_BELOW: Final = 50_000
@@ -53,16 +54,21 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
     except NotUnderstood as reason:
         concern = str(reason)
     mentions = mentioned_commands(command)
+    insists = _what_is_lost(mentions) or _what_is_withheld(parts, command, workspace)
+    risks = risks_of(command, workspace.root)
+    is_held = sandboxed and not workspace.concern
+    is_harmless = not insists and not risks and not lost_by(mentions)
     return Access(
         kind="command",
         subject=command,
         concern=concern,
         parts=parts,
         mentions=mentions,
-        insists=_what_is_lost(mentions) or _what_is_withheld(parts, command, workspace),
-        sandboxed=sandboxed and not workspace.concern,
-        risks=risks_of(command, workspace.root),
+        insists=insists,
+        sandboxed=is_held,
+        risks=risks,
         secrets=tuple(_named_secrets(command, workspace)) if sandboxed else (),
+        tries=is_held and is_harmless and not writes_plainly(command, mentions),
     )
 
 

@@ -12,6 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.tools.base import CommandPart
+from keen_tui.tools.shell.mentions import RUNNERS, SHELLS
+from keen_tui.tools.shell.writers import WRITERS
 
 _VERBS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(verbs.split())
@@ -45,6 +47,14 @@ _RUNS_ANYTHING: Final = re.compile(
 )
 """Programs with which `uv run python *` would allow everything."""
 _PLAIN: Final = re.compile(r"[A-Za-z][\w:.-]*")
+_VERB: Final = re.compile(r"[a-z][a-z0-9:-]*")
+_NOT_BY_PREFIX: Final = frozenset(
+    """
+    awk cat curl docker ed emacs expect find gawk gdb head kubectl mawk nano nc netcat openssl podman psql
+    rclone scp screen sed sftp socat sqlite3 ssh su tail tar tmux vi view vim wget zip
+    """.split()  # noqa: SIM905 - a list of names is easier to read so
+)
+"""Programs that run, show or send whatever their words name."""
 _MOST_PARTS: Final = 3
 
 
@@ -100,12 +110,14 @@ def worth_saving(parts: Sequence[CommandPart]) -> tuple[CommandPattern, ...]:
 
 
 def _pattern(words: tuple[str, ...]) -> CommandPattern:
-    """The program with its verb where both are known, else the whole command as it is."""
+    """The program with its verb where that says enough, else the whole command as it is."""
     verbs = _VERBS.get(words[0])
+    if verbs is None:
+        return _by_prefix(words)
     count = 1
     if verbs and words[1:2] and words[1] in verbs:
         count = 2
-    if verbs is None or (verbs and count == 1):
+    if verbs and count == 1:
         return CommandPattern(words=words)
     if words[count - 1] in _NAMED_TOO:
         named = words[count] if len(words) > count else ""
@@ -113,3 +125,12 @@ def _pattern(words: tuple[str, ...]) -> CommandPattern:
             return CommandPattern(words=words)
         count += 1
     return CommandPattern(words=words[:count], more=True)
+
+
+def _by_prefix(words: tuple[str, ...]) -> CommandPattern:
+    """Of a program that isn't known: with its verb if it has one."""
+    name, *rest = words
+    excluded = name in _NOT_BY_PREFIX or name in RUNNERS or name in SHELLS or name in WRITERS
+    if not rest or excluded or not _PLAIN.fullmatch(name) or _RUNS_ANYTHING.fullmatch(name):
+        return CommandPattern(words=words)
+    return CommandPattern(words=words[: 2 if _VERB.fullmatch(rest[0]) else 1], more=True)

@@ -13,7 +13,8 @@ from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.shell.removals import lost_by
 
 _MOST: Final = 50
-"""Parts that are listed; the risky ones come before all others."""
+"""Parts that are listed. Of more than these the risky ones come first, then those that do more than read."""
+_READS: Final = "it only reads"
 
 
 def shown_parts(access: Access) -> tuple[PartDisplay, ...]:
@@ -31,13 +32,22 @@ def shown_parts(access: Access) -> tuple[PartDisplay, ...]:
             shown.append(_part(access.subject, access.insists, warns=True))
     if len(shown) == 1 and not shown[0].is_risky:
         return ()
-    places = sorted(range(len(shown)), key=lambda place: not shown[place].is_risky)[:_MOST]
-    return tuple(shown[place] for place in sorted(places))
+    if len(shown) <= _MOST:
+        return tuple(shown)
+    first = sorted(shown, key=lambda part: (not part.is_risky, part.note == _READS))
+    rest = first[_MOST:]
+    return (*first[:_MOST], _part(f"and {len(rest)} more parts", _of_the_rest(rest)))
+
+
+def _of_the_rest(parts: Sequence[PartDisplay]) -> str:
+    """What those parts do that aren't listed."""
+    more = sum(part.note != _READS for part in parts)
+    return f"{more} of them may change files" if more else "they only read"
 
 
 def _shown(part: CommandPart) -> PartDisplay:
     lost = lost_by(mentioned_commands(shlex.join(part.words)))
-    note = lost or part.concern or "it only reads"
+    note = lost or part.concern or _READS
     return _part(" ".join(part.words), note, loses=bool(lost), warns=part.is_withheld)
 
 

@@ -9,6 +9,7 @@ from rich.segment import Segment
 
 from keen_tui.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.events import HostContacted
+from keen_tui.messages import ToolResult
 from keen_tui.plain import clean
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import cut, cut_path, duration
@@ -87,8 +88,12 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
         return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
     if block.status == "failed":
         exit_code = f"exit {result.exit_code}" if result.exit_code else ""
-        return [(exit_code or clean(result.summary) or "failed", "fail")]
-    return [(clean(result.summary), "dim")]
+        return [(exit_code or clean(result.summary) or "failed", "fail"), *_how(result)]
+    return [(clean(result.summary), "dim"), *_how(result)]
+
+
+def _how(result: ToolResult) -> list[tuple[str, str]]:
+    return [(", read-only", "dim")] if result.read_only else []
 
 
 def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:

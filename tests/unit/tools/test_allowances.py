@@ -8,9 +8,10 @@ import pytest
 
 from keen_tui.errors import ConfigError
 from keen_tui.tools.allowances import Allowances
+from keen_tui.tools.base import CommandPart
 from keen_tui.tools.permissions import Allowed, judge
 from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.shell.patterns import CommandPattern
+from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
 from keen_tui.tools.workspace import Workspace
 
 NPM_TEST = CommandPattern(words=("npm", "test"), more=True)
@@ -53,6 +54,36 @@ def offered(command: str, folder: Path) -> list[str]:
 )
 def test_what_can_be_allowed_for_good(tmp_path: Path, command: str, saves: list[str]) -> None:
     assert offered(command, tmp_path) == saves
+
+
+@pytest.mark.parametrize(
+    ("command", "pattern"),
+    [
+        ("terraform plan -out x", "terraform plan *"),
+        ("cmake -S . -B out", "cmake *"),
+        ("rustc -o hello main.rs", "rustc *"),
+        ("bin/rails test", None),
+        ("./build.sh all", None),
+        ("tsx build.ts", None),
+        ("sudo make", None),
+        ("env make", None),
+        ("xargs make", None),
+        ("bash build.sh", None),
+        ("python3.11 build.py", None),
+        ("find . -name x -exec y", None),
+        ("awk -f build.awk", None),
+        ("ssh host ls", None),
+        ("git push origin", None),
+        ("cp a b", None),
+        ("docker run x", None),
+    ],
+)
+def test_a_command_is_allowed_by_how_it_begins_where_that_says_enough(
+    command: str, pattern: str | None
+) -> None:
+    part = CommandPart(words=tuple(command.split()), concern="it may write")
+    (saved,) = worth_saving([part])
+    assert str(saved) == (pattern or command)
 
 
 def test_it_is_kept_for_this_workspace_alone_and_only_for_its_reader(tmp_path: Path) -> None:

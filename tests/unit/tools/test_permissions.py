@@ -11,7 +11,7 @@ from keen_tui.choices import Mode
 from keen_tui.tools.base import Access, CommandPart
 from keen_tui.tools.permissions import Allowed, judge
 
-Decision = Literal["allow", "ask", "refuse"]
+Decision = Literal["allow", "ask", "refuse", "try"]
 
 READ = Access(kind="read", subject="src/a.py")
 READ_OUTSIDE = Access(kind="read", subject="/etc/hosts", inside=False)
@@ -24,6 +24,7 @@ WRITE_KEEN = Access(kind="write", subject="lib/a.py", is_own_code=True)
 COMMAND = Access(kind="command", subject="make test")
 COMMAND_READS = Access(kind="command", subject="ls", parts=(CommandPart(words=("ls",)),))
 SANDBOXED = Access(kind="command", subject="make test", sandboxed=True)
+TRIES = replace(SANDBOXED, tries=True)
 
 UNHELD = Access(kind="command", subject="make test", unheld="bubblewrap is not installed")
 UNHELD_READS = replace(COMMAND_READS, unheld="bubblewrap is not installed")
@@ -40,10 +41,11 @@ TABLE: list[tuple[Access, Decision, Decision, Decision, Decision]] = [
     (WRITE_MAKEFILE, "refuse", "ask", "ask", "allow"),
     (WRITE_KEEN, "refuse", "ask", "ask", "allow"),
     (COMMAND, "refuse", "ask", "ask", "allow"),
-    (COMMAND_READS, "refuse", "allow", "allow", "allow"),
+    (COMMAND_READS, "allow", "allow", "allow", "allow"),
     (SANDBOXED, "refuse", "ask", "allow", "allow"),
+    (TRIES, "try", "try", "allow", "allow"),
     (UNHELD, "refuse", "ask", "ask", "ask"),
-    (UNHELD_READS, "refuse", "allow", "allow", "allow"),
+    (UNHELD_READS, "allow", "allow", "allow", "allow"),
 ]
 
 

@@ -27,9 +27,11 @@ def test_a_compound_command_is_told_part_by_part(tmp_path: Path) -> None:
 def test_no_part_is_longer_than_a_row_and_none_hides_behind_many(tmp_path: Path) -> None:
     spoof = "rm $'a\nIt asks because all is well.'; echo 'a\nb'"
     assert all("\n" not in text + note for text, note, _ in parts(tmp_path, spoof))
-    told = parts(tmp_path, "; ".join([*["echo x"] * 400, "rm a"]))
-    assert len(told) == 50
-    assert told[-1] == ("rm a", "it deletes files", True)
+    told = parts(tmp_path, "; ".join([*["echo x"] * 200, "make all", *["echo x"] * 10, "rm a"]))
+    assert told[:2] == [("rm a", "it deletes files", True), ("make all", "make can change files", False)]
+    assert told[50:] == [("and 162 more parts", "they only read", False)]
+    many = parts(tmp_path, "; ".join(["make all"] * 60))
+    assert many[50:] == [("and 10 more parts", "10 of them may change files", False)]
 
 
 @pytest.mark.parametrize("command", ["make all", "ls", "echo one > two"])

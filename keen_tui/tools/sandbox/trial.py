@@ -1,0 +1,83 @@
+"""Whether a command that ran read-only first has done what it was to do, told from how it ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from keen_tui.display import CommandDisplay
+from keen_tui.messages import ToolResult
+from keen_tui.tools.sandbox.signs import DENIED, READ_ONLY, TIMED_OUT, stopped_by_sandbox, without_warnings
+
+_SEEN: Final = 20_000
+"""Characters of the output that are looked at, from its end."""
+
+_NO_DATABASE: Final = r"(?i)database is (?:locked|read-?only)"
+_NAMED_BEFORE: Final = r"""['"‘`](?P<path>[^'"‘’`\n]{1,200})['"’`][^'"\n]{0,40}(?:READ_ONLY)"""
+_NAMED_AFTER: Final = (
+    r"""(?:READ_ONLY)(?: \(os error \d+\))?[:,]? (?:\w+ )?['"‘`](?P<path>[^'"‘’`\n]{1,200})['"’`]"""
+)
+_NAMED_BARE: Final = (
+    r"""(?:^|[\s:])(?P<path>[\w@+-]{0,100}[./][\w./@+-]{0,200}): (?:cannot \w+: )?(?:READ_ONLY)"""
+)
+_NOT_MADE: Final = (
+    r"(?im)(?:unable to|could not|cannot|can't|couldn't|failed to) (?:\(re\))?(?:create|write|save|make)\b"
+    r"|ENOENT: no such file or directory, mkdir|^error: cannot open "
+)
+"""Some don't say why they can't write."""
+
+_QUIET: Final = frozenset(
+    """
+    [ [[ cmp command diff egrep exit expr false fgrep find git grep let pgrep return rg test type which
+    """.split()  # noqa: SIM905 - a list of names is easier to read so
+)
+"""What ends with an exit code and not a word to say no."""
+_QUIET_GIT: Final = frozenset(
+    ["diff", "show-ref", "merge-base", "check-ignore", "config", "rev-parse", "grep"]
+)
+
+
+def unfinished(sandbox: str, result: ToolResult, mentions: Sequence[Sequence[str]]) -> str:
+    """Why it has to run once more with the right to write, as the end of "because ..."; "" where it need not.
+
+    Args:
+        sandbox: the name of the sandbox it ran in.
+        mentions: the commands in its text.
+    """
+    exit_code, output = result.exit_code, result.text
+    said = without_warnings(output[-_SEEN:])
+    if exit_code == TIMED_OUT:
+        return "it ran into its time limit while it could only read"
+    if re.search(rf"(?i){READ_ONLY}", said):
+        return _what_was_written(said, READ_ONLY)
+    if exit_code in (None, 0):
+        return ""
+    if re.search(_NO_DATABASE, said):
+        return "it tried to write a database while it could only read"
+    if re.search(_NOT_MADE, said):
+        return "it seems to write while it could only read"
+    if sandbox != "bubblewrap" and re.search(rf"(?i){DENIED}", said):
+        return _what_was_written(said, DENIED)
+    if reason := stopped_by_sandbox(sandbox, result):
+        return reason
+    if _is_silent(result) and mentions and not _is_quiet(mentions[-1]):
+        return "it failed without a word while it could only read"
+    return ""
+
+
+def _what_was_written(said: str, sign: str) -> str:
+    for pattern in (_NAMED_AFTER, _NAMED_BEFORE, _NAMED_BARE):
+        found = re.search(f"(?im){pattern.replace('READ_ONLY', sign)}", said)
+        if found:
+            return f"it tried to write {found['path']} while it could only read"
+    return "it tried to write while it could only read"
+
+
+def _is_silent(result: ToolResult) -> bool:
+    return not (isinstance(result.display, CommandDisplay) and result.display.output.strip())
+
+
+def _is_quiet(words: Sequence[str]) -> bool:
+    name, *arguments = words
+    return name in _QUIET and (name != "git" or not _QUIET_GIT.isdisjoint(arguments))

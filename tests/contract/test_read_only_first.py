@@ -1,0 +1,171 @@
+"""A command that would ask runs read-only first; only when that is not enough is anybody asked."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keen_tui.choices import Mode
+from keen_tui.demo.script import Call, Reply, Say
+from keen_tui.events import ApprovalRequested, ToolFinished
+from keen_tui.messages import CommandFailed, ToolResult
+from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
+from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from tests.support.agent import Bench, at_work
+from tests.support.jail import SANDBOXES, Jail
+
+WRITES = "sh -c 'echo ran >> ran; echo done'"
+
+
+class ReadsOnly:
+    """A sandbox whose read-only commands end with these words and this code, and do nothing."""
+
+    name = "bubblewrap"
+    has_own_network = False
+
+    def __init__(self, words: str, code: int) -> None:
+        self._script = f'echo "{words}"; exit {code}'
+        self.runs: list[Terms] = []
+
+    @contextmanager
+    def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
+        self.runs.append(terms)
+        yield Launch(argv=argv if terms.writes else ("/bin/sh", "-c", self._script), environ=environ)
+
+
+FAILS = ("sh: 1: cannot create ran: Read-only file system", 2)
+
+
+def script(command: str = WRITES, **more: object) -> list[Reply]:
+    return [Reply([Call("bash", {"command": command, **more})]), Reply([Say("Done.")])]
+
+
+def result_of(bench: Bench) -> ToolResult:
+    return bench.log.of(ToolFinished)[-1].result
+
+
+async def ended(bench: Bench, *, allow: bool | None = None) -> ToolResult:
+    """Submit, and answer what is asked."""
+    bench.session.submit("go")
+    if allow is not None:
+        request = await bench.log.wait_for(ApprovalRequested)
+        bench.session.answer(request.id, allow=allow)
+    await bench.log.wait_for_end()
+    return result_of(bench)
+
+
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+@pytest.mark.parametrize("code", [0, 1])
+async def test_what_needs_no_writing_runs_without_a_question(tmp_path: Path, mode: Mode, code: int) -> None:
+    sandbox = ReadsOnly("2 tests failed", code)
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode=mode, sandbox=finder) as bench:
+        result = await ended(bench)
+        assert not bench.log.of(ApprovalRequested)
+    assert (result.exit_code, result.read_only, result.denied) == (code, True, False)
+    assert result.text.startswith("2 tests failed")
+    assert "[it ran read-only]" in result.text
+    assert result.facts == ((CommandFailed(command=WRITES, exit_code=1),) if code else ())
+    assert sandbox.runs == [Terms(writes=False, hides_tracked=True)]
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_what_could_not_write_is_asked_about_and_runs_from_the_beginning(tmp_path: Path) -> None:
+    sandbox = ReadsOnly(*FAILS)
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        result = await ended(bench, allow=True)
+        (request,) = bench.log.of(ApprovalRequested)
+    assert "write" in request.why and "could only read" in request.why
+    assert (result.text, result.read_only, result.facts) == ("done", False, ())
+    assert (tmp_path / "ran").read_text() == "ran\n"
+    assert [terms.writes for terms in sandbox.runs] == [False, True]
+
+
+async def test_a_no_drops_the_output_and_tells_why_it_was_asked(tmp_path: Path) -> None:
+    finder = SandboxFinder(lambda: Found(sandbox=ReadsOnly(*FAILS)))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        result = await ended(bench, allow=False)
+    assert (result.denied, result.ran, result.facts) == (True, False, ())
+    assert "cannot create" not in result.text and "it ran read-only first" in result.text
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_in_plan_mode_nobody_is_asked_and_the_model_is_told(tmp_path: Path) -> None:
+    sandbox = ReadsOnly(*FAILS)
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode="plan", sandbox=finder) as bench:
+        result = await ended(bench)
+        assert not bench.log.of(ApprovalRequested)
+    assert "cannot create ran" in result.text
+    assert "plan mode is on" in result.text and "could only read" in result.text
+    assert result.facts == ()
+    assert len(sandbox.runs) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf src",
+        "echo x > file",
+        "mkdir build",
+        "curl -s x | sh",
+        "cat .env",
+        "npm install",
+        "git commit -m x",
+    ],
+)
+async def test_what_writes_by_its_words_or_is_risky_asks_first(tmp_path: Path, command: str) -> None:
+    (tmp_path / ".env").touch()
+    sandbox = ReadsOnly("", 0)
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(command), tmp_path, mode="ask", sandbox=finder) as bench:
+        await ended(bench, allow=False)
+    assert sandbox.runs == []
+    async with at_work(script(command), tmp_path, mode="plan", sandbox=finder) as bench:
+        result = await ended(bench)
+    assert result.denied and sandbox.runs == []
+
+
+async def test_the_model_can_say_that_a_command_changes_files(tmp_path: Path) -> None:
+    sandbox = ReadsOnly("", 0)
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(changes_files=True), tmp_path, mode="ask", sandbox=finder) as bench:
+        result = await ended(bench, allow=True)
+    assert [terms.writes for terms in sandbox.runs] == [True]
+    assert result.text == "done"
+
+
+async def test_a_mode_that_changes_meanwhile_decides(tmp_path: Path) -> None:
+    sandbox = ReadsOnly("sleeps", 0)
+    sandbox._script = "sleep 1; echo Read-only file system; exit 1"
+    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
+        bench.session.submit("go")
+        while not sandbox.runs:
+            await asyncio.sleep(0.01)
+        bench.session.set_mode("auto-edit")
+        await bench.log.wait_for_end()
+        assert not bench.log.of(ApprovalRequested)
+        assert result_of(bench).text == "done"
+    assert (tmp_path / "ran").read_text() == "ran\n"
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("name", SANDBOXES)
+@pytest.mark.parametrize("command", ["git tag v1", "git branch feature", "git stash; git tag v1 || true"])
+async def test_git_writes_no_repository_before_a_yes(tmp_path: Path, name: str, command: str) -> None:
+    jail = Jail(name, tmp_path)
+    made = "git init -q && git -c user.name=u -c user.email=u@example.org commit -q --allow-empty -m x"
+    subprocess.run(("/bin/sh", "-ec", made), cwd=jail.workspace, check=True, capture_output=True)
+    before = sorted(jail.workspace.rglob("*"))
+    finder = SandboxFinder(lambda: Found(sandbox=jail.sandbox))
+    async with at_work(script(command), jail.workspace, mode="ask", sandbox=finder) as bench:
+        await ended(bench, allow=False)
+    assert sorted(jail.workspace.rglob("*")) == before
