@@ -41,6 +41,9 @@ EndReason = Literal[
 ]
 """Why a turn ended without being done (turn.md, "End events")."""
 
+NOBODY = "nobody is there to be asked"
+"""How the answer to a question begins that nobody could be asked."""
+
 STOPPED = "You stopped it."
 """The detail of a turn that the user interrupted."""
 

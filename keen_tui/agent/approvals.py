@@ -11,7 +11,7 @@ from msgspec import Struct
 from keen_tui.agent.host_approvals import NET, HostApprovals
 from keen_tui.agent.reply import Reply
 from keen_tui.choices import Mode, Network, Scope
-from keen_tui.errors import ConfigError, SessionRefused
+from keen_tui.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
 from keen_tui.messages import ToolCall
 from keen_tui.permitted import Permitted
@@ -258,7 +258,7 @@ def _in_words(grant: Grant) -> str:
 
 def _nobody_there(access: Access) -> str:
     flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
-    return f"nobody is there to be asked; {flag} allows it"
+    return f"{NOBODY}; {flag} allows it"
 
 
 def _refusal(reply: Reply) -> str:

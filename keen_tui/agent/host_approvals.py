@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from keen_tui.agent.reply import Reply
 from keen_tui.choices import Mode, Network
 from keen_tui.display import CommandDisplay
+from keen_tui.errors import NOBODY
 from keen_tui.events import Event, HostContacted
 from keen_tui.messages import ToolCall
 from keen_tui.tools.allowances import Allowances
@@ -139,7 +140,7 @@ class HostApprovals:
             why=why,
             grant=None if rule else f"allow {names} for this session",
             hosts=() if rule else tuple(HostPattern(name=host.name) for host in hosts),
-            nobody=f"nobody is there to be asked; {_flags(hosts)}",
+            nobody=f"{NOBODY}; {_flags(hosts)}",
         )
 
 

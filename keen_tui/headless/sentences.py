@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keen_tui.display import CommandDisplay
+from keen_tui.errors import NOBODY
 from keen_tui.events import (
     ApprovalAnswered,
     Event,
@@ -40,6 +41,8 @@ def progress_line(event: Event) -> str | None:
             return f"- denied: {event.message}"
         case Notice():
             return f"! {event.text}"
+        case HostContacted() if event.problem.startswith(NOBODY):
+            return None  # the answer has just said so
         case HostContacted():
             return f"{'x' if event.problem else '+'} the command {contact_line(event)}"
     return None

@@ -24,6 +24,7 @@ from keen_tui.events import (
     TurnDone,
     TurnIncomplete,
 )
+from keen_tui.headless.sentences import progress_line
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.rules import Rules, Ruling, parse_rules
@@ -311,3 +312,10 @@ async def test_a_stop_at_the_question_ends_the_command(world: World) -> None:
     assert isinstance(end, TurnIncomplete)
     assert answered.by == "stop"
     assert finished.result.interrupted
+
+
+async def test_without_a_screen_a_refused_host_is_said_once(world: World) -> None:
+    async with world(script(getting("a.example")), attended=False) as bench:
+        await bench.ask("go")
+    said = [line for event in bench.log.events if (line := progress_line(event)) and "a.example" in line]
+    assert [line[:6] for line in said] == ["- deni", "x bash"]

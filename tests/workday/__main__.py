@@ -18,6 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.tools.bash import Bash
+from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, policy_here
@@ -95,7 +96,8 @@ async def _outcome(work: Work, make: Callable[[Policy], Sandbox | str] | None) -
             if isinstance(sandbox, str):
                 return sandbox
             found = Found(sandbox=sandbox)
-        bash = Bash(Workspace(folder), SandboxFinder(lambda: found))
+        network = CommandNetwork(setting="ask")
+        bash = Bash(Workspace(folder), SandboxFinder(lambda: found), network=network)
         for command in work.commands:
             prepared = await bash.prepare({"command": command, "timeout": _PATIENCE})
             result = await prepared.run(lambda *_: None)

@@ -13,8 +13,9 @@ import pytest
 from keen_tui.messages import ToolResult
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.network.gate import HostAnswer
-from keen_tui.tools.network.handover import NoListener, handed_out, handover
+from keen_tui.tools.network.handover import PORT, NoListener, handed_out, handover
 from keen_tui.tools.network.online import CommandNetwork
+from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.workspace import Workspace
 from tests.support.jail import PYTHON, SANDBOXES, Jail
@@ -53,6 +54,15 @@ async def test_a_command_reaches_what_is_allowed_through_the_proxy(jail: Jail, s
     result = await run(jail, server, f"{PYTHON} -c '{GET}' http://a.example/x")
     assert result.text == "hello"
     assert server.heads[0].startswith(b"GET /x HTTP/1.1\r\nHost: a.example\r\n")
+
+
+async def test_where_commands_see_no_python_there_is_a_proxy_too(jail: Jail, server: Server) -> None:
+    jail.policy = policy_for(jail.workspace, jail.home, (jail.own,), {"PATH": "/usr/bin:/bin"})
+    jail.hide(jail.own)  # and make the sandbox anew
+    head = "GET http://a.example/ HTTP/1.1\\r\\nHost: a.example\\r\\n\\r\\n"
+    talk = f"exec 3<>/dev/tcp/127.0.0.1/{PORT}; printf '{head}' >&3; cat <&3"
+    result = await run(jail, server, f'bash -c "{talk}"')
+    assert result.text.endswith("hello")
 
 
 async def test_what_is_not_allowed_is_refused_and_told(jail: Jail, server: Server) -> None:
