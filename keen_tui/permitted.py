@@ -7,8 +7,10 @@ from msgspec import Struct
 
 class Permitted(Struct, frozen=True, kw_only=True):
     """`rules` of the settings, each as `deny bash(curl)`; what was allowed for this `session`; commands that
-    were `saved` for this folder."""
+    were `saved` for this folder. `sandbox` is a sentence about what commands run in, "" while that isn't
+    known."""
 
     rules: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
     saved: tuple[str, ...] = ()
+    sandbox: str = ""

@@ -27,6 +27,8 @@ from keen_tui.providers.base import Provider
 class Session(SessionWork):
     """A conversation with an agent in one workspace."""
 
+    _sandbox_description = ""
+
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
         After all that measure the next request, find out what commands will run in, and tell."""
@@ -55,6 +57,7 @@ class Session(SessionWork):
     async def _tell_of_sandbox(self) -> None:
         found = await self._agent.toolbox.sandbox.found()
         name = found.sandbox.name if found.sandbox else ""
+        self._sandbox_description = found.description
         self._publish(SandboxFound(name=name, reason=found.sentence))
 
     def submit(self, text: str) -> None:
@@ -132,7 +135,7 @@ class Session(SessionWork):
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""
-        return self._approvals.permitted
+        return replace(self._approvals.permitted, sandbox=self._sandbox_description)
 
     async def take_back(self, command: str) -> None:
         """Ask again about a command that was allowed for good.

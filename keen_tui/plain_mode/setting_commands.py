@@ -80,6 +80,8 @@ def _permissions(mode: Mode, permitted: Permitted) -> Question:
 
 def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
     yield f"Permission mode {mode}: {MODES[mode]}."
+    if permitted.sandbox:
+        yield permitted.sandbox
     parts = (
         ("Your rule, in the settings", permitted.rules),
         ("Allowed for this session", permitted.session),

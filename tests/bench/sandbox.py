@@ -18,16 +18,18 @@ from pathlib import Path
 from keen_tui.programs import find_program
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.network.handover import handed_out, handover, proxy_environment
-from keen_tui.tools.sandbox.base import Launch, Sandbox, Terms
+from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
-from keen_tui.tools.sandbox.probe import problem_of, started
+from keen_tui.tools.sandbox.probe import bundled_bubblewrap, problem_of, started
 from tests.bench.table import Row
 
 ROUNDS = 60
 WARM = 5
+BUILDS = 3
+FILES = 3_000
 ARGV = ("/bin/sh", "-c", ":")
 
 
@@ -38,15 +40,19 @@ def rows() -> Iterator[Row]:
         work.mkdir()
         environ = child_environment(os.environ)
         policy = policy_for(work, Path(folder), (), environ)
-        plain: Callable[[], AbstractContextManager[Launch]] = lambda: nullcontext(  # noqa: E731
-            Launch(argv=ARGV, environ=environ)
-        )
+        plain = partial(_plain, ARGV, environ)
         for sandbox in _working(policy):
             inside = partial(sandbox.wrap, ARGV, environ)
             yield from _compared(sandbox.name, plain, inside, work)
+            if isinstance(sandbox, Landlock):  # bubblewrap doesn't count the time of what runs in it
+                yield _building(sandbox, environ, work)
             if sandbox.has_own_network:
                 with_proxy = partial(_with_listener, sandbox, environ)
                 yield from _compared(f"{sandbox.name} with a proxy", plain, with_proxy, work, budget=25.0)
+
+
+def _plain(argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Launch]:
+    return nullcontext(Launch(argv=argv, environ=environ))
 
 
 @contextmanager
@@ -62,8 +68,28 @@ async def _taken(ours: socket.socket) -> None:
     (await handed_out(ours)).close()
 
 
+def _building(sandbox: Landlock, environ: Mapping[str, str], folder: Path) -> Row:
+    """A build that makes files in the workspace's own folder, each by a process."""
+    argv = (
+        "/bin/sh",
+        "-c",
+        f"i=0; while [ $i -lt {FILES} ]; do i=$((i + 1)); sed s/a/b/ source > made$i; done",
+    )
+    (folder / "source").write_text("a\n")
+    spent: dict[str, list[float]] = {"plain": [], "inside": []}
+    for _ in range(BUILDS):
+        for kind in spent:
+            launch = partial(sandbox.wrap if kind == "inside" else _plain, argv, environ)
+            spent[kind].append(_cost(launch, folder)[0])
+            for made in folder.glob("made*"):
+                made.unlink()
+    inside, plain = (statistics.median(spent[kind]) for kind in ("inside", "plain"))
+    what = f"sandbox: {sandbox.name}, a build of {FILES:,} files, processor time"
+    return Row(what=what, value=inside, unit="s CPU", reference=plain, against="without", budget=1.5)
+
+
 def _working(policy: Policy) -> Iterator[Sandbox]:
-    program = find_program("bwrap")
+    program = find_program("bwrap") or bundled_bubblewrap()
     found: list[Sandbox] = [Bubblewrap(program, policy)] if program else []
     found += [Landlock(policy)] if landlock_version() else []
     return (sandbox for sandbox in found if not problem_of(sandbox, policy, os.environ))
@@ -98,7 +124,7 @@ def _cost(launch: Callable[[], AbstractContextManager[Launch]], folder: Path) ->
     """Seconds of the processors, ours and those of every process that ended meanwhile, and seconds passed."""
     before, begin = _spent(), time.perf_counter()
     with launch() as each:
-        ended: subprocess.CompletedProcess[bytes] = started(each, folder)
+        ended: subprocess.CompletedProcess[bytes] = started(each, folder, patience=300)
     assert ended.returncode == 0, ended.stderr
     return _spent() - before, time.perf_counter() - begin
 

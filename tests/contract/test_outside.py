@@ -133,6 +133,7 @@ async def test_a_session_that_warms_up_tells_what_its_commands_run_in(tmp_path: 
     async with at_work([], tmp_path, sandbox=stopping()) as bench:
         bench.session.warm_up()
         assert await bench.log.wait_for(SandboxFound) == SandboxFound(name="bubblewrap")
+        assert bench.session.permitted.sandbox == "The sandbox for commands is bubblewrap."
     none = SandboxFinder(lambda: Found(sandbox=None, reason="why"))
     async with at_work([], tmp_path, sandbox=none) as bench:
         bench.session.warm_up()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.messages import ToolResult
+from keen_tui.programs import find_program
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.sandbox.base import Sandbox, Terms
@@ -21,7 +21,14 @@ from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder, find_sandbox, problem_of, started
+from keen_tui.tools.sandbox.probe import (
+    Found,
+    SandboxFinder,
+    bundled_bubblewrap,
+    find_sandbox,
+    problem_of,
+    started,
+)
 from keen_tui.tools.sandbox.scratch import FOLDER
 from keen_tui.tools.workspace import Workspace
 
@@ -29,9 +36,16 @@ PYTHON = os.path.realpath(sys.executable)
 
 
 def _bubblewrap(policy: Policy) -> Sandbox | str:
-    program = shutil.which("bwrap")
-    if program is None:
-        return "bubblewrap is not installed"
+    return _working(find_program("bwrap") or "", policy)
+
+
+def _bundled_bubblewrap(policy: Policy) -> Sandbox | str:
+    return _working(bundled_bubblewrap() or "", policy)
+
+
+def _working(program: str, policy: Policy) -> Sandbox | str:
+    if not program:
+        return "this bubblewrap is not installed"
     bare = (program, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true")
     tried = subprocess.run(bare, capture_output=True, text=True)
     return tried.stderr.strip() if tried.returncode else Bubblewrap(program, policy)
@@ -43,6 +57,7 @@ def _landlock(policy: Policy) -> Sandbox | str:
 
 SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
     "bubblewrap": _bubblewrap,
+    "bundled bubblewrap": _bundled_bubblewrap,
     "landlock": _landlock,
 }
 

@@ -11,7 +11,10 @@ from tests.support.workspace import workspace
 async def test_it_shows_the_mode_the_rules_and_what_was_allowed(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         driver.session.permitted = Permitted(
-            rules=("deny bash(curl)",), session=("every edit inside the workspace",), saved=("npm test *",)
+            rules=("deny bash(curl)",),
+            session=("every edit inside the workspace",),
+            saved=("npm test *",),
+            sandbox="The sandbox for commands is landlock (bubblewrap is not installed).",
         )
         await driver.type("/permissions")
         await driver.press("enter")
@@ -20,6 +23,7 @@ async def test_it_shows_the_mode_the_rules_and_what_was_allowed(tmp_path: Path) 
             "deny bash(curl)",
             "every edit inside the workspace",
             "allowed for good in this folder",
+            "The sandbox for commands is landlock",
         ):
             assert driver.shows(words)
 

