@@ -89,15 +89,15 @@ def _hung(commands: Sequence[Sequence[str]]) -> str:
 
 
 def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) -> str:
-    """What a program that says nothing tells by its exit code; only where it is the only one."""
+    """What programs that say nothing tell by their exit code; only where it is one program's for sure."""
     display = result.display
-    if len(commands) != 1 or not isinstance(display, CommandDisplay) or display.output.strip():
+    if not commands or not isinstance(display, CommandDisplay) or display.output.strip():
         return ""
-    name, *words = commands[0]
+    if all(name == "git" and _GIT_WRITES.intersection(words) for name, *words in commands):
+        return f"git ended with exit code {code} without a word, as it does where .git is read-only"
+    name = commands[0][0] if len(commands) == 1 else ""
     if (name == "curl" and code in _CURL_ENDS) or (name == "wget" and code in _WGET_ENDS):
         return f"{name} ended with exit code {code}: it found no network, which the sandbox blocks"
-    if name == "git" and _GIT_WRITES.intersection(words):
-        return f"git ended with exit code {code} without a word, as it does where .git is read-only"
     return ""
 
 

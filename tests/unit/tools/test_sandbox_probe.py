@@ -233,6 +233,8 @@ def test_what_the_sandbox_stopped_is_told_from_the_last_words(
         ("wget -q https://example.org", 4, "", "wget ended with exit code 4"),
         ("wget -q https://example.org", 8, "", ""),
         ("git stash", 1, "", "git ended with exit code 1 without a word"),
+        ("git stash && git stash pop", 1, "", "git ended with exit code 1 without a word"),
+        ("git diff --quiet && git commit -m x", 1, "", ""),
         ("git stash", 1, "No local changes to save", ""),
         ("git diff --quiet", 1, "", ""),
         ("grep -q x y", 1, "", ""),
