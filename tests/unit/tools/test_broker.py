@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -216,6 +218,54 @@ async def test_no_race_leads_the_broker_astray(jail: Jail, race: str) -> None:
     assert (jail.outside / "file").read_text() == "before\n"
 
 
+class Opening:
+    """A call to open the file `a/b` for writing, with something done just before the broker does it."""
+
+    renameat2 = 0
+
+    def __init__(self, workspace: Path, meanwhile: Callable[[], None]) -> None:
+        self.ground = Ground(ClosedPaths(workspace, (workspace / ".git",)))
+        self._path = f"{workspace}/a/b"
+        self.make_sure = meanwhile
+
+    def number(self, place: int) -> int:
+        return os.O_WRONLY | os.O_TRUNC
+
+    size = number
+
+    def text(self, place: int) -> str:
+        return self._path
+
+    def path(self, folder: int | None, place: int) -> str:
+        return self._path
+
+    def unmasked(self, mode: int) -> int:
+        return mode
+
+
+@pytest.mark.parametrize("swapped", ["a", "a/b"])
+def test_what_is_swapped_for_a_link_just_before_is_not_followed(tmp_path: Path, swapped: str) -> None:
+    for folder in (".git", "a"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "b").write_text("before\n")
+
+    def meanwhile() -> None:
+        (tmp_path / swapped).rename(tmp_path / "aside")
+        (tmp_path / swapped).symlink_to(tmp_path / ".git" / swapped.partition("/")[2])
+
+    asked = Opening(tmp_path, meanwhile)
+    try:
+        opened = deeds.DEEDS["openat"](asked)
+        assert isinstance(opened, deeds.Opened) and swapped == "a"
+        os.close(opened.descriptor)
+        assert (tmp_path / "aside/b").read_text() == ""
+    except OSError as error:
+        assert error.errno == errno.ELOOP and swapped == "a/b"
+    finally:
+        asked.ground.close()
+    assert (tmp_path / ".git/b").read_text() == "before\n"
+
+
 async def test_nothing_is_made_to_run_as_its_owner(jail: Jail) -> None:
     result = await jail.python(
         "import os, stat\n"
@@ -293,10 +343,13 @@ async def test_what_is_protected_stays_so_with_a_hidden_file_in_it(jail: Jail) -
     secret = jail.workspace / ".vscode/sub/secret"
     secret.parent.mkdir(parents=True)
     secret.write_text("TOP SECRET\n")
+    (jail.workspace / ".vscode/other").mkdir()
     jail.hide(secret)
-    result = await jail("cat .vscode/sub/secret; echo evil > .vscode/sub/x; mkdir .vscode/y; ls .vscode")
+    result = await jail(
+        "cat .vscode/sub/secret; for each in sub other .; do echo evil > .vscode/$each/x; done"
+    )
     assert "TOP SECRET" not in result.text
-    assert names_in(jail.workspace) == [".vscode", ".vscode/sub", ".vscode/sub/secret"]
+    assert names_in(jail.workspace / ".vscode") == ["other", "sub", "sub/secret"]
 
 
 def test_of_very_many_folders_all_can_be_used(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
