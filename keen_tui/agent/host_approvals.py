@@ -125,12 +125,12 @@ class HostApprovals:
 
     def _verdict(self, prepared: PreparedCall, hosts: Sequence[Host]) -> Verdict:
         names, gate = " and ".join(map(str, hosts)), prepared.network
-        install = gate.install if gate and set(hosts) <= set(gate.wanted) else ""
+        install = gate.install if gate else ""
         who = install or "this command"
         rule = next(filter(None, (self._rules.about_host("ask", host) for host in hosts)), None)
         if rule:
             why = f"your rule {rule.text} says so"
-        elif install:
+        elif gate and set(hosts) <= set(gate.wanted):
             why = f"{install} needs its registry, and the sandbox has no other way to the network"
         else:
             why = "you haven't allowed this host yet; the command waits for your answer"

@@ -39,10 +39,9 @@ _MOST_HOSTS: Final = 200
 class HostGate:
     """Admits the connections of one command.
 
-    `wanted` are hosts that the command is known to need, `install` says for what: they are decided about
-    before it runs. Until
-    `decides` says who decides, none is admitted. `limit` is the command's time limit: it stands still while
-    somebody is asked.
+    `install` names an install in two words, and `wanted` the registries that it names: they are decided about
+    before it runs. Until `decides` says who decides, no host is admitted. `limit` is the command's time
+    limit: it stands still while somebody is asked.
     """
 
     def __init__(self, limit: TimeLimit, wanted: Sequence[Host] = (), install: str = "") -> None:

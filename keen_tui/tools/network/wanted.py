@@ -1,4 +1,4 @@
-"""Which commands may want the network, and which registry an install wants, told from their words. Pure.
+"""Which commands may want the network, and which registry an install names, told from their words. Pure.
 
 Only programs that are known to work without it get none: what is not known could need it, and would fail.
 """
@@ -35,31 +35,26 @@ _REGISTRY_OPTION: Final = re.compile(
 )
 _NPMRC: Final = re.compile(r"(?m)^\s*(?:@[\w.-]+:)?registry\s*=\s*(\S+)")
 
-_NPM, _YARN = ("npm.example",), ("yarn.example",)
-_PYPI = ("python.example", "files.example")
-_CRATES = ("index.rust.example", "static.rust.example")
-_GO = ("proxy.go.example", "sum.go.example")
-_GEMS = ("gems.example", "index.gems.example")
-_MAVEN = ("java.example",)
-
-_INSTALLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "npm": ("install i ci add update up upgrade audit outdated view info create init install-test", _NPM),
-    "pnpm": ("install i add update up dlx create outdated audit", _NPM),
-    "bun": ("install i add update create", _NPM),
-    "yarn": ("install add up upgrade dlx create", _YARN),
-    "pip": ("install download wheel index", _PYPI),
-    "pipx": ("install run upgrade inject", _PYPI),
-    "uv": ("add sync lock tool", _PYPI),
-    "poetry": ("install add update lock", _PYPI),
-    "pdm": ("install add update lock sync", _PYPI),
-    "cargo": ("add install update fetch search", _CRATES),
-    "go": ("get install mod", _GO),
-    "gem": ("install update fetch", _GEMS),
-    "bundle": ("install update add lock", _GEMS),
-    "mvn": ("dependency:get dependency:resolve dependency:go-offline", _MAVEN),
-    "gradle": ("--refresh-dependencies", _MAVEN),
+_INSTALLS: Final[Mapping[str, str]] = {
+    "npm": "install i ci add update up upgrade audit outdated view info create init install-test",
+    "pnpm": "install i add update up dlx create outdated audit",
+    "bun": "install i add update create",
+    "yarn": "install add up upgrade dlx create",
+    "pip": "install download wheel index",
+    "pipx": "install run upgrade inject",
+    "uv": "add sync lock tool",
+    "poetry": "install add update lock",
+    "pdm": "install add update lock sync",
+    "cargo": "add install update fetch search",
+    "go": "get install mod",
+    "gem": "install update fetch",
+    "bundle": "install update add lock",
+    "mvn": "dependency:get dependency:resolve dependency:go-offline",
+    "gradle": "--refresh-dependencies",
 }
-"""Programs that install, what they are told then, and where they usually find it."""
+"""Programs that install, and what they are told then."""
+
+_READ_NPMRC: Final = frozenset(["npm", "pnpm", "bun", "yarn"])
 
 _PIP: Final = re.compile(r"pip[\d.]*")
 _PYTHON: Final = re.compile(r"python[\d.]*")
@@ -104,7 +99,7 @@ def _install(words: Words) -> Words:
     name = {"gradlew": "gradle", "mvnw": "mvn"}.get(name, name)
     if name not in _INSTALLS or _OFFLINE.intersection(rest):
         return ()
-    verbs = _INSTALLS[name][0].split()
+    verbs = _INSTALLS[name].split()
     if name == "yarn" and not rest:
         return (name, "install")
     said = [word for word in rest if word in verbs]
@@ -115,18 +110,17 @@ def _install(words: Words) -> Words:
 
 def in_words(install: Words) -> str:
     """The install in two words, for a question: `npm install`."""
-    verbs = _INSTALLS[install[0]][0].split()
+    verbs = _INSTALLS[install[0]].split()
     return " ".join([install[0], *[word for word in install[1:] if word in verbs][:1]])
 
 
 def registries(install: Words, npmrc: str = "") -> tuple[Host, ...]:
-    """The hosts that an install wants: those that its options or the project's .npmrc name, else the usual
-    ones."""
+    """The registries that an install's options name, or the project's .npmrc; () where it takes the usual
+    one, which is known when it connects."""
     named = [*_named(install)]
-    if not named and _INSTALLS[install[0]][1] in (_NPM, _YARN):
+    if not named and install[0] in _READ_NPMRC:
         named = _NPMRC.findall(npmrc)
-    hosts = tuple(dict.fromkeys(host for url in named for host in _hosts(url)))
-    return hosts if named else tuple(Host(name, 443) for name in _INSTALLS[install[0]][1])
+    return tuple(dict.fromkeys(host for url in named for host in _hosts(url)))
 
 
 def _named(words: Words) -> Iterator[str]:
