@@ -72,7 +72,10 @@ def _start(arguments: Sequence[str]) -> int:
         settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
     if has_person and _is_work(given):
         _settle_left_running()
+    from keen_tui.own_process import close_memory
+
     if is_plain or not has_person:
+        close_memory()
         from keen_tui.cli import run
 
         return run(given, talks=has_person)
@@ -82,6 +85,7 @@ def _start(arguments: Sequence[str]) -> int:
     from keen_tui.ui.skeleton import skeleton
 
     with skeleton(_theme(given, written), os.environ):
+        close_memory()
         from keen_tui.screen import run_on_screen
 
         return run_on_screen(given)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keen_tui.own_process import environ_at_start
+
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 """What Python itself puts into LC_CTYPE where it was started in the C locale (PEP 538)."""
 
@@ -19,10 +21,7 @@ def locale_of(environ: Mapping[str, str], given: bytes | None = None) -> str:
 
 def _was_given(given: bytes | None) -> bool:
     """Whether LC_CTYPE was there when the program began; where that can't be seen, it counts as given."""
+    given = environ_at_start() if given is None else given
     if given is None:
-        try:
-            with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib takes long to import
-                given = file.read()
-        except OSError:
-            return True
+        return True
     return any(entry.startswith(b"LC_CTYPE=") for entry in given.split(b"\0"))
