@@ -56,6 +56,9 @@ class Landlock:
         self._machine = os.uname().machine
         self._filter = filter_for(self._machine)
         self._alone_filter = filter_for(self._machine, alone=True)
+        self._read_only_filter = filter_for(
+            self._machine, keeps_attributes=True
+        )  # Landlock has no right for it
         self._connecting_filter = filter_for(self._machine, families=(AF_INET, AF_INET6))
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
@@ -101,6 +104,8 @@ class Landlock:
     def _filter_for(self, terms: Terms) -> bytes:
         if terms.alone:
             return self._alone_filter
+        if not terms.writes:
+            return self._read_only_filter
         return self._connecting_filter if terms.connects else self._filter
 
     @cached_property

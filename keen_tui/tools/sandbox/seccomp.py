@@ -53,6 +53,8 @@ class _Machine(Struct, frozen=True, kw_only=True):
     ioprio_set: int
     shared: tuple[int, ...]
     """Calls that make or find System V memory, semaphores and queues, and POSIX queues."""
+    attributes: tuple[int, ...]
+    """Calls that change the mode, owner, times or extended attributes of a file."""
 
 
 # fmt: off
@@ -77,6 +79,11 @@ _MACHINES: Mapping[str, _Machine] = {
         on_processes=(302, 203, 142, 144, 314, 256, 279),  # prlimit64 sched_set* migrate_pages move_pages
         setpriority=141, ioprio_set=251,
         shared=(29, 64, 68, 240),                    # shmget semget msgget mq_open
+        attributes=(
+            90, 91, 268, 452, 92, 93, 94, 260,       # chmod and chown with their kin
+            132, 235, 261, 280, 469,                 # utime utimes futimesat utimensat file_setattr
+            188, 189, 190, 463, 197, 198, 199, 466,  # setxattr and removexattr with their kin
+        ),
     ),
     "aarch64": _Machine(
         audit=0xC000_00B7,
@@ -97,6 +104,7 @@ _MACHINES: Mapping[str, _Machine] = {
         on_processes=(261, 122, 118, 119, 274, 238, 239),
         setpriority=140, ioprio_set=30,
         shared=(194, 190, 186, 180),
+        attributes=(52, 53, 452, 54, 55, 88, 469, 5, 6, 7, 463, 14, 15, 16, 466),
     ),
 }
 # fmt: on
@@ -110,7 +118,12 @@ def is_supported(machine: str) -> bool:
 
 
 def filter_for(
-    machine: str, *, families: Iterable[int] = (), among_others: bool = True, alone: bool = False
+    machine: str,
+    *,
+    families: Iterable[int] = (),
+    among_others: bool = True,
+    alone: bool = False,
+    keeps_attributes: bool = False,
 ) -> bytes:
     """The filter for an architecture that `is_supported`.
 
@@ -120,6 +133,7 @@ def filter_for(
         among_others: the command shares process numbers and System V objects with the user's other programs:
             then it changes no process but itself, and finds no memory, semaphore or queue of others.
         alone: it can start no other program by fork, as git does; threads stay.
+        keeps_attributes: it changes no mode, owner, time or extended attribute of a file.
     """
     at = _MACHINES[machine]
     not_permitted, not_there = bpf.ERROR | errno.EPERM, bpf.ERROR | errno.ENOSYS
@@ -133,6 +147,7 @@ def filter_for(
             bpf.give(bpf.KILL),
             *(bpf.when(number, bpf.give(not_permitted)) for number in at.refused),
             *(bpf.when(number, bpf.give(not_there)) for number in at.unknown),
+            *(bpf.when(number, bpf.give(not_permitted)) for number in at.attributes if keeps_attributes),
             *(_only_itself(at) if among_others else ()),
             *(_alone(at) if alone else ()),
             *_when_bits(((at.clone, 0), (at.unshare, 0)), _NAMESPACES),
