@@ -58,7 +58,7 @@ def begun(here: Place) -> int:
 async def killed_in_the_middle(here: Place, settings: str) -> str:
     """Run the program on a prompt and kill it in its third call of four; gives the id of the session."""
     here.workspace.mkdir()
-    (here.workspace / "counter").touch()  # some sandboxes let no command make a file right in the workspace
+    (here.workspace / "counter").touch()
     here.home.mkdir()
     (here.home / "settings.toml").write_text(settings)
     ours = ("OPENAI", "ANTHROPIC", "KEEN")

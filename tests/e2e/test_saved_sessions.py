@@ -82,7 +82,7 @@ async def _until(holds: Callable[[], bool]) -> None:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     desk = Desk(Program(tmp_path))
-    for name in ("begun", "counter"):  # some sandboxes let no command make a file right in the workspace
+    for name in ("begun", "counter"):
         (desk.program.workspace / name).touch()
     async with desk.server:
         yield desk

@@ -36,7 +36,7 @@ class Stage:
         self.work.mkdir(parents=True)
         self.home.mkdir()
         (self.work / "a.py").write_text("one\n")
-        for name in WRITTEN_BY_COMMANDS:  # some sandboxes let no command make a file right in the workspace
+        for name in WRITTEN_BY_COMMANDS:
             (self.work / name).touch()
         (self.work / "shot.png").write_bytes(png())
         self.server = ModelServer(story)
