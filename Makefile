@@ -12,8 +12,10 @@ run: $(READY)  ## start the program (without a terminal: play the tour as plain 
 demo: $(READY)  ## the guided tour: no key, no network
 	@$(BIN)/keen-tui --demo
 
+# Half of the time that tests of the screen take they wait, so two at a time keep a processor busy.
+test: WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(2 * (os.cpu_count() or 1), 8))')
 test: $(READY)  ## all tests (SHUFFLE=123: in the order, and with the random examples, of that number)
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
 		$(if $(SHUFFLE),--shuffle $(SHUFFLE) --hypothesis-seed $(SHUFFLE))
 
 crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes

@@ -265,4 +265,4 @@ async def test_stopping_is_said_no_longer_than_the_turn_lasts(tmp_path: Path) ->
         await driver.until_shown("stopping; ctrl+c again leaves")
         driver.session.running = False
         await driver.play(story.incomplete(1))
-        await driver.until(lambda: not driver.shows("stopping"))
+        await driver.until(lambda: not driver.shows("stopping;"))

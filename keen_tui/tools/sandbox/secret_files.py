@@ -35,11 +35,8 @@ class SecretFiles:
         """The files and folders that a command on these terms must not read, links resolved. Blocks.
 
         A file that is as git has it stays readable, unless the terms say otherwise: its content can be read
-        from .git in any case, tests need such keys, and git would report the file as changed. Git itself sees
-        all, or it would commit empty files.
+        from .git in any case, tests need such keys, and git would report the file as changed.
         """
-        if terms.git:
-            return ()
         real = dict.fromkeys(Path(os.path.realpath(path)) for path in self._entries.found())
         covered = {*real, *self._hidden_anyway}
         inside = (path for path in real if path.is_relative_to(self._workspace) and path.exists())

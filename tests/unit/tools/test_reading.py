@@ -19,7 +19,7 @@ from tests.support.tools import ToolBench
 async def test_lines_come_with_numbers_and_say_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("a\r\nb\nc\n", newline="")
     result = await ToolBench(tmp_path)("read_file", path="f", offset=2, limit=1)
-    assert result.text == "2\tb\n[lines 2 to 2 of 3; go on with offset 3]"
+    assert result.text == "2\tb\n[lines 2 to 2 of 3; continue with offset 3]"
     assert result.summary == "1 line"
 
 
@@ -28,7 +28,7 @@ async def test_long_files_and_lines_are_cut_and_say_so(tmp_path: Path) -> None:
     result = await ToolBench(tmp_path)("read_file", path="f")
     assert len(result.text) < 80_000
     assert "[3000 characters left out]" in result.text
-    assert "go on with offset" in result.text
+    assert "continue with offset" in result.text
 
 
 @pytest.mark.parametrize(
