@@ -25,7 +25,7 @@ faults: $(READY)  ## a fault at every point of a session, random bytes by the th
 	$(BIN)/python -m tests.faults $(FAULTS)
 
 sandbox: $(READY)  ## which of some 200 ordinary commands work in which sandbox
-	$(BIN)/python -m tests.workday
+	$(BIN)/python -m tests.campaigns.workday
 
 check: $(READY)  ## lint, format, strict types, import contracts
 	$(BIN)/ruff check .

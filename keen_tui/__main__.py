@@ -72,7 +72,7 @@ def _start(arguments: Sequence[str]) -> int:
         settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
     if has_person and _is_work(given):
         _settle_left_running()
-    from keen_tui.own_process import close_memory
+    from keen_tui.system.own_process import close_memory
 
     if is_plain or not has_person:
         close_memory()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from keen_tui.own_process import environ_at_start
+from keen_tui.system.own_process import environ_at_start
 
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 """What Python itself puts into LC_CTYPE where it was started in the C locale (PEP 538)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
 from collections.abc import AsyncIterator
@@ -30,6 +29,7 @@ from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.rules import Rules, Ruling, parse_rules
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from tests.support.agent import Bench, at_work
+from tests.support.loop_clock import LoopClock
 from tests.support.networks import ELSEWHERE, Names, NoWalls, Server
 
 GET = """\
@@ -278,22 +278,22 @@ async def test_hosts_are_asked_about_one_after_the_other(world: World) -> None:
 
 
 async def test_the_time_limit_stands_still_while_somebody_is_asked(world: World) -> None:
-    async with world(script(getting("a.example"), timeout=1)) as bench:
+    async with world(script(getting("a.example"), timeout=300)) as bench:
         bench.session.submit("go")
         request = await bench.log.wait_for(ApprovalRequested)
-        await asyncio.sleep(1.5)
+        await LoopClock().move(1_000)
         bench.session.answer(request.id, allow=True)
         await bench.log.wait_for_end()
         [finished] = bench.log.of(ToolFinished)
     assert finished.result.text == "hello"
-    assert finished.seconds < 1.5
 
 
-async def test_a_question_of_a_command_that_has_ended_is_withdrawn(world: World) -> None:
-    gives_up = f"timeout 1 {getting('a.example')}; echo over"
-    async with world(script(gives_up)) as bench:
+async def test_a_question_of_a_command_that_has_ended_is_withdrawn(world: World, tmp_path: Path) -> None:
+    asks = f"{getting('a.example')} & until [ -e asked ]; do sleep 0.05; done; kill $!; echo over"
+    async with world(script(asks)) as bench:
         bench.session.submit("go")
         await bench.log.wait_for(ApprovalRequested)
+        (tmp_path / "asked").touch()
         end = await bench.log.wait_for_end()
         [answered] = bench.log.of(ApprovalAnswered)
     assert isinstance(end, TurnDone)

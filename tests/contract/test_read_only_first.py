@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.jail import SANDBOXES, Jail
+from tests.support.waiting import until
 
 WRITES = "sh -c 'echo ran >> ran; echo done'"
 
@@ -144,13 +144,13 @@ async def test_the_model_can_say_that_a_command_changes_files(tmp_path: Path) ->
 
 async def test_a_mode_that_changes_meanwhile_decides(tmp_path: Path) -> None:
     sandbox = ReadsOnly("sleeps", 0)
-    sandbox._script = "sleep 1; echo Read-only file system; exit 1"
+    sandbox._script = "until [ -e changed ]; do sleep 0.05; done; echo Read-only file system; exit 1"
     finder = SandboxFinder(lambda: Found(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         bench.session.submit("go")
-        while not sandbox.runs:
-            await asyncio.sleep(0.01)
+        await until(lambda: bool(sandbox.runs))
         bench.session.set_mode("auto-edit")
+        (tmp_path / "changed").touch()
         await bench.log.wait_for_end()
         assert not bench.log.of(ApprovalRequested)
         assert result_of(bench).text == "done"

@@ -14,10 +14,10 @@ from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, policy_here
 from keen_tui.tools.workspace import Workspace
+from tests.campaigns.workday.commands import workday
+from tests.campaigns.workday.harmless import harmless
+from tests.campaigns.workday.project import files_of, make_project
 from tests.support.jail import SANDBOXES
-from tests.workday.commands import workday
-from tests.workday.harmless import harmless
-from tests.workday.project import files_of, make_project
 
 NOT_THERE = (126, 127)
 PROMISED = 0.95

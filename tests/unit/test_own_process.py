@@ -20,7 +20,7 @@ def printed(program: str) -> list[str]:
 def test_the_memory_is_closed_and_that_of_commands_is_not() -> None:
     program = (
         "import subprocess, sys\n"
-        "from keen_tui.own_process import close_memory\n"
+        "from keen_tui.system.own_process import close_memory\n"
         f"{IS_DUMPABLE}\nclose_memory()\n{IS_DUMPABLE}\n"
         f"sys.stdout.flush()\nsubprocess.run((sys.executable, '-c', {IS_DUMPABLE!r}), check=True)\n"
     )
@@ -40,7 +40,7 @@ def test_the_program_closes_its_memory(flags: list[str]) -> None:
 
 def test_the_locale_is_known_although_proc_is_closed() -> None:
     program = (
-        "import os\nfrom keen_tui.own_process import close_memory\nclose_memory()\n"
+        "import os\nfrom keen_tui.system.own_process import close_memory\nclose_memory()\n"
         "from keen_tui.ui.locales import locale_of\n"
         "if os.geteuid() == 0:\n    os.setgid(65534); os.setuid(65534)\n"
         "print(repr(locale_of({'LC_CTYPE': 'C.UTF-8'})))\n"

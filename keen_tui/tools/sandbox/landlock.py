@@ -15,8 +15,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms, confined_environment, require_no_links
-from keen_tui.tools.sandbox.broker import Broker
-from keen_tui.tools.sandbox.file_calls import notifying_filter
+from keen_tui.tools.sandbox.broker.broker import Broker
+from keen_tui.tools.sandbox.broker.file_calls import notifying_filter
 from keen_tui.tools.sandbox.landlock_rules import (
     READ,
     READ_DIR,

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox.broker import Broker
-from keen_tui.tools.sandbox.ground import Identity, identity
+from keen_tui.tools.sandbox.broker.broker import Broker
+from keen_tui.tools.sandbox.broker.ground import Identity, identity
+from keen_tui.tools.sandbox.broker.listener import listen
 from keen_tui.tools.sandbox.kernel import call, checked, control
-from keen_tui.tools.sandbox.listener import listen
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """System calls, the same on every architecture."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from keen_tui.tools.sandbox import bpf
-from keen_tui.tools.sandbox.file_calls import refused_modes
+from keen_tui.tools.sandbox.broker.file_calls import refused_modes
 
 _FOREIGN_CALLS = 0x4000_0000
 """Numbers of system calls from here on are those of x32, which is not for us."""

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.sandbox import deeds, workspace_grants
+from keen_tui.tools.sandbox import workspace_grants
 from keen_tui.tools.sandbox.base import Terms
-from keen_tui.tools.sandbox.ground import ClosedPaths, Ground, NotOurs, folded
-from keen_tui.tools.sandbox.listener import Listener, Notification
+from keen_tui.tools.sandbox.broker import deeds
+from keen_tui.tools.sandbox.broker.ground import ClosedPaths, Ground, NotOurs, folded
+from keen_tui.tools.sandbox.broker.listener import Listener, Notification
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 from tests.support import file_calls
 from tests.support.jail import PYTHON, Jail
@@ -140,7 +141,7 @@ async def test_what_is_protected_is_not_reached_by_another_name(jail: Jail, name
         "for flags in (os.O_WRONLY, os.O_WRONLY | os.O_TRUNC, os.O_RDWR | os.O_CREAT):\n"
         "    for path in (name, name + '/config', './' + name, 'new/../' + name, os.getcwd() + '/' + name):\n"
         "        tried(lambda: os.write(os.open(path, flags), b'evil'))\n"
-        "for target in (name, name + '/config', '../work/' + name):\n"
+        "for target in (name, name + '/config', '../' + os.path.basename(os.getcwd()) + '/' + name):\n"
         "    os.symlink(target, 'link'); tried(lambda: open('link', 'w').write('evil'))\n"
         "    tried(os.truncate, 'link', 0); os.unlink('link')\n"
         "for folder in ('.', 'new'):\n"
@@ -299,7 +300,7 @@ async def test_what_goes_wrong_in_the_broker_is_refused(jail: Jail, monkeypatch:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(deeds, "DEEDS", {**deeds.DEEDS, "mkdirat": fails})
-    monkeypatch.setattr("keen_tui.tools.sandbox.broker.DEEDS", {**deeds.DEEDS, "mkdirat": fails})
+    monkeypatch.setattr("keen_tui.tools.sandbox.broker.broker.DEEDS", {**deeds.DEEDS, "mkdirat": fails})
     result = await jail("mkdir a || touch b")
     assert "Permission denied" in result.text
     assert names_in(jail.workspace) == ["b"]

@@ -20,6 +20,7 @@ from keen_tui.tools.sandbox.probe import Found, SandboxFinder
 from keen_tui.tools.workspace import Workspace
 from tests.support.jail import PYTHON, SANDBOXES, Jail
 from tests.support.networks import ELSEWHERE, LIMIT, Names, Server
+from tests.support.waiting import until
 
 GET = "import urllib.request as u, sys; print(u.urlopen(sys.argv[1]).read().decode())"
 
@@ -114,9 +115,7 @@ async def test_where_commands_have_no_network_of_their_own_on_means_everything(
     jail = Jail("landlock", tmp_path)
     request = f"printf 'GET / HTTP/1.0\\r\\n\\r\\n' > /dev/tcp/{ELSEWHERE}/{server.port}"
     await run(jail, server, request, setting="on")
-    async with asyncio.timeout(LIMIT):
-        while not server.heads:
-            await asyncio.sleep(0.01)
+    await until(lambda: bool(server.heads))
 
 
 @pytest.mark.parametrize("what", ["nothing", "a pipe", "a unix socket", "a connection", "no descriptor"])

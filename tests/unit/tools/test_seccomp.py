@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from keen_tui.tools.sandbox.file_calls import notifying_filter, number_of
+from keen_tui.tools.sandbox.broker.file_calls import notifying_filter, number_of
 from keen_tui.tools.sandbox.seccomp import AF_INET, AF_INET6, filter_for, is_supported
 
 O_CREAT = 0o100

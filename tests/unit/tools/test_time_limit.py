@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from keen_tui.tools.time_limit import TimeLimit
+from tests.support.loop_clock import LoopClock
 
 
 async def test_it_runs_out() -> None:
@@ -23,28 +24,32 @@ async def test_without_seconds_there_is_none() -> None:
 
 
 async def test_while_somebody_is_asked_no_time_passes() -> None:
-    limit = TimeLimit(0.05)
+    clock, limit = LoopClock(), TimeLimit(100)
     async with limit.within():
         with limit.standing():
             with limit.standing():
-                await asyncio.sleep(0.1)
-            await asyncio.sleep(0.1)
+                await clock.move(1_000)
+            await clock.move(1_000)
 
 
 async def test_it_goes_on_afterwards_with_what_was_left() -> None:
-    limit = TimeLimit(0.05)
+    clock, limit = LoopClock(), TimeLimit(100)
+    async with limit.within():
+        await clock.move(40)
+        with limit.standing():
+            await clock.move(1_000)
+        await clock.move(20)
     with pytest.raises(TimeoutError):
         async with limit.within():
-            with limit.standing():
-                await asyncio.sleep(0.1)
+            await clock.move(60)
             await asyncio.sleep(180)
 
 
 async def test_a_question_before_the_start_counts_too() -> None:
-    limit = TimeLimit(0.05)
+    clock, limit = LoopClock(), TimeLimit(100)
     with limit.standing():
         async with limit.within():
-            await asyncio.sleep(0.1)
+            await clock.move(1_000)
 
 
 async def test_it_may_end_while_somebody_is_asked() -> None:
@@ -55,9 +60,10 @@ async def test_it_may_end_while_somebody_is_asked() -> None:
 
 
 async def test_it_is_one_limit_for_several_times() -> None:
-    limit = TimeLimit(0.2)
+    clock, limit = LoopClock(), TimeLimit(100)
     async with limit.within():
-        await asyncio.sleep(0.1)
+        await clock.move(50)
     with pytest.raises(TimeoutError):
         async with limit.within():
-            await asyncio.sleep(0.15)
+            await clock.move(80)
+            await asyncio.sleep(180)

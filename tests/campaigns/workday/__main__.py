@@ -1,4 +1,4 @@
-"""What works in which sandbox: `python -m tests.workday [--only WORDS] [--sandbox NAME]`.
+"""What works in which sandbox: `python -m tests.campaigns.workday [--only WORDS] [--sandbox NAME]`.
 
 Runs each command outside first, then in every sandbox that this machine can have, each time in a new project.
 It works when it ends with the same exit code and leaves the same files. Prints a table, names what does not
@@ -23,9 +23,9 @@ from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, policy_here
 from keen_tui.tools.workspace import Workspace
+from tests.campaigns.workday.commands import Work, workday
+from tests.campaigns.workday.project import files_of, make_project
 from tests.support.jail import SANDBOXES
-from tests.workday.commands import Work, workday
-from tests.workday.project import files_of, make_project
 
 OUT = Path("out")
 _PATIENCE = 300
@@ -127,7 +127,7 @@ async def _campaign(works: Sequence[Work], names: Sequence[str]) -> Table:
 
 def main() -> int:
     """Run what was asked for; gives the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.workday")
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.workday")
     parser.add_argument(
         "--only", default="", metavar="WORDS", help="commands with these words, or of this trade"
     )

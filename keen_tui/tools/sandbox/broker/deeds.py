@@ -17,8 +17,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from keen_tui.tools.sandbox.file_calls import AT_REMOVEDIR
-from keen_tui.tools.sandbox.ground import Elsewhere, Ground, NotOurs, Place, identity
+from keen_tui.tools.sandbox.broker.file_calls import AT_REMOVEDIR
+from keen_tui.tools.sandbox.broker.ground import Elsewhere, Ground, NotOurs, Place, identity
 from keen_tui.tools.sandbox.kernel import call, checked
 
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2

@@ -1,0 +1,1 @@
+"""The operating system: what the program asks of it."""

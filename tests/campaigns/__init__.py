@@ -1,0 +1,1 @@
+"""Programs that try the whole for a long time, run by make targets of their own."""
