@@ -26,8 +26,8 @@ _LIST, _ALL_FOLDERS, _IN_WORDS, _CLEAR = "\x1bOR", "\t", "\x06", "\x15"
 _INDEX = "index/sessions-1.sqlite"
 _SEARCHES = {
     "a word of every session": ("discount", "200 places"),
-    "a word that stands nowhere": ("zzqqxx", "in no session"),
-    "common words that stand nowhere together": ("discount the rate of", "in no session"),
+    "a word that stands nowhere": ("zzqqxx", "No session contains these words"),
+    "common words that stand nowhere together": ("discount the rate of", "No session contains these words"),
 }
 """What is typed in one go, and what is seen when all of it is found."""
 
