@@ -19,10 +19,10 @@ test: $(READY)  ## all tests (SHUFFLE=123: in the order, and with the random exa
 		$(if $(SHUFFLE),--shuffle $(SHUFFLE) --hypothesis-seed $(SHUFFLE))
 
 crash: $(READY)  ## kill the program a thousand times and count what is lost: some 20 minutes
-	$(BIN)/python -m tests.crash
+	$(BIN)/python -m tests.campaigns.crash
 
 faults: $(READY)  ## a fault at every point of a session, random bytes by the thousand (FAULTS=--quick: a few)
-	$(BIN)/python -m tests.faults $(FAULTS)
+	$(BIN)/python -m tests.campaigns.faults $(FAULTS)
 
 sandbox: $(READY)  ## which of some 200 ordinary commands work in which sandbox
 	$(BIN)/python -m tests.campaigns.workday

@@ -10,6 +10,9 @@ from itertools import groupby
 import pytest
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["bench", "campaigns"]
+"""Programs with make targets of their own."""
+
 _TIME_AND_SIZE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 

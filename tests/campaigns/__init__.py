@@ -1,1 +1,1 @@
-"""Programs that try the whole for a long time, run by make targets of their own."""
+"""Programs that try the whole for a long time, run by make targets of their own: no tests."""

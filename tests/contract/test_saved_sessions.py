@@ -22,8 +22,8 @@ from keen_tui.storage.journal import Opener, open_file
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.state import Block, ToolBlock, TurnRow, UiState
-from tests.crash.lives import session_of
-from tests.crash.model import Model
+from tests.campaigns.crash.lives import session_of
+from tests.campaigns.crash.model import Model
 from tests.support.agent import EventLog
 from tests.support.breaking_file import Disk, refused
 from tests.support.saving import all_found

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.campaign import Campaign, nursery
-from tests.crash.model import Model
+from tests.campaigns.crash.campaign import Campaign, nursery
+from tests.campaigns.crash.model import Model
 
 CAMPAIGNS: dict[str, Callable[[Campaign], Awaitable[None]]] = {
     "journal at every write": lambda each: each.every_write("journal", turns=2),

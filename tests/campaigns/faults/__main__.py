@@ -1,4 +1,4 @@
-"""The fault campaign: `python -m tests.faults [--quick] [--only CASE] [--list]`.
+"""The fault campaign: `python -m tests.campaigns.faults [--quick] [--only CASE] [--list]`.
 
 Plays the standard session with a fault at every point of it, runs the tests of tests/fuzz with many
 examples, prints what became of each promise and writes it to out/faults.md. Exit code 1: something broke.
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.faults import fuzzing
-from tests.faults.cases import Case, all_cases, sample
-from tests.faults.playing import play
-from tests.faults.promises import Findings
-from tests.faults.table import Table
+from tests.campaigns.faults import fuzzing
+from tests.campaigns.faults.cases import Case, all_cases, sample
+from tests.campaigns.faults.playing import play
+from tests.campaigns.faults.promises import Findings
+from tests.campaigns.faults.table import Table
 
 OUT = Path("out")
 
@@ -33,7 +33,7 @@ def main() -> int:
         return 0
     table, began = Table(), time.monotonic()
     for name, findings in _played(cases, fuzz, given.workers, long=not given.quick):
-        again = f'python -m tests.faults --only "{name}"'
+        again = f'python -m tests.campaigns.faults --only "{name}"'
         for line in table.take(name, findings.looked, findings.broken, again):
             print(line, flush=True)
         for figure, seconds in findings.figures.items():
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.faults")
     parser.add_argument("--quick", action="store_true", help="a sample: some four minutes on two processors")
     parser.add_argument("--only", default="", metavar="CASE", help="a case, or the beginning of its name")
     parser.add_argument("--list", action="store_true", help="print the cases and play none")

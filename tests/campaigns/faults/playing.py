@@ -12,11 +12,11 @@ from pathlib import Path
 from keen_tui.demo.script import Break, NoAnswer, RawStream
 from keen_tui.demo.threaded import serving
 from keen_tui.events import EndEvent, TurnDone
-from tests.faults import promises
-from tests.faults.cases import Case, Family
-from tests.faults.promises import Findings
-from tests.faults.stage import CTRL_C, ESC, SIGNALS, Stage, asks
-from tests.faults.story import (
+from tests.campaigns.faults import promises
+from tests.campaigns.faults.cases import Case, Family
+from tests.campaigns.faults.promises import Findings
+from tests.campaigns.faults.stage import CTRL_C, ESC, SIGNALS, Stage, asks
+from tests.campaigns.faults.story import (
     ANSWER,
     BEFORE_A_BYTE,
     FIRST,

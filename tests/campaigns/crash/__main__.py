@@ -1,4 +1,7 @@
-"""The long crash campaign: `python -m tests.crash [DEATHS]` prints what was killed and what was lost."""
+"""The long crash campaign: `python -m tests.campaigns.crash [DEATHS]`.
+
+Prints what was killed and what was lost.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.crash.campaign import Campaign, Count, nursery
-from tests.crash.model import Model
+from tests.campaigns.crash.campaign import Campaign, Count, nursery
+from tests.campaigns.crash.model import Model
 
 
 def campaigns(deaths: int) -> dict[str, Callable[[Campaign], Awaitable[None]]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
-from tests.crash.lives import LIVES
+from tests.campaigns.crash.lives import LIVES
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 
 from keen_tui.demo.wires import seen
 from keen_tui.events import Event, ToolFinished, TurnStarted
-from tests.faults.stage import Stage
-from tests.faults.story import COUNTED, KEY
+from tests.campaigns.faults.stage import Stage
+from tests.campaigns.faults.story import COUNTED, KEY
 from tests.support.terminal import TerminalProgram
 from tests.support.wire import VALIDATORS
 

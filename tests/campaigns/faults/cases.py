@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from keen_tui.choices import Api
 from keen_tui.providers.registry import APIS
-from tests.faults.story import BEFORE_A_BYTE, IN_THE_STREAM, STEPS, events_of
+from tests.campaigns.faults.story import BEFORE_A_BYTE, IN_THE_STREAM, STEPS, events_of
 
 Family = Literal["answer", "stream", "refused", "user", "death", "disk"]
 

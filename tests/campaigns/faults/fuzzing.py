@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.faults.promises import Findings
-from tests.faults.table import FUZZED
+from tests.campaigns.faults.promises import Findings
+from tests.campaigns.faults.table import FUZZED
 
-_FOLDER = Path(__file__).parents[1] / "fuzz"
+_FOLDER = Path(__file__).parents[2] / "fuzz"
 
 
 def names() -> list[str]:

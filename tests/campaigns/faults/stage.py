@@ -14,8 +14,8 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete, TurnStarted
 from keen_tui.storage.reading import SessionFile, read_session
 from keen_tui.storage.records import Record
-from tests.faults.cases import Case
-from tests.faults.story import KEY, WRITTEN_BY_COMMANDS, Story
+from tests.campaigns.faults.cases import Case
+from tests.campaigns.faults.story import KEY, WRITTEN_BY_COMMANDS, Story
 from tests.support.images import png
 from tests.support.terminal import TerminalProgram
 

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.crash.checking import Account, assert_goes_on, assert_saved, assert_upkept
-from tests.crash.model import Model
+from tests.campaigns.crash.checking import Account, assert_goes_on, assert_saved, assert_upkept
+from tests.campaigns.crash.model import Model
 from tests.support.agent import LIMIT
 
 
@@ -59,7 +59,7 @@ class Nursery:
 async def nursery() -> AsyncIterator[Nursery]:
     """A nursery, ended at the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.crash.nursery",
+        sys.executable, "-m", "tests.campaigns.crash.nursery",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 24,
     )  # fmt: skip
     try:

@@ -15,8 +15,8 @@ from keen_tui.memory.rendering import ABANDONED
 from keen_tui.messages import CommandFailed, FileChanged, Message
 from keen_tui.storage.reading import read_session
 from keen_tui.storage.sessions import SessionStore
-from tests.crash.lives import session_of
-from tests.crash.model import SUMMARY, Model
+from tests.campaigns.crash.lives import session_of
+from tests.campaigns.crash.model import SUMMARY, Model
 from tests.support.agent import LIMIT
 from tests.support.session_files import REPRESENTATIVE
 
