@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from msgspec import Struct
 
 from keen_tui.agent.host_approvals import NET, HostApprovals
-from keen_tui.agent.reply import Reply
+from keen_tui.agent.reply import ApprovalReply
 from keen_tui.choices import Mode, Network, Scope
 from keen_tui.errors import NOBODY, ConfigError, SessionRefused
 from keen_tui.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
@@ -27,7 +27,7 @@ _PLAN_NOTE = (
 )
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class ApprovalDecision(Struct, frozen=True, kw_only=True):
     """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call.
     `tries`: that is only known once the call has run read-only. `trial_stands`: that result stands.
     """
@@ -74,7 +74,7 @@ class Approvals:
         self._commands: tuple[CommandPattern, ...] = ()
         """Those that are allowed for the session by how they begin."""
         self._told_of_plan = 0
-        self._open: dict[str, asyncio.Future[Reply]] = {}
+        self._open: dict[str, asyncio.Future[ApprovalReply]] = {}
         self.hosts = HostApprovals(
             self._ask,
             self._remember,
@@ -103,31 +103,31 @@ class Approvals:
 
     async def decide(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, not_enough: str = ""
-    ) -> Answer:
+    ) -> ApprovalDecision:
         """Whether the call may run. Waits for a person where the mode says so. `not_enough` says why it has
         to run once more, after it ran read-only."""
         verdict = judge(self.mode, prepared.access, self._allowed)
         if verdict.decision == "try" and not not_enough:
-            return Answer(allowed=False, tries=True)
+            return ApprovalDecision(allowed=False, tries=True)
         if verdict.decision == "try":
             verdict = verdict.after_trial(not_enough)
         if verdict.decision == "allow":
-            return Answer(allowed=True)
+            return ApprovalDecision(allowed=True)
         if verdict.decision == "refuse":
-            return Answer(allowed=False, refusal=verdict.refusal, trial_stands=not_enough != "")
+            return ApprovalDecision(allowed=False, refusal=verdict.refusal, trial_stands=not_enough != "")
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply, verdict)
-            return Answer(allowed=True, by_person=True)
-        return Answer(allowed=False, refusal=_refusal(reply))
+            return ApprovalDecision(allowed=True, by_person=True)
+        return ApprovalDecision(allowed=False, refusal=_refusal(reply))
 
     async def decide_outside(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, reason: str
-    ) -> Answer:
+    ) -> ApprovalDecision:
         """Whether a call that failed in its sandbox may run once more outside of it. That is always for a
         person to say, in every mode and whatever was allowed."""
         if not self._attended or self.mode == "plan":
-            return Answer(allowed=False, refusal="nobody was asked to run it outside")
+            return ApprovalDecision(allowed=False, refusal="nobody was asked to run it outside")
         verdict = Verdict(
             decision="ask",
             question="Run it again, outside the sandbox?",
@@ -136,14 +136,14 @@ class Approvals:
         )
         reply = await self._ask(turn, call, target, prepared, verdict)
         said = f" and says: {reply.message}" if reply.message else ""
-        return Answer(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
+        return ApprovalDecision(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
 
     @property
     def _allowed(self) -> Allowed:
         saved = self._allowances.commands if self._allowances else ()
         return Allowed(rules=self._rules, granted=self._granted, saved=(*saved, *self._commands))
 
-    async def _remember(self, turn: int, reply: Reply, verdict: Verdict) -> None:
+    async def _remember(self, turn: int, reply: ApprovalReply, verdict: Verdict) -> None:
         """Keep what a yes allows beyond this call."""
         if reply.scope == "session" and verdict.grant and verdict.grant_key:
             self._granted.add(verdict.grant_key)
@@ -164,7 +164,7 @@ class Approvals:
         waiting = self._open.get(call_id)
         if waiting is None or waiting.done():
             raise SessionRefused("That question is no longer open.")
-        waiting.set_result(Reply(allowed=allow, scope=scope, message=message.strip(), by="user"))
+        waiting.set_result(ApprovalReply(allowed=allow, scope=scope, message=message.strip(), by="user"))
 
     @property
     def permitted(self) -> Permitted:
@@ -197,8 +197,8 @@ class Approvals:
 
     async def _ask(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
-    ) -> Reply:
-        waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+    ) -> ApprovalReply:
+        waiting: asyncio.Future[ApprovalReply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = waiting
         saves = tuple(map(str, verdict.for_good)) if self._allowances else ()
         self._publish(
@@ -218,7 +218,7 @@ class Approvals:
         )
         if not self._attended:
             message = verdict.nobody or _nobody_there(prepared.access)
-            waiting.set_result(Reply(allowed=False, scope="once", message=message, by="headless"))
+            waiting.set_result(ApprovalReply(allowed=False, scope="once", message=message, by="headless"))
         try:
             with self._waiting():
                 reply = await waiting
@@ -261,7 +261,7 @@ def _nobody_there(access: Access) -> str:
     return f"{NOBODY}; {flag} allows it"
 
 
-def _refusal(reply: Reply) -> str:
+def _refusal(reply: ApprovalReply) -> str:
     if reply.by == "headless":
         return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
     if reply.message:

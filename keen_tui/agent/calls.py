@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from keen_tui.agent.approvals import Answer
+from keen_tui.agent.approvals import ApprovalDecision
 from keen_tui.agent.parts import Agent
 from keen_tui.errors import STOPPED, ToolFailure
 from keen_tui.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.messages import ToolCall, ToolResult
-from keen_tui.tools.asking import Asked
+from keen_tui.tools.asking import QuestionSpec
 from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run, Trial
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class _RunningCall:
         else:
             self.result = _denied(answer.refusal)
 
-    async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> Answer:
+    async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
         approvals = self._agent.approvals
         return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
 
@@ -131,7 +131,7 @@ class _RunningCall:
         else:
             self.result = _denied(f"{answer.refusal}\n[it ran read-only first, and {not_enough}]")
 
-    async def _run_for_good(self, prepared: PreparedCall, answer: Answer) -> None:
+    async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
         await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         await self._execute(prepared.after_yes if answer.by_person and prepared.after_yes else prepared.run)
@@ -143,7 +143,7 @@ class _RunningCall:
         if note := self._agent.approvals.plan_note(self._turn):
             self.result = replace(self.result, text=f"{self.result.text}{note}")
 
-    async def _answered(self, asked: Asked) -> ToolResult:
+    async def _answered(self, asked: QuestionSpec) -> ToolResult:
         """What a call came to that is a question; an answer may switch the permission mode."""
         agent = self._agent
         if asked.only_in not in (None, agent.approvals.mode):

@@ -31,7 +31,7 @@ _IMAGE_DATA = r'("(?:url|image_url|data)": "(?:data:image/)?[A-Za-z0-9+/;,]{40})
 """A pattern that is compiled when somebody looks at such a request, and not at every start."""
 
 
-class _Row(Struct, frozen=True):
+class _ContextRow(Struct, frozen=True):
     """A row of the view as one policy fills it; rows of the same key stand beside each other."""
 
     kind: ContextKind
@@ -58,7 +58,7 @@ def report(
     traces = pending.traces if pending else ()
     requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
 
-    def sized(row: _Row) -> PartSize:
+    def sized(row: _ContextRow) -> PartSize:
         tokens = Measured(row.bytes, row.images).tokens(bytes_per_token)
         return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
 
@@ -70,7 +70,7 @@ def report(
     parts = []
     for key in sorted(keys, key=_place):
         kind, turn = key
-        rows = [column.rows.get(key) or _Row(kind, turn, "", 0) for column in columns]
+        rows = [column.rows.get(key) or _ContextRow(kind, turn, "", 0) for column in columns]
         sizes = [sized(row) for row in rows]
         title, label = _named(kind, turn, titles, pending, agent)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
@@ -103,8 +103,8 @@ class _Column:
         body = agent.provider.body(request)
         total = native_bytes((body,)) if body else 0
         images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
-        self.total = _Row("frame", 0, "", total, images=tuple(images))
-        self.rows: dict[_Key, _Row] = {}
+        self.total = _ContextRow("frame", 0, "", total, images=tuple(images))
+        self.rows: dict[_Key, _ContextRow] = {}
         compacted = {message.turn for message in past.messages[:1] if message.by_program}
         tools = body.get("tools") or ()
         instructions = agent.instructions.text
@@ -134,7 +134,7 @@ class _Column:
         before = self.rows.get((kind, turn))
         if before:
             text, size, images = f"{before.text}\n\n{text}", before.bytes + size, before.images + images
-        self.rows[kind, turn] = _Row(kind, turn, text, size, left_out, images)
+        self.rows[kind, turn] = _ContextRow(kind, turn, text, size, left_out, images)
 
 
 def _kinds(

@@ -9,7 +9,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.agent.reply import Reply
+from keen_tui.agent.reply import ApprovalReply
 from keen_tui.choices import Mode, Network
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import NOBODY
@@ -35,8 +35,8 @@ class _Asking(Struct, frozen=True, kw_only=True):
     prepared: PreparedCall
 
 
-Ask = Callable[[int, ToolCall, str, PreparedCall, Verdict], Awaitable[Reply]]
-Remember = Callable[[int, Reply, Verdict], Awaitable[None]]
+Ask = Callable[[int, ToolCall, str, PreparedCall, Verdict], Awaitable[ApprovalReply]]
+Remember = Callable[[int, ApprovalReply, Verdict], Awaitable[None]]
 
 
 class HostApprovals:

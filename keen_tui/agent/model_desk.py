@@ -14,7 +14,7 @@ from keen_tui.keys import FoundKey, checked_key
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.providers.addresses import base_urls
 from keen_tui.providers.base import Provider
-from keen_tui.providers.choice import Choice, Chooser, needs_no_key
+from keen_tui.providers.choice import Chooser, ModelChoice, needs_no_key
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.sdk_errors import host_and_port
 from keen_tui.providers.servers import NoModelList, check_connection, find_local_servers, list_models
@@ -38,7 +38,7 @@ class ModelDesk:
         session: Session,
         chooser: Chooser,
         settings: Settings,
-        choice: Choice | None,
+        choice: ModelChoice | None,
         environ: Mapping[str, str],
     ) -> None:
         self._session = session
@@ -146,7 +146,7 @@ class ModelDesk:
         where = await asyncio.to_thread(self._chooser.keys.save, provider.id, key)
         return f"Kept in {where}."
 
-    def _made(self, model: ModelInfo, effort: str) -> Choice:
+    def _made(self, model: ModelInfo, effort: str) -> ModelChoice:
         """The choice of that model, with what its server says of it."""
         choice = self._chooser.choice(self._settings_for(model, effort))
         return replace(choice, model=model)
@@ -166,7 +166,7 @@ class ModelDesk:
             context_window=0,
         )
 
-    def _provider(self, choice: Choice) -> Provider:
+    def _provider(self, choice: ModelChoice) -> Provider:
         return build_provider(choice.model.api, choice.connection(self._settings.stall_seconds))
 
     def _remember(self, settings: Settings) -> str:

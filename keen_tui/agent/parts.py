@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
-from keen_tui.agent.questions import Questions
+from keen_tui.agent.questions import UserQuestions
 from keen_tui.agent.retries import RetryPolicy, RetryWait
 from keen_tui.errors import STOPPED
 from keen_tui.events import Event
@@ -42,7 +42,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     price: Price | None
     toolbox: Toolbox
     approvals: Approvals
-    questions: Questions
+    questions: UserQuestions
     workspace: Path
     publish: Callable[[Event], None]
     clock: Callable[[], float]

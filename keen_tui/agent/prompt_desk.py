@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from keen_tui.errors import StorageFailed
 from keen_tui.history import Earlier, KeptImage
-from keen_tui.storage.prompts import PromptStore, Written
+from keen_tui.storage.prompts import PromptStore, SavedPrompt
 from keen_tui.tools.image_files import usable_image
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class PromptDesk:
 
     async def earlier(self) -> Earlier:
         """What was written before, and the drafts that were left behind here, which are gone then."""
-        sent: Sequence[Written] = await self._done(self._store.sent) or ()
+        sent: Sequence[SavedPrompt] = await self._done(self._store.sent) or ()
         drafts: Sequence[str] = await self._done(self._store.take_drafts) or ()
         here = [each.text for each in sent if each.folder == self._folder]
         elsewhere = [each.text for each in sent if each.folder != self._folder]

@@ -10,10 +10,10 @@ from typing import Literal
 from keen_tui.errors import SessionRefused
 from keen_tui.events import Event, QuestionAnswered, QuestionAsked
 from keen_tui.messages import ToolCall
-from keen_tui.tools.asking import Asked, Reply
+from keen_tui.tools.asking import QuestionReply, QuestionSpec
 
 
-class Questions:
+class UserQuestions:
     """Asks and waits for the answer.
 
     Args:
@@ -32,11 +32,11 @@ class Questions:
         self._publish = publish
         self._attended = attended
         self._waiting = waiting
-        self._open: dict[str, tuple[Asked, asyncio.Future[Reply]]] = {}
+        self._open: dict[str, tuple[QuestionSpec, asyncio.Future[QuestionReply]]] = {}
 
-    async def ask(self, turn: int, call: ToolCall, asked: Asked) -> Reply:
+    async def ask(self, turn: int, call: ToolCall, asked: QuestionSpec) -> QuestionReply:
         """The answer of the person. An interrupt passes: the call is not answered then."""
-        waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = (asked, waiting)
         self._publish(
             QuestionAsked(
@@ -49,12 +49,12 @@ class Questions:
             )
         )
         if not self._attended:
-            waiting.set_result(Reply(nobody=True))
+            waiting.set_result(QuestionReply(nobody=True))
         try:
             with self._waiting():
                 reply = await waiting
         except asyncio.CancelledError:
-            self._tell(turn, call, Reply(), "stop")
+            self._tell(turn, call, QuestionReply(), "stop")
             raise
         finally:
             del self._open[call.id]
@@ -76,8 +76,10 @@ class Questions:
                 raise SessionRefused("There is no such answer.")
             if asked.choices[choice].wants_words and not words:
                 raise SessionRefused("That answer needs words.")
-        waiting.set_result(Reply(choice=choice, words=words))
+        waiting.set_result(QuestionReply(choice=choice, words=words))
 
-    def _tell(self, turn: int, call: ToolCall, reply: Reply, by: Literal["user", "headless", "stop"]) -> None:
+    def _tell(
+        self, turn: int, call: ToolCall, reply: QuestionReply, by: Literal["user", "headless", "stop"]
+    ) -> None:
         answer = QuestionAnswered(turn=turn, id=call.id, choice=reply.choice, words=reply.words, by=by)
         self._publish(answer)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from keen_tui.choices import Scope
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class ApprovalReply(Struct, frozen=True, kw_only=True):
     """Yes or no, how far a yes goes, and the words of a no."""
 
     allowed: bool

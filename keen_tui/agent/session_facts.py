@@ -13,7 +13,7 @@ from keen_tui.agent.context import with_draft
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.parts import Agent
-from keen_tui.agent.questions import Questions
+from keen_tui.agent.questions import UserQuestions
 from keen_tui.agent.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.waiting import Waiting
@@ -80,7 +80,7 @@ class SessionFacts:
             allowances=allowances,
             network=network,
         )
-        self._questions = Questions(self._publish, attended=attended, waiting=work_clock.standing)
+        self._questions = UserQuestions(self._publish, attended=attended, waiting=work_clock.standing)
         self._waiting = Waiting(self._publish)
         self._agent = Agent(
             provider=provider,

@@ -24,7 +24,7 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 
 def encode(reply: Reply, body: Mapping[str, Any], number: int) -> list[WireEvent]:
     """The events of the reply to the request `body`, the `number`th of the server."""
-    return list(_Encoder(reply, body, number).events())
+    return list(_AnthropicEncoder(reply, body, number).events())
 
 
 def read(body: Mapping[str, Any]) -> list[Seen]:
@@ -65,7 +65,7 @@ def _text(content: Any) -> str:
     return "\n\n".join(block["text"] for block in content if block["type"] == "text")
 
 
-class _Encoder:
+class _AnthropicEncoder:
     def __init__(self, reply: Reply, body: Mapping[str, Any], number: int) -> None:
         self._reply = reply
         self._model = str(body.get("model", ""))

@@ -27,7 +27,7 @@ _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
 def encode(reply: Reply, body: Mapping[str, Any], number: int) -> list[WireEvent]:
     """The events of the reply to the request `body`, the `number`th of the server."""
-    return list(_Encoder(reply, body, number).events())
+    return list(_ChatEncoder(reply, body, number).events())
 
 
 def read(body: Mapping[str, Any]) -> list[Seen]:
@@ -56,7 +56,7 @@ def said(content: str | Sequence[Mapping[str, Any]]) -> tuple[str, tuple[str, ..
     return text, tuple(image.partition(";base64,")[2] for image in images)
 
 
-class _Encoder:
+class _ChatEncoder:
     def __init__(self, reply: Reply, body: Mapping[str, Any], number: int) -> None:
         self._reply = reply
         self._model = str(body.get("model", ""))

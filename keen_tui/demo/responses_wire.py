@@ -39,7 +39,7 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 
 def encode(reply: Reply, body: Mapping[str, Any], number: int) -> list[WireEvent]:
     """The events of the reply to the request `body`, the `number`th of the server."""
-    return list(_Encoder(reply, body, number).events())
+    return list(_ResponsesEncoder(reply, body, number).events())
 
 
 def read(body: Mapping[str, Any]) -> list[Seen]:
@@ -72,7 +72,7 @@ def _joined(first: Seen, second: Seen) -> Seen:
     return replace(first, text=text, calls=first.calls + second.calls, thought=first.thought + second.thought)
 
 
-class _Encoder:
+class _ResponsesEncoder:
     def __init__(self, reply: Reply, body: Mapping[str, Any], number: int) -> None:
         self._reply = reply
         self._model = str(body.get("model", ""))

@@ -29,7 +29,7 @@ TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "u
 CallState = Literal["done", "failed", "denied", "stopped", "not run", "unfinished"]
 
 
-class Said(Struct, frozen=True):
+class ExportedText(Struct, frozen=True):
     """The assistant's text of one step, up to a tool call. `lost`: cut, and no later request holds it."""
 
     step: int
@@ -46,7 +46,7 @@ class Thought(Struct, frozen=True):
     lost: bool = False
 
 
-class Call(Struct, frozen=True):
+class ExportedCall(Struct, frozen=True):
     """A tool call; `finished` is None when no result of it is known."""
 
     started: ToolStarted
@@ -69,9 +69,9 @@ class Call(Struct, frozen=True):
 
 
 Item = (
-    Said
+    ExportedText
     | Thought
-    | Call
+    | ExportedCall
     | Notice
     | Steered
     | ImagesAttached
@@ -86,7 +86,7 @@ Item = (
 )
 
 
-def own_call(ran: ShellFinished) -> Call:
+def own_call(ran: ShellFinished) -> ExportedCall:
     """A command of the user's own, to be written as a tool call is."""
     started = ToolStarted(turn=ran.turn, id=ran.id, name="shell", arguments={}, target=ran.command)
     finished = ToolFinished(
@@ -98,7 +98,7 @@ def own_call(ran: ShellFinished) -> Call:
         result=ran.result,
         seconds=ran.seconds,
     )
-    return Call(started, finished)
+    return ExportedCall(started, finished)
 
 
 class Turn(Struct, frozen=True):
@@ -115,7 +115,7 @@ class Turn(Struct, frozen=True):
     cost: float | None
 
 
-class Document(Struct, frozen=True):
+class ExportedSession(Struct, frozen=True):
     """A session to be written. `began` is in seconds since the epoch, `aside_cost` what was asked beside the
     turns, such as summaries."""
 

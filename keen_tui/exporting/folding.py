@@ -49,7 +49,7 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.exporting.document import Document, Item, TurnState
+from keen_tui.exporting.document import ExportedSession, Item, TurnState
 from keen_tui.exporting.gathering import GatheredTurn, added_cost
 from keen_tui.exporting.source import ExportSource
 from keen_tui.messages import TurnMemory
@@ -57,12 +57,12 @@ from keen_tui.messages import TurnMemory
 UNTITLED = "Untitled session"
 
 
-def fold(source: ExportSource) -> Document:
+def fold(source: ExportSource) -> ExportedSession:
     """The document of a session. Events of a turn whose beginning is missing are kept, too."""
     folding = _Folding()
     for event in source.events:
         folding.add(event)
-    return Document(
+    return ExportedSession(
         title=source.title or folding.title or folding.first_words() or UNTITLED,
         session_id=source.session_id,
         workspace=source.workspace,

@@ -13,7 +13,7 @@ from keen_tui.events import (
     TurnDone,
     TurnError,
 )
-from keen_tui.exporting.document import Call, Item, Said, Thought, Turn, TurnState
+from keen_tui.exporting.document import ExportedCall, ExportedText, Item, Thought, Turn, TurnState
 from keen_tui.messages import TurnMemory
 
 
@@ -25,10 +25,10 @@ class Streamed(Struct, eq=False):
     seconds: float | None
     lost: bool = False
 
-    def item(self) -> Said | Thought:
+    def item(self) -> ExportedText | Thought:
         text = "".join(self.pieces)
         if self.seconds is None:
-            return Said(self.step, text, self.lost)
+            return ExportedText(self.step, text, self.lost)
         return Thought(self.step, text, self.seconds, self.lost)
 
 
@@ -71,14 +71,14 @@ class GatheredTurn(Struct, eq=False):
         """A call began: the text before it belongs to a whole step."""
         self.streaming.clear()
         self.running[started.id] = len(self.items)
-        self.items.append(Call(started))
+        self.items.append(ExportedCall(started))
 
     def result(self, finished: ToolFinished) -> None:
         place = self.running.pop(finished.id, None)
         if place is not None:
             item = self.items[place]
-            assert isinstance(item, Call)
-            self.items[place] = Call(item.started, finished)
+            assert isinstance(item, ExportedCall)
+            self.items[place] = ExportedCall(item.started, finished)
 
     def end(self, end: EndEvent) -> None:
         if not isinstance(end, TurnDone):

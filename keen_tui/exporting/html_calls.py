@@ -13,7 +13,7 @@ from keen_tui.display import (
     TextDisplay,
     TodoDisplay,
 )
-from keen_tui.exporting.document import Call, CallState
+from keen_tui.exporting.document import CallState, ExportedCall
 from keen_tui.exporting.html_markdown import block_text, coloured_html, line_text
 from keen_tui.exporting.phrases import CALL_GLYPHS, call_time, outcome, tool_name
 from keen_tui.highlighting import highlight_hunk, safe_code
@@ -27,7 +27,7 @@ _CLASSES: Final[dict[CallState, str]] = {"done": "ok", "failed": "failed"}
 _SIGNS: Final = {"+": "add", "-": "del", " ": ""}
 
 
-def call_html(call: Call) -> str:
+def call_html(call: ExportedCall) -> str:
     """The call's row, folded over what it shows where there is any of that."""
     result = call.result
     has_words = result and (result.display or call.state not in ("denied", "not run"))
@@ -37,7 +37,7 @@ def call_html(call: Call) -> str:
     return f'<details class="call">\n<summary>{_row(call)}</summary>\n{shown}</details>\n'
 
 
-def _row(call: Call) -> str:
+def _row(call: ExportedCall) -> str:
     role = _CLASSES.get(call.state, "dim")
     return (
         f'<span class="glyph {role}">{CALL_GLYPHS[call.state]}</span>'
@@ -48,7 +48,7 @@ def _row(call: Call) -> str:
     )
 
 
-def _outcome(call: Call) -> str:
+def _outcome(call: ExportedCall) -> str:
     diff = call.result.display if call.result and call.state == "done" else None
     if isinstance(diff, DiffDisplay):
         counts = f'<span class="plus">+{diff.added}</span> <span class="minus">−{diff.removed}</span>'

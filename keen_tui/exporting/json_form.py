@@ -40,7 +40,7 @@ from keen_tui.events import (
     as_record,
     as_told,
 )
-from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn
+from keen_tui.exporting.document import ExportedCall, ExportedSession, ExportedText, Item, Thought, Turn
 from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.messages import CommandRun, Message, TurnMemory
 
@@ -50,7 +50,7 @@ _SETTLED: Final = ("done", "continued", "abandoned")
 _UNUSUAL = re.compile(r"[^ -~\n]")
 
 
-def write_json(document: Document) -> str:
+def write_json(document: ExportedSession) -> str:
     """The document as an indented JSON object."""
     record = {
         "format": "keen-tui-session",
@@ -63,7 +63,7 @@ def write_json(document: Document) -> str:
     return _UNUSUAL.sub(_escaped, json.dumps(record, ensure_ascii=False, indent=1)) + "\n"
 
 
-def _session(document: Document) -> dict[str, Any]:
+def _session(document: ExportedSession) -> dict[str, Any]:
     return {
         "id": document.session_id,
         "title": document.title,
@@ -73,7 +73,7 @@ def _session(document: Document) -> dict[str, Any]:
     }
 
 
-def _all_messages(document: Document) -> Iterator[Message]:
+def _all_messages(document: ExportedSession) -> Iterator[Message]:
     """What was said; what the user ran belongs to the user's next message."""
     ran: tuple[CommandRun, ...] = ()
     for part in document.parts:
@@ -143,7 +143,7 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
     }
 
 
-def _items(document: Document) -> Iterator[tuple[int, Item]]:
+def _items(document: ExportedSession) -> Iterator[tuple[int, Item]]:
     """All items in order, each with the number of its turn, 0 between turns."""
     for part in document.parts:
         if isinstance(part, Turn):
@@ -154,7 +154,7 @@ def _items(document: Document) -> Iterator[tuple[int, Item]]:
 
 def _activity(item: Item, turn: int) -> dict[str, Any]:
     match item:
-        case Said():
+        case ExportedText():
             return {
                 "type": "text",
                 "turn": turn,
@@ -171,7 +171,7 @@ def _activity(item: Item, turn: int) -> dict[str, Any]:
                 "carried": not item.lost,
                 "seconds": item.seconds,
             }
-        case Call():
+        case ExportedCall():
             return as_record(item.finished or item.started)
         case _:
             return as_told(item)

@@ -14,7 +14,15 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
+from keen_tui.exporting.document import (
+    ExportedCall,
+    ExportedSession,
+    ExportedText,
+    Item,
+    Thought,
+    Turn,
+    own_call,
+)
 from keen_tui.exporting.phrases import (
     CALL_GLYPHS,
     LOST,
@@ -33,7 +41,7 @@ from keen_tui.measures import counted, duration
 from keen_tui.messages import TurnMemory
 
 
-def write_markdown(document: Document) -> str:
+def write_markdown(document: ExportedSession) -> str:
     """The document as Markdown text that ends in a line end."""
     blocks = [f"# {plain_words(document.title)}", _header(document)]
     for part in document.parts:
@@ -41,7 +49,7 @@ def write_markdown(document: Document) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _header(document: Document) -> str:
+def _header(document: ExportedSession) -> str:
     return "\n".join(f"- {label}: {code_span(fact)}" for label, fact in header_facts(document))
 
 
@@ -57,14 +65,14 @@ def _turn(turn: Turn) -> Iterator[str]:
 
 def _item(item: Item, turn: Turn | None) -> Iterator[str]:
     match item:
-        case Said():
+        case ExportedText():
             yield safe_markdown(item.text)
             yield f"*{LOST}*" if item.lost else ""
         case Thought():
             yield f"*thought for {duration(item.seconds)}*"
         case Steered():
             yield quoted(safe_markdown(item.text))
-        case Call():
+        case ExportedCall():
             yield from _call(item)
         case TurnDone() | TurnIncomplete() | TurnError() | TurnAbandoned():
             glyph, words = end_facts(item, turn.cost if turn else None)
@@ -80,7 +88,7 @@ def _item(item: Item, turn: Turn | None) -> Iterator[str]:
             yield f"*{plain_words(aside(item))}*"
 
 
-def _call(call: Call) -> Iterator[str]:
+def _call(call: ExportedCall) -> Iterator[str]:
     words = [outcome(call), call_time(call)]
     what = [f"**{plain_words(tool_name(call))}**", code_span(call.started.target)]
     came_to = plain_words(", ".join(word for word in words if word))

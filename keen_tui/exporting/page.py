@@ -17,7 +17,15 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.exporting.document import Call, Document, Item, Said, Thought, Turn, own_call
+from keen_tui.exporting.document import (
+    ExportedCall,
+    ExportedSession,
+    ExportedText,
+    Item,
+    Thought,
+    Turn,
+    own_call,
+)
 from keen_tui.exporting.html_calls import call_html
 from keen_tui.exporting.html_markdown import block_text, html_of, line_text
 from keen_tui.exporting.phrases import (
@@ -36,7 +44,7 @@ from keen_tui.wording import image_line
 _GLYPH_CLASSES = {"✓": "ok", "✗": "failed", "▲": "wait"}
 
 
-def write_html(document: Document) -> str:
+def write_html(document: ExportedSession) -> str:
     """The document as a whole HTML page, to be written as UTF-8."""
     title, style = line_text(document.title), _style()
     body = "".join(_turn(part) if isinstance(part, Turn) else _item(part, None) for part in document.parts)
@@ -61,7 +69,7 @@ def _content_policy(style: str) -> str:
     return f"{allowed}; base-uri 'none'; form-action 'none'"
 
 
-def _header(document: Document) -> str:
+def _header(document: ExportedSession) -> str:
     facts = (f"<span><b>{label}</b> {line_text(fact)}</span>" for label, fact in header_facts(document))
     title = f'<h1><span class="brand">keen</span>{line_text(document.title)}</h1>'
     return f'<header>\n{title}\n<p class="facts">{"".join(facts)}</p>\n</header>\n'
@@ -82,7 +90,7 @@ def _words(words: str) -> str:
 
 def _item(item: Item, turn: Turn | None) -> str:
     match item:
-        case Said():
+        case ExportedText():
             return _said(item)
         case Thought():
             text = f"<pre>{block_text(item.text.strip())}</pre>\n"
@@ -98,7 +106,7 @@ def _item(item: Item, turn: Turn | None) -> str:
             return _words(item.text)
         case ImagesAttached():
             return "".join(map(_picture, item.images))
-        case Call():
+        case ExportedCall():
             return call_html(item)
         case ShellFinished():
             return call_html(own_call(item))
@@ -113,7 +121,7 @@ def _picture(image: Image) -> str:
     return _row("", f'<img alt="{words}" src="{address}">{words}', "soft")
 
 
-def _said(said: Said) -> str:
+def _said(said: ExportedText) -> str:
     if not said.lost:
         return f'<div class="row said">\n{html_of(said.text)}</div>\n'
     return f'<div class="lost">\n{html_of(said.text)}</div>\n{_row("", LOST, "dim")}'

@@ -20,7 +20,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnUndone,
 )
-from keen_tui.exporting.document import Call, CallState, Document
+from keen_tui.exporting.document import CallState, ExportedCall, ExportedSession
 from keen_tui.measures import counted, dollars, duration, size
 from keen_tui.messages import TurnMemory
 from keen_tui.plain import clean
@@ -38,7 +38,7 @@ LOST: Final = "cut here: the words above are not carried over"
 UNFINISHED: Final = "not finished"
 
 
-def header_facts(document: Document) -> list[tuple[str, str]]:
+def header_facts(document: ExportedSession) -> list[tuple[str, str]]:
     """What stands below the title, each with its label."""
     began = datetime.fromtimestamp(document.began, UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [
@@ -52,11 +52,11 @@ def header_facts(document: Document) -> list[tuple[str, str]]:
     return [(label, clean(fact)) for label, fact in facts if fact]
 
 
-def tool_name(call: Call) -> str:
+def tool_name(call: ExportedCall) -> str:
     return TOOL_NAMES.get(call.started.name, clean(call.started.name))
 
 
-def outcome(call: Call) -> str:
+def outcome(call: ExportedCall) -> str:
     """What a call came to, in a few words."""
     result = call.result
     if result is None:
@@ -74,7 +74,7 @@ def outcome(call: Call) -> str:
     return clean(result.summary) or ("failed" if result.is_error else "")
 
 
-def call_time(call: Call) -> str:
+def call_time(call: ExportedCall) -> str:
     ran = call.finished is not None and call.state in ("done", "failed", "stopped")
     return duration(call.finished.seconds) if ran and call.finished else ""
 

@@ -26,7 +26,7 @@ _SILENT = (
 )
 
 
-class Prompt(NamedTuple):
+class HeadlessPrompt(NamedTuple):
     """What was asked for; `data` came on standard input beside `text`, `notice` is for the user."""
 
     text: str
@@ -34,7 +34,7 @@ class Prompt(NamedTuple):
     notice: str = ""
 
 
-def read_prompt(given: str, source: TextIO) -> Prompt:
+def read_prompt(given: str, source: TextIO) -> HeadlessPrompt:
     """The prompt of `-p GIVEN`. "-" stands for all of standard input; beside another text standard input is
     read too, unless it is a terminal.
 
@@ -44,16 +44,16 @@ def read_prompt(given: str, source: TextIO) -> Prompt:
     if given == "-":
         if source.isatty():
             note("Type the prompt, then ctrl+d.", sys.stderr)
-        return Prompt(_require(_all_of(source)))
+        return HeadlessPrompt(_require(_all_of(source)))
     text = os.fsencode(given).decode("utf-8", "replace")  # an argument is UTF-8, whatever the locale says
     if source.isatty():
-        return Prompt(_require(text))
+        return HeadlessPrompt(_require(text))
     if not _comes_soon(source):
-        return Prompt(_require(text), notice=_SILENT)
+        return HeadlessPrompt(_require(text), notice=_SILENT)
     data = _all_of(source)
     if not data.strip():
-        return Prompt(_require(text))
-    return Prompt(text, data) if text.strip() else Prompt(data)
+        return HeadlessPrompt(_require(text))
+    return HeadlessPrompt(text, data) if text.strip() else HeadlessPrompt(data)
 
 
 def with_data(prompt: str, data: str) -> str:

@@ -11,7 +11,7 @@ from keen_tui.history import POLICIES
 from keen_tui.memory.pending import PendingState
 from keen_tui.plain import clean
 from keen_tui.plain_mode.displays import display_lines
-from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.plain_mode.questions import LineChoice, LineQuestion
 from keen_tui.plain_mode.sentences import kept_words, tool_name
 from keen_tui.plain_mode.streaming import read_out
 from keen_tui.revealing import revealed
@@ -19,9 +19,9 @@ from keen_tui.revealing import revealed
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
 """The answers that allow a call, and how far they go."""
 
-STAY = Choice(id="stay", label="stay")
-KEEP = Choice(id="keep", label="no, keep everything as it is")
-RETRY = Choice(id="retry", label="no, retry it first", consequence="it continues from the last result")
+STAY = LineChoice(id="stay", label="stay")
+KEEP = LineChoice(id="keep", label="no, keep everything as it is")
+RETRY = LineChoice(id="retry", label="no, retry it first", consequence="it continues from the last result")
 
 _CARRIED: Mapping[PolicyName, str] = {
     "summary": "what was said, files changed, commands failed",
@@ -30,18 +30,22 @@ _CARRIED: Mapping[PolicyName, str] = {
 }
 
 
-def approval_question(event: ApprovalRequested) -> Question:
+def approval_question(event: ApprovalRequested) -> LineQuestion:
     """Whether this call may run."""
-    choices = [Choice(id="yes", label="yes, this once")]
+    choices = [LineChoice(id="yes", label="yes, this once")]
     if event.grant:
-        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
+        choices.append(LineChoice(id="grant", label=f"yes, and {clean(event.grant)}"))
     if event.saves:
         saved = "; ".join(map(revealed, event.saves))
-        choices.append(Choice(id="save", label=f"yes, always in this folder: {saved}"))
+        choices.append(LineChoice(id="save", label=f"yes, always in this folder: {saved}"))
     no = f"no. {len(choices) + 1}: and your words says why"
-    choices.append(Choice(id="no", label=no, takes_words=True))
-    choices.append(Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept"))
-    return Question(lines=tuple(_approval_lines(event)), choices=tuple(choices), numbers_only=event.is_risky)
+    choices.append(LineChoice(id="no", label=no, takes_words=True))
+    choices.append(
+        LineChoice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
+    )
+    return LineQuestion(
+        lines=tuple(_approval_lines(event)), choices=tuple(choices), numbers_only=event.is_risky
+    )
 
 
 def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
@@ -58,10 +62,10 @@ def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
         yield f"Asks because {revealed(event.why)}."
 
 
-def asked_question(event: QuestionAsked) -> Question:
+def asked_question(event: QuestionAsked) -> LineQuestion:
     """What the model wants to know. The answers are named by their numbers from 0."""
     choices = (
-        Choice(
+        LineChoice(
             id=str(number),
             label=clean(choice.label),
             consequence=clean(choice.consequence),
@@ -70,12 +74,12 @@ def asked_question(event: QuestionAsked) -> Question:
         for number, choice in enumerate(event.choices)
     )
     lines = (*read_out(event.body), *f"Question: {event.question}".split("\n"))
-    return Question(lines=lines, choices=(*choices, Choice(id="decline", label="decline to answer")))
+    return LineQuestion(lines=lines, choices=(*choices, LineChoice(id="decline", label="decline to answer")))
 
 
-def discard_question(pending: PendingState) -> Question:
+def discard_question(pending: PendingState) -> LineQuestion:
     """Whether the incomplete turn shall be given up."""
-    return Question(
+    return LineQuestion(
         lines=(
             "Question: Discard the incomplete turn?",
             kept_words(pending),
@@ -84,17 +88,17 @@ def discard_question(pending: PendingState) -> Question:
         choices=(
             KEEP,
             RETRY,
-            Choice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
+            LineChoice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
         ),
     )
 
 
-def leave_question(pending: PendingState | None, *, running: bool, durable: bool) -> Question:
+def leave_question(pending: PendingState | None, *, running: bool, durable: bool) -> LineQuestion:
     """Whether to leave although a turn runs or an incomplete one waits."""
     if running:
         later = "the turn can be retried later" if durable else "the turn can't be resumed later"
         lines = ("A turn is running. Leaving stops it; what it did to files stays.",)
-        choices: tuple[Choice, ...] = (KEEP,)
+        choices: tuple[LineChoice, ...] = (KEEP,)
     else:
         fate = (
             "It is kept on the disk, so it can be retried when the session is opened again."
@@ -104,31 +108,33 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
         later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
         lines = (*((kept_words(pending),) if pending else ()), f"{fate} Files stay as they are.")
         choices = (KEEP, RETRY)
-    leave = Choice(id="leave", label="yes, leave", consequence=later)
-    return Question(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
+    leave = LineChoice(id="leave", label="yes, leave", consequence=later)
+    return LineQuestion(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
 
 
-def replace_question(pending: PendingState, title: str, *, running: bool) -> Question:
+def replace_question(pending: PendingState, title: str, *, running: bool) -> LineQuestion:
     """Whether something shall take the place of the incomplete turn, which that would end: `title` asks."""
-    go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
-    return Question(
+    go_on = LineChoice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    return LineQuestion(
         lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
         choices=(KEEP, go_on) if running else (KEEP, RETRY, go_on),
     )
 
 
-def memory_question(policy: PolicyName) -> Question:
+def memory_question(policy: PolicyName) -> LineQuestion:
     """How much of a finished turn later turns shall get."""
     choices = (
-        Choice(id=name, label=name + (", as it is now" if name == policy else ""), consequence=_CARRIED[name])
+        LineChoice(
+            id=name, label=name + (", as it is now" if name == policy else ""), consequence=_CARRIED[name]
+        )
         for name in POLICIES
     )
-    return Question(
+    return LineQuestion(
         lines=("Question: What should later turns remember of a finished turn?",),
         choices=(*choices, STAY),
     )
 
 
-def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> Question:
+def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> LineQuestion:
     """A question with two answers, "yes" and "no"."""
-    return Question(lines=lines, choices=(Choice(id="yes", label=yes), Choice(id="no", label=no)))
+    return LineQuestion(lines=lines, choices=(LineChoice(id="yes", label=yes), LineChoice(id="no", label=no)))

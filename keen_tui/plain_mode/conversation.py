@@ -21,13 +21,13 @@ from keen_tui.events import (
 from keen_tui.plain_mode.asking import SCOPES, approval_question, asked_question, leave_question
 from keen_tui.plain_mode.commands import PlainCommands
 from keen_tui.plain_mode.desk import Desk
-from keen_tui.plain_mode.keyboard import Prompt, Typed
+from keen_tui.plain_mode.keyboard import LinePrompt, Typed
 from keen_tui.plain_mode.ledger import Ledger
 from keen_tui.plain_mode.opening import Openings
-from keen_tui.plain_mode.questions import Question, Questions
+from keen_tui.plain_mode.questions import LineQuestion, OpenQuestions
 from keen_tui.plain_mode.teller import Teller
 from keen_tui.plain_mode.voice import Voice
-from keen_tui.plain_mode.written import Written, refusal_told
+from keen_tui.plain_mode.written import LineRouter, refusal_told
 from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.port import Workplace
 
@@ -37,7 +37,7 @@ _OWN_COMMAND: Final = "!"
 _PROMPT: Final = "> "
 
 
-class Conversation:
+class LineFrontEnd:
     """Between a person who types lines and a session.
 
     Args:
@@ -49,7 +49,7 @@ class Conversation:
         self,
         workplace: Workplace,
         voice: Voice,
-        ask: Callable[[Prompt], None],
+        ask: Callable[[LinePrompt], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -58,7 +58,7 @@ class Conversation:
         self._voice = voice
         self._ask_for = ask
         self._clock = clock
-        self._questions = Questions(voice, self._prompt)
+        self._questions = OpenQuestions(voice, self._prompt)
         self._batches: Subscription | None = None
         self._ledger = Ledger()
         self._teller = Teller(voice)
@@ -66,7 +66,7 @@ class Conversation:
         self._slash = SlashCommands(workplace.commands)
         self._desk = Desk(workplace, voice, self._questions, self._ledger)
         self._commands = PlainCommands(self._desk, self._slash, self.leave)
-        self._written = Written(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
+        self._written = LineRouter(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._doing: asyncio.Task[None] | None = None
         self._is_busy = False
@@ -76,7 +76,7 @@ class Conversation:
         self._heard = 0
         self._draft = ""
         self._earlier: tuple[str, ...] = ()
-        self._shown = Prompt()
+        self._shown = LinePrompt()
         self._last_interrupt = float("-inf")
 
     @property
@@ -296,11 +296,11 @@ class Conversation:
             self._shown, self._voice.spoke = wanted, False
             self._ask_for(replace(wanted, after=self._heard))
 
-    def _wanted(self, asked: Question | None) -> Prompt:
+    def _wanted(self, asked: LineQuestion | None) -> LinePrompt:
         if asked:
-            return Prompt(words=asked.prompt, question=self._questions.number, hidden=asked.hidden)
+            return LinePrompt(words=asked.prompt, question=self._questions.number, hidden=asked.hidden)
         if self._session.running:
-            return Prompt()
+            return LinePrompt()
         draft, self._draft = self._draft, ""
         earlier, self._earlier = self._earlier, ()
-        return Prompt(words=_PROMPT, draft=draft, earlier=earlier)
+        return LinePrompt(words=_PROMPT, draft=draft, earlier=earlier)

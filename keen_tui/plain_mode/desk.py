@@ -7,7 +7,7 @@ from typing import TypeVar
 from keen_tui.errors import SessionRefused
 from keen_tui.plain_mode.asking import replace_question
 from keen_tui.plain_mode.ledger import Ledger
-from keen_tui.plain_mode.questions import Answer, Question, Questions
+from keen_tui.plain_mode.questions import Answer, LineQuestion, OpenQuestions
 from keen_tui.plain_mode.voice import Voice
 from keen_tui.ui.port import SessionPort, Workplace
 
@@ -17,7 +17,7 @@ _Port = TypeVar("_Port")
 class Desk:
     """The session and what belongs to it, a voice, and somebody to ask."""
 
-    def __init__(self, workplace: Workplace, voice: Voice, questions: Questions, ledger: Ledger) -> None:
+    def __init__(self, workplace: Workplace, voice: Voice, questions: OpenQuestions, ledger: Ledger) -> None:
         self.workplace = workplace
         self.voice = voice
         self.ledger = ledger
@@ -31,11 +31,11 @@ class Desk:
         """Tell these lines."""
         self.voice.say(*lines)
 
-    async def ask(self, question: Question) -> Answer | None:
+    async def ask(self, question: LineQuestion) -> Answer | None:
         """The answer of the person; None when the question was withdrawn."""
         return await self._questions.ask(question)
 
-    async def choice(self, question: Question) -> str:
+    async def choice(self, question: LineQuestion) -> str:
         """The id of the answer, "" for none."""
         answer = await self.ask(question)
         return answer.id if answer else ""

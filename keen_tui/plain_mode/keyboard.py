@@ -36,7 +36,7 @@ _KEYS: Final[dict[int, Kind]] = {
 _POKE: Final = signal.SIGUSR1
 
 
-class Prompt(Struct, frozen=True, kw_only=True):
+class LinePrompt(Struct, frozen=True, kw_only=True):
     """How the next line is asked for.
 
     `question` is the number of the question that it answers, 0 for none; what was typed before a question
@@ -70,9 +70,9 @@ class Keyboard:
 
     def __init__(self) -> None:
         self._line = TerminalLine()
-        self._prompts: SimpleQueue[Prompt | None] = SimpleQueue()
+        self._prompts: SimpleQueue[LinePrompt | None] = SimpleQueue()
         self._is_closed = False
-        self._wanted: Prompt | None = None
+        self._wanted: LinePrompt | None = None
         self._handed_over = 0
         self._question = 0
         self._key: Typed | None = None
@@ -83,7 +83,7 @@ class Keyboard:
         self._begun: list[str] = []
         self._room: threading.Lock | None = None
 
-    def ask(self, prompt: Prompt) -> None:
+    def ask(self, prompt: LinePrompt) -> None:
         """Ask for a line by this prompt, in the place of one that is open."""
         self._prompts.put(prompt)
         self._poke()
@@ -132,7 +132,7 @@ class Keyboard:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _next_prompt(self, hand_over: Callable[[Typed], None]) -> Prompt | None:
+    def _next_prompt(self, hand_over: Callable[[Typed], None]) -> LinePrompt | None:
         """Wait for a prompt, of several for the newest; None when no more is wanted."""
         while not self._is_closed:
             try:
@@ -149,20 +149,20 @@ class Keyboard:
                 hand_over(key)
         return None
 
-    def _newest(self) -> Prompt | None:
+    def _newest(self) -> LinePrompt | None:
         """The newest prompt that is not void; waits for one. None when no more is wanted."""
         prompt = self._prompts.get()
         while prompt and (prompt.after < self._handed_over or not self._prompts.empty()):
             prompt = self._prompts.get()
         return prompt
 
-    def _is_asked_already(self, prompt: Prompt | None) -> bool:
+    def _is_asked_already(self, prompt: LinePrompt | None) -> bool:
         """Whether the line that is open is the one that this prompt asks for."""
         if prompt is None or prompt.draft or prompt.earlier:
             return False
         return prompt.question == self._question and self._line.stands(prompt.words)
 
-    def _read(self, prompt: Prompt) -> Typed:
+    def _read(self, prompt: LinePrompt) -> Typed:
         self._question = prompt.question
         remember(prompt.earlier)
         if not prompt.question:
@@ -173,7 +173,7 @@ class Keyboard:
             lines.append(self._one_line(""))
         return Typed(kind="line", text="\n".join(lines), question=prompt.question)
 
-    def _message(self, prompt: Prompt) -> str:
+    def _message(self, prompt: LinePrompt) -> str:
         """Lines that end with a backslash, and those that come at once, are one message."""
         words, goes_on = prompt.words, True
         self._draft = self._draft or prompt.draft

@@ -9,7 +9,7 @@ from keen_tui.measures import counted, tokens
 from keen_tui.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.plain_mode.asking import STAY
 from keen_tui.plain_mode.desk import Desk, kept
-from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.plain_mode.questions import LineChoice, LineQuestion
 from keen_tui.ui.port import ModelsPort
 
 _MOST = 20
@@ -69,7 +69,7 @@ class ModelCommands:
     async def server(self, address: str) -> None:
         """Ask the server at an address for its models, and choose one."""
         if not address:
-            answer = await self._desk.ask(Question(lines=_ABOUT_ADDRESSES, free="Address"))
+            answer = await self._desk.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
             if answer is None:
                 return
             address = answer.words
@@ -82,7 +82,7 @@ class ModelCommands:
         if found.models:
             model = await self._chosen([(found.provider, model) for model in found.models])
         else:
-            answer = await self._desk.ask(Question(lines=(), free="Name of the model"))
+            answer = await self._desk.ask(LineQuestion(lines=(), free="Name of the model"))
             model = _named(found.provider, answer.words) if answer else None
         if model:
             await self._use(model)
@@ -95,7 +95,7 @@ class ModelCommands:
         except AuthFailed as error:
             self._desk.say(str(error))
         lines = (f"The key for {address}. It is not shown while you type.",)
-        answer = await self._desk.ask(Question(lines=lines, free="Key", hidden=True))
+        answer = await self._desk.ask(LineQuestion(lines=lines, free="Key", hidden=True))
         if answer is None:
             return None
         found = await self._models.find_server(address, answer.words)
@@ -110,14 +110,14 @@ class ModelCommands:
         """Take an API key, which is not shown while it is typed."""
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
-        choices = (Choice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
+        choices = (LineChoice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
         chosen = await self._desk.choice(
-            Question(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
+            LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
         )
         provider = next((each for each in wanted if each.id == chosen), None)
         if provider is None:
             return
-        hidden = Question(
+        hidden = LineQuestion(
             lines=(f"The key for {provider.name}. It is not shown while you type.",), free="Key", hidden=True
         )
         if answer := await self._desk.ask(hidden):
@@ -151,7 +151,9 @@ class ModelCommands:
             left_out = len(found) - _MOST
             rest = (f"{counted(left_out, 'more model')} can be found by letters.",) if left_out > 0 else ()
             answer = await self._desk.ask(
-                Question(lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name")
+                LineQuestion(
+                    lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"
+                )
             )
             if answer is None or answer.id == STAY.id:
                 return None
@@ -167,10 +169,10 @@ class ModelCommands:
         """How hard it shall reason, "" for its own default; None: the question was withdrawn."""
         if not model.efforts:
             return ""
-        choices = (Choice(id=effort, label=effort) for effort in model.efforts)
-        own = Choice(id="own", label="its own default")
+        choices = (LineChoice(id=effort, label=effort) for effort in model.efforts)
+        own = LineChoice(id="own", label="its own default")
         lines = (f"Question: How hard should {model.title} reason?",)
-        chosen = await self._desk.choice(Question(lines=lines, choices=(own, *choices)))
+        chosen = await self._desk.choice(LineQuestion(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
 
     async def _may_switch(self, model: ModelInfo) -> bool:
@@ -184,11 +186,11 @@ class ModelCommands:
         return kept(self._desk.workplace.models, _ONE_MODEL)
 
 
-def _choices(offers: Sequence[Offer]) -> Iterable[Choice]:
+def _choices(offers: Sequence[Offer]) -> Iterable[LineChoice]:
     for place, (provider, model) in enumerate(offers[:_MOST]):
         facts = [provider.name]
         facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
-        yield Choice(id=str(place), label=model.title, consequence=", ".join(facts))
+        yield LineChoice(id=str(place), label=model.title, consequence=", ".join(facts))
     yield STAY
 
 

@@ -17,7 +17,7 @@ _NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
 _LETTERS = {"y": "yes", "n": "no"}
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class LineChoice(Struct, frozen=True, kw_only=True):
     """An answer. One that `takes_words` may have words behind its number and a colon, one that `needs_words`
     must have some."""
 
@@ -34,13 +34,13 @@ class Choice(Struct, frozen=True, kw_only=True):
         return f"{what}. Add your words after the number and a colon" if self.needs_words else what
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class LineQuestion(Struct, frozen=True, kw_only=True):
     """What is asked: lines to be told, then the answers. With `free` any other words are an answer too; what
     is `hidden` is not shown while it is typed. `y` and `n` answer where there is a "yes" and a "no", unless
     it is `numbers_only`."""
 
     lines: tuple[str, ...]
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[LineChoice, ...] = ()
     free: str = ""
     hidden: bool = False
     numbers_only: bool = False
@@ -60,7 +60,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     words: str = ""
 
 
-def answered(question: Question, line: str) -> Answer | str:
+def answered(question: LineQuestion, line: str) -> Answer | str:
     """The answer that a line gives, or a sentence on why it gives none."""
     if bare := _NUMBER.fullmatch(line):
         number, words = int(bare[1]), ""
@@ -81,18 +81,18 @@ def answered(question: Question, line: str) -> Answer | str:
     return f"Please answer {_numbers(question)}.{_on_words(question)}"
 
 
-def _number_of(question: Question, line: str) -> int:
+def _number_of(question: LineQuestion, line: str) -> int:
     """The number of the answer that a letter alone stands for, 0 for none."""
     meant = "" if question.numbers_only else _LETTERS.get(line.strip().lower(), "")
     return next((number for number, each in enumerate(question.choices, 1) if each.id == meant), 0)
 
 
-def _numbers(question: Question) -> str:
+def _numbers(question: LineQuestion) -> str:
     count = len(question.choices)
     return f"1 to {count}" if count > 1 else "1"
 
 
-def _on_words(question: Question) -> str:
+def _on_words(question: LineQuestion) -> str:
     """How to add words, where an answer takes some."""
     takes = (
         number for number, each in enumerate(question.choices, 1) if each.takes_words or each.needs_words
@@ -103,11 +103,11 @@ def _on_words(question: Question) -> str:
 
 class _Open(Struct):
     number: int
-    question: Question
+    question: LineQuestion
     answer: asyncio.Future[Answer | None]
 
 
-class Questions:
+class OpenQuestions:
     """The questions that are open. The newest one is asked; when it is answered, the one below is told again.
 
     Args:
@@ -126,11 +126,11 @@ class Questions:
         return self._open[-1].number if self._open else 0
 
     @property
-    def asked(self) -> Question | None:
+    def asked(self) -> LineQuestion | None:
         """The question that is asked."""
         return self._open[-1].question if self._open else None
 
-    async def ask(self, question: Question) -> Answer | None:
+    async def ask(self, question: LineQuestion) -> Answer | None:
         """Ask and wait; None when the question was withdrawn."""
         answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
         asked = _Open(next(self._numbers), question, answer)
@@ -161,6 +161,6 @@ class Questions:
         if self._open and not self._open[-1].answer.done():
             self._open[-1].answer.set_result(None)
 
-    def _tell(self, question: Question) -> None:
+    def _tell(self, question: LineQuestion) -> None:
         choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))
         self._voice.read((*question.lines, *choices))

@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from keen_tui.plain_mode.conversation import Conversation
+from keen_tui.plain_mode.conversation import LineFrontEnd
 from keen_tui.plain_mode.keyboard import Keyboard, Typed
 from keen_tui.plain_mode.voice import Voice
 from keen_tui.ui.port import Workplace
@@ -31,7 +31,7 @@ class _Talk:
         self._voice = Voice(sys.stdout, self._keyboard.make_room)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._conversation: Conversation | None = None
+        self._conversation: LineFrontEnd | None = None
         self._failure: BaseException | None = None
 
     def hold(self) -> None:
@@ -60,7 +60,7 @@ class _Talk:
 
     async def _converse(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._conversation = Conversation(self._workplace, self._voice, self._keyboard.ask)
+        self._conversation = LineFrontEnd(self._workplace, self._voice, self._keyboard.ask)
         self._ready.set()
         try:
             await self._conversation.run()

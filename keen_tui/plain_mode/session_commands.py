@@ -10,7 +10,7 @@ from keen_tui.history import SavedSession
 from keen_tui.measures import counted
 from keen_tui.plain_mode.asking import STAY, yes_or_no
 from keen_tui.plain_mode.desk import Desk, kept
-from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.plain_mode.questions import LineChoice, LineQuestion
 from keen_tui.ui.port import HistoryPort
 from keen_tui.ui.sessions.words import export_words, fork_words
 
@@ -40,7 +40,7 @@ class SessionCommands:
         lines = ["Question: Go on with which session?"]
         if len(found) > _MOST:
             lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
-        chosen = await self._desk.choice(Question(lines=tuple(lines), choices=(*choices, STAY)))
+        chosen = await self._desk.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
         for row in found:
             if row.id == chosen:
                 await self.open(row)
@@ -89,10 +89,10 @@ def _fits(row: SavedSession, words: str) -> bool:
     return row.id.startswith(words) or all(word in row.title.casefold() for word in words.casefold().split())
 
 
-def _choice(row: SavedSession) -> Choice:
+def _choice(row: SavedSession) -> LineChoice:
     used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.last_used))
     facts: Sequence[str] = (counted(row.turns, "turn"), f"last used {used}", *_troubles(row))
-    return Choice(id=row.id, label=row.title or "untitled", consequence=", ".join(facts))
+    return LineChoice(id=row.id, label=row.title or "untitled", consequence=", ".join(facts))
 
 
 def _troubles(row: SavedSession) -> list[str]:

@@ -10,7 +10,7 @@ from keen_tui.history import Setting
 from keen_tui.permitted import Permitted
 from keen_tui.plain_mode.asking import STAY
 from keen_tui.plain_mode.desk import Desk, kept
-from keen_tui.plain_mode.questions import Choice, Question
+from keen_tui.plain_mode.questions import LineChoice, LineQuestion
 from keen_tui.revealing import revealed
 from keen_tui.ui.wording import MODES
 
@@ -38,8 +38,8 @@ class SettingCommands:
         """Tell every setting, and change one."""
         desk = kept(self._desk.workplace.settings, "There are no settings to change here.")
         settings = [setting for setting in desk.all() if not setting.in_file]
-        choices = (Choice(id=each.name, label=_value(each), takes_words=True) for each in settings)
-        question = Question(
+        choices = (LineChoice(id=each.name, label=_value(each), takes_words=True) for each in settings)
+        question = LineQuestion(
             lines=(
                 f"The settings of {desk.file}.",
                 "A number explains a setting; a number and a value change it: 10 auto",
@@ -65,17 +65,17 @@ class SettingCommands:
                 self._desk.say("It takes effect from the next start on.")
 
 
-def _permissions(mode: Mode, permitted: Permitted) -> Question:
+def _permissions(mode: Mode, permitted: Permitted) -> LineQuestion:
     modes: tuple[Mode, ...] = get_args(Mode)
-    choices: Iterable[Choice] = (
-        *(Choice(id=each, label=f"mode {each}", consequence=MODES[each]) for each in modes),
+    choices: Iterable[LineChoice] = (
+        *(LineChoice(id=each, label=f"mode {each}", consequence=MODES[each]) for each in modes),
         *(
-            Choice(id=_TAKE_BACK + each, label=f"ask again about {revealed(each)}")
+            LineChoice(id=_TAKE_BACK + each, label=f"ask again about {revealed(each)}")
             for each in permitted.saved
         ),
         STAY,
     )
-    return Question(lines=tuple(_permitted(mode, permitted)), choices=tuple(choices))
+    return LineQuestion(lines=tuple(_permitted(mode, permitted)), choices=tuple(choices))
 
 
 def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:

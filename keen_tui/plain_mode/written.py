@@ -16,7 +16,7 @@ from keen_tui.ui.commands import Called, SlashCommands
 _OWN_COMMAND: Final = "!"
 
 
-class Written:
+class LineRouter:
     """Hands lines on.
 
     Args:

@@ -18,7 +18,7 @@ from keen_tui.providers.base import Connection
 from keen_tui.providers.catalog import Catalog
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class ModelChoice(Struct, frozen=True, kw_only=True):
     """A model to speak to. `model.api` is the protocol, `provider.base_url` the place; `key` None: none."""
 
     provider: ProviderInfo
@@ -49,7 +49,7 @@ class Chooser:
         self.keys = keys
         self._environ = environ
 
-    def choice(self, settings: Settings) -> Choice:
+    def choice(self, settings: Settings) -> ModelChoice:
         """The model that the settings name.
 
         Raises:
@@ -69,7 +69,7 @@ class Chooser:
         if settings.effort and model.efforts and settings.effort not in model.efforts:
             efforts = ", ".join(model.efforts)
             raise ConfigError(f"{model.title} has no effort {settings.effort!r}. It has: {efforts}.")
-        return Choice(provider=provider, model=model, effort=settings.effort, key=key)
+        return ModelChoice(provider=provider, model=model, effort=settings.effort, key=key)
 
     def provider(self, settings: Settings) -> ProviderInfo:
         """Who serves the model that the settings name, at the base URL that they name.

@@ -53,9 +53,9 @@ class GivenUp(Struct, frozen=True, kw_only=True):
     turn: int
 
 
-Entry = Change | Withdrawn | Undone | GivenUp
+ChangeLogEntry = Change | Withdrawn | Undone | GivenUp
 
-_KINDS: dict[str, type[Entry]] = {
+_KINDS: dict[str, type[ChangeLogEntry]] = {
     "edit": Change,
     "undo": Change,
     "withdrawn": Withdrawn,
@@ -70,17 +70,17 @@ class ChangeLog:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._entries: list[Entry] | None = None
+        self._entries: list[ChangeLogEntry] | None = None
         self._unwritten: list[bytes] = []
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ChangeLogEntry]:
         """All entries; lines that can't be understood are passed over. Raises StorageFailed."""
         if self._entries is None:
             self._entries = list(self._read())
         return self._entries
 
-    def add(self, *entries: Entry) -> None:
+    def add(self, *entries: ChangeLogEntry) -> None:
         """Append entries, flushed to the disk. Raises OSError; they hold then all the same, as long as the
         program runs."""
         self.entries.extend(entries)
@@ -104,7 +104,7 @@ class ChangeLog:
                 file.truncate(size)
                 raise
 
-    def _read(self) -> Iterator[Entry]:
+    def _read(self) -> Iterator[ChangeLogEntry]:
         try:
             content = self._file.read_bytes()
         except FileNotFoundError:
@@ -118,12 +118,12 @@ class ChangeLog:
                 log.warning("a line of %s can't be understood and is passed over", self._file)
 
 
-def _line(entry: Entry) -> bytes:
+def _line(entry: ChangeLogEntry) -> bytes:
     kind = next(kind for kind, made in _KINDS.items() if made is type(entry))
     return json.dumps({"kind": kind} | to_builtins(entry)).encode() + b"\n"
 
 
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> ChangeLogEntry | None:
     try:
         given: Any = json.loads(line)
         made = _KINDS[given["kind"]]

@@ -17,7 +17,7 @@ from keen_tui.disk.reading import content_of
 from keen_tui.disk.replacing import put_file, remove_file
 from keen_tui.errors import StorageFailed
 from keen_tui.storage.blobs import Blobs, hash_of
-from keen_tui.storage.change_log import Change, ChangeLog, Entry, GivenUp, Undone, Withdrawn
+from keen_tui.storage.change_log import Change, ChangeLog, ChangeLogEntry, GivenUp, Undone, Withdrawn
 from keen_tui.storage.merging import Merged, hashes, is_undone, made_changes, merged, settled
 
 log = logging.getLogger(__name__)
@@ -216,7 +216,7 @@ class Checkpoints:
             self._note(GivenUp(turn=oldest))
         return self._blobs.total <= self._most_bytes
 
-    def _note(self, entry: Entry) -> None:
+    def _note(self, entry: ChangeLogEntry) -> None:
         try:
             self._log.add(entry)
         except (OSError, StorageFailed) as error:

@@ -17,7 +17,7 @@ from keen_tui.history import SavedSession, SearchHit
 from keen_tui.storage.listing import SessionEntry
 from keen_tui.storage.locked import is_locked
 from keen_tui.storage.peek import glance
-from keen_tui.storage.searching import Search
+from keen_tui.storage.searching import SessionSearch
 from keen_tui.storage.session_index import IndexedText, SessionIndex, State
 from keen_tui.storage.session_text import read_text
 
@@ -93,7 +93,7 @@ class SessionLookup:
         """
         hits: list[SearchHit] = []
         until = time.monotonic() + _SLICE_SECONDS
-        for found in self._found(entries, Search(words)) if words.strip() else ():
+        for found in self._found(entries, SessionSearch(words)) if words.strip() else ():
             hits += found[: MOST_HITS - len(hits)]
             if len(hits) == MOST_HITS:
                 break
@@ -124,7 +124,7 @@ class SessionLookup:
     def _is_worth_it(self, entries: Sequence[SessionEntry]) -> bool:
         return len(entries) > self._few or sum(entry.size for entry in entries) > _LITTLE_BYTES
 
-    def _found(self, entries: Sequence[SessionEntry], search: Search) -> Iterator[list[SearchHit]]:
+    def _found(self, entries: Sequence[SessionEntry], search: SessionSearch) -> Iterator[list[SearchHit]]:
         """What is found in each session."""
         if not self._is_worth_it(entries):
             yield from (_hits(entry, None, search) for entry in entries)
@@ -187,7 +187,7 @@ def _from_index(entry: SessionEntry, content: bytes, *, in_use: bool) -> SavedSe
     )
 
 
-def _hits(entry: SessionEntry, text: IndexedText | None, search: Search) -> list[SearchHit]:
+def _hits(entry: SessionEntry, text: IndexedText | None, search: SessionSearch) -> list[SearchHit]:
     if text and text.state == entry.state:
         places = search.in_index(entry.path, text) if text.content else iter(())
     else:

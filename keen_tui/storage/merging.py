@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from keen_tui.storage.change_log import Change, Entry, Undone, Withdrawn
+from keen_tui.storage.change_log import Change, ChangeLogEntry, Undone, Withdrawn
 
 
 class Merged(Struct, frozen=True):
@@ -16,9 +16,9 @@ class Merged(Struct, frozen=True):
     last: Change
 
 
-def settled(entries: Iterable[Entry]) -> list[Entry]:
+def settled(entries: Iterable[ChangeLogEntry]) -> list[ChangeLogEntry]:
     """The entries without the changes that were withdrawn."""
-    left: list[Entry] = []
+    left: list[ChangeLogEntry] = []
     for entry in entries:
         if isinstance(entry, Withdrawn):
             places = (at for at in reversed(range(len(left))) if _is_change_of(left[at], entry.path))
@@ -29,12 +29,12 @@ def settled(entries: Iterable[Entry]) -> list[Entry]:
     return left
 
 
-def made_changes(entries: Iterable[Entry]) -> list[Change]:
+def made_changes(entries: Iterable[ChangeLogEntry]) -> list[Change]:
     """The changes that were not withdrawn, oldest first."""
     return [entry for entry in settled(entries) if isinstance(entry, Change)]
 
 
-def merged(entries: Iterable[Entry], turn: int) -> list[Merged]:
+def merged(entries: Iterable[ChangeLogEntry], turn: int) -> list[Merged]:
     """One for each file that the turn changed, or the session where `turn` is 0, in first-seen order.
 
     The attempts of a turn are one; what was changed and changed back is left out.
@@ -46,7 +46,7 @@ def merged(entries: Iterable[Entry], turn: int) -> list[Merged]:
     return [file for file in files.values() if file.first.before != file.last.after]
 
 
-def is_undone(entries: Iterable[Entry], turn: int) -> bool:
+def is_undone(entries: Iterable[ChangeLogEntry], turn: int) -> bool:
     """Whether nothing was changed by the turn after it was undone."""
     undone = False
     for entry in settled(entries):
@@ -62,7 +62,7 @@ def hashes(changes: Iterable[Change]) -> set[str]:
     return {name for change in changes for name in (change.before, change.after) if name}
 
 
-def _edits_since_undone(entries: Iterable[Entry], turn: int) -> list[Change]:
+def _edits_since_undone(entries: Iterable[ChangeLogEntry], turn: int) -> list[Change]:
     """The turn's edits after it was last undone or, where there are none, those that were undone then."""
     edits: list[Change] = []
     undone = False
@@ -76,9 +76,9 @@ def _edits_since_undone(entries: Iterable[Entry], turn: int) -> list[Change]:
     return edits
 
 
-def _is_edit_of(entry: Entry, turn: int) -> bool:
+def _is_edit_of(entry: ChangeLogEntry, turn: int) -> bool:
     return isinstance(entry, Change) and entry.kind == "edit" and entry.turn == turn
 
 
-def _is_change_of(entry: Entry, path: str) -> bool:
+def _is_change_of(entry: ChangeLogEntry, path: str) -> bool:
     return isinstance(entry, Change) and entry.path == path

@@ -33,7 +33,7 @@ _LONGEST: Final = 200_000
 """Characters of a message that is remembered; longer ones are in their session."""
 
 
-class Written(Struct, frozen=True):
+class SavedPrompt(Struct, frozen=True):
     """A text, and the folder that it was written in."""
 
     folder: str
@@ -52,7 +52,7 @@ class PromptStore:
         self._pasted = self._root / "pasted"
         self._own: tuple[Path, FileLock] | None = None
 
-    def sent(self) -> Sequence[Written]:
+    def sent(self) -> Sequence[SavedPrompt]:
         """All messages, oldest first. A line that is none is passed over."""
         try:
             content = content_of(self._history, most=_MOST_READ) or b""
@@ -128,13 +128,13 @@ class PromptStore:
         """The draft in the file, "" where it is another program's or another workspace's, or none."""
         try:
             with FileLock(file.with_suffix(".lock"), timeout=0):
-                left = msgspec.json.decode(content_of(file, most=_MOST_READ) or b"", type=Written)
+                left = msgspec.json.decode(content_of(file, most=_MOST_READ) or b"", type=SavedPrompt)
         except (OSError, Timeout, msgspec.DecodeError):
             return ""
         return left.text if left.folder == self._folder else ""
 
     def _record(self, text: str) -> bytes:
-        return msgspec.json.encode(Written(self._folder, text.encode("utf-8", "replace").decode()))
+        return msgspec.json.encode(SavedPrompt(self._folder, text.encode("utf-8", "replace").decode()))
 
     def _own_file(self) -> Path:
         if self._own is None:
@@ -165,7 +165,7 @@ def _line_end_before(file: BinaryIO) -> bytes:
     return b"" if file.read(1) == b"\n" else b"\n"
 
 
-def _messages(content: bytes) -> Iterator[Written]:
+def _messages(content: bytes) -> Iterator[SavedPrompt]:
     for line in content.splitlines():
         with suppress(msgspec.DecodeError):
-            yield msgspec.json.decode(line, type=Written)
+            yield msgspec.json.decode(line, type=SavedPrompt)

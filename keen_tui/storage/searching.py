@@ -32,7 +32,7 @@ _PLAIN = re.compile(rb"[A-Za-z0-9_]+")
 """What stands in a session file as it was said, whatever JSON makes of the rest."""
 
 
-class Place(Struct, frozen=True):
+class LineHit(Struct, frozen=True):
     """A line of a session file that holds the words, and the text around them, as in `SearchHit`."""
 
     turn: int
@@ -47,7 +47,7 @@ class Place(Struct, frozen=True):
         )
 
 
-class Search:
+class SessionSearch:
     """Looks for words by the rules of `Needle`. Its methods never raise."""
 
     def __init__(self, words: str) -> None:
@@ -58,14 +58,14 @@ class Search:
         plain = max(_PLAIN.findall(words.encode("utf-8", "surrogatepass")), key=len, default=b"")
         self._plain = plain if self._needle.exact else plain.lower()
 
-    def in_file(self, path: Path) -> Iterator[Place]:
+    def in_file(self, path: Path) -> Iterator[LineHit]:
         """The places in a session file."""
         with suppress(OSError, ValueError), open(path, "rb", opener=private_opener) as file:
             if self._may_be_in(file):
                 with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                     yield from self._in_content(content)
 
-    def in_index(self, path: Path, text: IndexedText) -> Iterator[Place]:
+    def in_index(self, path: Path, text: IndexedText) -> Iterator[LineHit]:
         """The same for a session whose text is indexed. What the index says is looked up in the file."""
         lines = lines_with(text, self.folded)
         first = next(lines, None)
@@ -90,7 +90,7 @@ class Search:
             rest = content[-len(self._plain) :]
         return False
 
-    def _in_content(self, content: mmap.mmap) -> Iterator[Place]:
+    def _in_content(self, content: mmap.mmap) -> Iterator[LineHit]:
         begin = 0
         while found := self._written.search(content, begin):
             start = content.rfind(b"\n", 0, found.start()) + 1
@@ -125,10 +125,10 @@ def _any_of(characters: Iterable[str]) -> bytes:
     return b"(?:%s)" % b"|".join(map(re.escape, written))
 
 
-def _place(line: bytes, needle: Needle) -> Place | None:
+def _place(line: bytes, needle: Needle) -> LineHit | None:
     for text in texts_of(line):
         if found := needle.pattern.search(text):
-            return Place(
+            return LineHit(
                 turn=_turn_of(line),
                 before=_one_line(text[max(found.start() - _AROUND, 0) : found.start()]),
                 words=_one_line(found[0]),

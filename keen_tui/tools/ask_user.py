@@ -13,7 +13,7 @@ from keen_tui.events import AnswerChoice
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked, converted, mentioned
-from keen_tui.tools.asking import Asked, Reply
+from keen_tui.tools.asking import QuestionReply, QuestionSpec
 from keen_tui.tools.base import NOTHING_TOUCHED, PreparedCall, not_run
 
 _FEWEST, _MOST = 2, 6
@@ -81,7 +81,7 @@ class AskUser:
         if not question or len(question) > _LONGEST_QUESTION:
             raise ToolFailure(f"question must have 1 to {_LONGEST_QUESTION:,} characters.")
         choices = _choices(given["choices"])
-        asked = Asked(
+        asked = QuestionSpec(
             question=question,
             choices=(*choices, OWN_WORDS),
             result=lambda reply: _result(question, choices, reply),
@@ -106,7 +106,7 @@ def _short(text: str) -> str:
     return clean(text).strip()[:_LONGEST_LABEL]
 
 
-def _result(question: str, choices: Sequence[AnswerChoice], reply: Reply) -> ToolResult:
+def _result(question: str, choices: Sequence[AnswerChoice], reply: QuestionReply) -> ToolResult:
     if reply.nobody:
         return ToolResult(
             text=_NOBODY,

@@ -11,7 +11,7 @@ from keen_tui.events import AnswerChoice
 from keen_tui.messages import ToolResult
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class QuestionReply(Struct, frozen=True, kw_only=True):
     """An answer: the `choice` counts from 0, None declines; `words` came with it. `nobody`: there was nobody
     to ask."""
 
@@ -20,7 +20,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     nobody: bool = False
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class QuestionSpec(Struct, frozen=True, kw_only=True):
     """What is asked. `body` is Markdown that it is about. `result` says what the call came to with an answer.
 
     `modes` are the permission modes that answers, counted from 0, switch to. With `only_in` it is asked in
@@ -29,7 +29,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     question: str
     choices: tuple[AnswerChoice, ...]
-    result: Callable[[Reply], ToolResult]
+    result: Callable[[QuestionReply], ToolResult]
     body: str = ""
     modes: Mapping[int | None, Mode] = field(default_factory=dict)
     only_in: Mode | None = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from keen_tui.display import Display
 from keen_tui.messages import ToolResult, ToolSpec
-from keen_tui.tools.asking import Asked
+from keen_tui.tools.asking import QuestionSpec
 from keen_tui.tools.network.gate import HostGate
 
 OutputSink = Callable[[str, int, int], None]
@@ -116,7 +116,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     after_yes: Run | None = None
     trial: Trial | None = None
     outside: Outside | None = None
-    asks: Asked | None = None
+    asks: QuestionSpec | None = None
     network: HostGate | None = None
 
 

@@ -31,7 +31,7 @@ from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
 from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
 from keen_tui.tools.sandbox.trial import unfinished
 from keen_tui.tools.shell.judging import judged
@@ -167,7 +167,7 @@ class Bash:
 
         return Trial(run=run, reason=reason)
 
-    def _looked_into(self, command: str, found: Found) -> tuple[Access, tuple[PartDisplay, ...]]:
+    def _looked_into(self, command: str, found: ProbeResult) -> tuple[Access, tuple[PartDisplay, ...]]:
         access = judged(command, self._workspace, sandboxed=found.sandbox is not None)
         access = replace(access, unheld="" if found.sandbox else found.reason)
         return access, shown_parts(access)

@@ -12,11 +12,11 @@ from keen_tui.programs import own_code
 from keen_tui.tools.base import Access, OutputSink, PreparedCall
 from keen_tui.tools.known import digest
 from keen_tui.tools.replacing import replace_file
-from keen_tui.tools.workspace import Place, Workspace
+from keen_tui.tools.workspace import ResolvedPath, Workspace
 
 
 async def prepared_change(
-    workspace: Workspace, place: Place, before: bytes | None, after: bytes
+    workspace: Workspace, place: ResolvedPath, before: bytes | None, after: bytes
 ) -> PreparedCall:
     """The change of `place` from `before` (None: no file yet) to `after`, with its diff."""
     diff, fingerprint = await asyncio.to_thread(
@@ -46,7 +46,7 @@ async def prepared_change(
     )
 
 
-def require_known(workspace: Workspace, place: Place, content: bytes | None) -> None:
+def require_known(workspace: Workspace, place: ResolvedPath, content: bytes | None) -> None:
     """Refuse to change what is no longer as the model was shown it; what it was never shown passes.
 
     Raises:
@@ -59,7 +59,7 @@ def require_known(workspace: Workspace, place: Place, content: bytes | None) -> 
         )
 
 
-def _result(place: Place, diff: DiffDisplay, *, created: bool) -> ToolResult:
+def _result(place: ResolvedPath, diff: DiffDisplay, *, created: bool) -> ToolResult:
     return ToolResult(
         text=(
             f"{place.name} {'created' if created else 'changed'} "

@@ -8,7 +8,7 @@ import stat
 
 from keen_tui.disk.folders import opened_folder
 from keen_tui.errors import ToolFailure
-from keen_tui.tools.workspace import Place
+from keen_tui.tools.workspace import ResolvedPath
 
 LARGEST_FILE = 20_000_000
 """Bytes of the largest file that is read as a whole."""
@@ -27,7 +27,7 @@ _KINDS = (
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read_if_there(place: Place) -> bytes | None:
+def read_if_there(place: ResolvedPath) -> bytes | None:
     """The content of a regular file, or None when there is none. Looks at its kind first: nothing blocks.
 
     Raises:
@@ -49,7 +49,7 @@ def read_if_there(place: Place) -> bytes | None:
     return content
 
 
-def kind_of(place: Place) -> str | None:
+def kind_of(place: ResolvedPath) -> str | None:
     """What is there: "file", "folder", "named pipe", ...; None when there is nothing.
 
     Raises:
@@ -67,7 +67,7 @@ def _kind(status: os.stat_result) -> str:
     return next((kind for matches, kind in _KINDS if matches(status.st_mode)), "special thing")
 
 
-def require_regular(place: Place, status: os.stat_result) -> None:
+def require_regular(place: ResolvedPath, status: os.stat_result) -> None:
     """Refuse what is no regular file, or too large.
 
     Raises:
@@ -84,7 +84,7 @@ def require_regular(place: Place, status: os.stat_result) -> None:
         )
 
 
-def decode(place: Place, content: bytes) -> tuple[str, bool]:
+def decode(place: ResolvedPath, content: bytes) -> tuple[str, bool]:
     """The text of a UTF-8 file, with its line endings as they are, and whether it began with a BOM.
 
     Raises:

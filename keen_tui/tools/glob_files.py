@@ -15,7 +15,7 @@ from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.files import kind_of
 from keen_tui.tools.globs import Glob
 from keen_tui.tools.search import ENDED_EARLY, Searcher
-from keen_tui.tools.workspace import Place, Workspace
+from keen_tui.tools.workspace import ResolvedPath, Workspace
 
 MOST_FILES = 300
 
@@ -62,7 +62,7 @@ class GlobFiles:
         return PreparedCall(access=self._workspace.reading(place), display=None, run=run)
 
 
-def _result(place: Place, paths: Sequence[str], complete: bool) -> ToolResult:
+def _result(place: ResolvedPath, paths: Sequence[str], complete: bool) -> ToolResult:
     prefix = "" if place.name == "." else f"{place.name}/"
     shown = tuple(clean(prefix + path) for path in paths[:MOST_FILES])
     more = len(paths) - len(shown)

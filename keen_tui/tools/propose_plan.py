@@ -13,7 +13,7 @@ from keen_tui.measures import first_line
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.plain import clean
 from keen_tui.tools.arguments import checked
-from keen_tui.tools.asking import Asked, Reply
+from keen_tui.tools.asking import QuestionReply, QuestionSpec
 from keen_tui.tools.base import NOTHING_TOUCHED, PreparedCall, not_run
 
 _LONGEST_PLAN = 20_000
@@ -58,7 +58,7 @@ class ProposePlan:
         plan = clean(checked(self.spec, arguments)["plan"], newlines=True).strip()
         if not plan or len(plan) > _LONGEST_PLAN:
             raise ToolFailure(f"plan must have 1 to {_LONGEST_PLAN:,} characters.")
-        asked = Asked(
+        asked = QuestionSpec(
             question="Go ahead with this plan?",
             choices=_CHOICES,
             result=lambda reply: _result(plan, reply),
@@ -70,7 +70,7 @@ class ProposePlan:
         return PreparedCall(access=NOTHING_TOUCHED, display=None, run=not_run, asks=asked)
 
 
-def _result(plan: str, reply: Reply) -> ToolResult:
+def _result(plan: str, reply: QuestionReply) -> ToolResult:
     text, summary = _outcome(reply)
     said = f"\n\n> {clean(reply.words, newlines=True)}" if reply.words else ""
     is_accepted = reply.choice in _MODES
@@ -79,7 +79,7 @@ def _result(plan: str, reply: Reply) -> ToolResult:
     )
 
 
-def _outcome(reply: Reply) -> tuple[str, str]:
+def _outcome(reply: QuestionReply) -> tuple[str, str]:
     """What the model and what the person is told of an answer."""
     if reply.nobody:
         return f"Nobody is there to accept the plan, so plan mode stays on. {_REMEMBER}", "nobody is there"

@@ -13,7 +13,7 @@ from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import OutputSink, PreparedCall
 from keen_tui.tools.files import BOM, read_if_there
-from keen_tui.tools.workspace import Place, Workspace
+from keen_tui.tools.workspace import ResolvedPath, Workspace
 
 MOST_LINES = 2_000
 LONGEST_LINE = 2_000
@@ -71,7 +71,7 @@ class ReadFile:
         )
 
 
-def _part(place: Place, content: bytes, offset: int, limit: int) -> ToolResult:
+def _part(place: ResolvedPath, content: bytes, offset: int, limit: int) -> ToolResult:
     if b"\0" in content[:8_192]:
         raise ToolFailure(f"{place.name} is a binary file of {len(content):,} bytes.")
     wanted, count, is_utf8 = _lines(content.removeprefix(BOM), offset, limit)

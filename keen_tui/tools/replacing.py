@@ -14,7 +14,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.tools.base import Keeper
 from keen_tui.tools.files import read_if_there, reason
 from keen_tui.tools.known import digest
-from keen_tui.tools.workspace import Place
+from keen_tui.tools.workspace import ResolvedPath
 
 Result = TypeVar("Result")
 
@@ -26,7 +26,7 @@ class _Damaged(ToolFailure):
 
 
 async def replace_file(
-    place: Place, before: bytes | None, after: bytes, keeper: Keeper | None = None
+    place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None = None
 ) -> None:
     """Put `after` in the place of `before` (None: a new file; missing folders are made), once the keeper
     has both.
@@ -48,7 +48,7 @@ async def _finished(work: Callable[[], Result]) -> Result:
     return running.result()
 
 
-def _replace(place: Place, before: bytes | None, after: bytes, keeper: Keeper | None) -> None:
+def _replace(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None) -> None:
     if keeper is not None:
         _keep(place, before, after, keeper)
     try:
@@ -59,7 +59,7 @@ def _replace(place: Place, before: bytes | None, after: bytes, keeper: Keeper | 
         raise
 
 
-def _keep(place: Place, before: bytes | None, after: bytes, keeper: Keeper) -> None:
+def _keep(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper) -> None:
     """Nothing that goes wrong here may stop the change."""
     try:
         mode = None if before is None else stat.S_IMODE(place.path.lstat().st_mode)
@@ -68,7 +68,7 @@ def _keep(place: Place, before: bytes | None, after: bytes, keeper: Keeper) -> N
         log.exception("a file could not be kept before it was changed")
 
 
-def _put(place: Place, before: bytes | None, after: bytes) -> None:
+def _put(place: ResolvedPath, before: bytes | None, after: bytes) -> None:
     if digest(read_if_there(place)) != digest(before):
         raise ToolFailure(f"{place.name} was changed on disk meanwhile. Read it again, then make the change.")
     try:

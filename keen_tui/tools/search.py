@@ -20,7 +20,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.gitignore import start_of_rules
 from keen_tui.tools.globs import Glob
-from keen_tui.tools.workspace import Place, Workspace
+from keen_tui.tools.workspace import ResolvedPath, Workspace
 
 TIME_LIMIT = 20.0
 """Seconds that a search may take."""
@@ -92,7 +92,7 @@ class Searcher:
         self._rg = rg
         self._time_limit = time_limit
 
-    async def files(self, place: Place, glob: str) -> tuple[list[str], bool]:
+    async def files(self, place: ResolvedPath, glob: str) -> tuple[list[str], bool]:
         """Files below a folder that a glob names, sorted, relative to it, and whether that is all of them.
 
         Raises:
@@ -102,7 +102,7 @@ class Searcher:
         found = await self._run(place.path, "./", ("--files",), glob)
         return await asyncio.to_thread(_files, found.output, wanted), found.complete
 
-    async def lines(self, place: Place, pattern: str, glob: str | None, most: int) -> Matches:
+    async def lines(self, place: ResolvedPath, pattern: str, glob: str | None, most: int) -> Matches:
         """Lines that match a regular expression, by path; the first `most` of them are kept.
 
         Raises:
@@ -136,7 +136,7 @@ class Searcher:
         finally:
             await _ended(process)
 
-    def _withheld(self, place: Place) -> Callable[[str], bool]:
+    def _withheld(self, place: ResolvedPath) -> Callable[[str], bool]:
         """Tells of a file below a folder whether a search passes over it."""
         return lambda path: self._workspace.withholds(self._workspace.place(f"{place.path}/{path}"))
 

@@ -17,7 +17,7 @@ _LONGEST_PATH = 4_096
 """Bytes at which no program could open the path any more."""
 
 
-class Place(Struct, frozen=True):
+class ResolvedPath(Struct, frozen=True):
     """A path with symlinks resolved.
 
     `name` is how the model and memory call it (turn.md rule 13): relative to the workspace, with forward
@@ -52,7 +52,7 @@ class Workspace:
         """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
         return self.keeper.new_output_file() if self.keeper else None
 
-    def reads_freely(self, place: Place) -> bool:
+    def reads_freely(self, place: ResolvedPath) -> bool:
         """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
         return self.frees(place) or (self.keeper is not None and self.keeper.is_output(place.path))
 
@@ -61,11 +61,11 @@ class Workspace:
         """Why all calls ask in this workspace; "" where they don't."""
         return "your whole home folder can't be a workspace" if self.is_broad else ""
 
-    def frees(self, place: Place) -> bool:
+    def frees(self, place: ResolvedPath) -> bool:
         """Whether the place is inside, and that means anything: in a whole home folder it does not."""
         return place.inside and not self.is_broad
 
-    def reading(self, place: Place) -> Access:
+    def reading(self, place: ResolvedPath) -> Access:
         """The access of a call that reads there."""
         return Access(
             kind="read",
@@ -75,14 +75,14 @@ class Workspace:
             concern=self.concern,
         )
 
-    def withholds(self, place: Place) -> bool:
+    def withholds(self, place: ResolvedPath) -> bool:
         """Whether a search passes over a file, and a command that reads it asks: it may hold keys, or a rule
         is about it."""
         return holds_secrets(place.name) or self.rules.withhold(
             place.subject, str(place.path), inside=place.inside
         )
 
-    def place(self, raw: str) -> Place:
+    def place(self, raw: str) -> ResolvedPath:
         """Where `raw` leads: relative to the root, absolute, or with a leading `~`.
 
         Raises:
@@ -101,7 +101,7 @@ class Workspace:
             raise ToolFailure(f"{raw[:80]!r}... is too long for a path.")
         inside = real == str(self.root) or real.startswith(f"{str(self.root).rstrip(os.sep)}{os.sep}")
         name = Path(os.path.relpath(real, self.root)).as_posix()
-        return Place(Path(real), speakable(name), inside)
+        return ResolvedPath(Path(real), speakable(name), inside)
 
 
 def broad_folder(folder: Path) -> str:

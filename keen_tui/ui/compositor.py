@@ -40,10 +40,14 @@ class FrugalCompositor(Compositor):
         for widget, (region, clip) in self.visible_widgets.items():
             for seen in _taken(wanted, region.intersection(clip)):
                 strips = widget.render_lines(seen.translate((-region.x, -region.y)))
-                yield region, seen, cast("list[Strip]", [_Row(strip) for strip in _filling(strips, seen)])
+                yield (
+                    region,
+                    seen,
+                    cast("list[Strip]", [_AcyclicStrip(strip) for strip in _filling(strips, seen)]),
+                )
 
 
-class _Row:
+class _AcyclicStrip:
     """A strip, as far as painting asks for it.
 
     Textual's own `divide` keeps a strip that stays whole among its own pieces: a cycle, so that every row

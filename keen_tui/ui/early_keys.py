@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 _CHUNK: Final = 65_536
 
 
-class Piece(NamedTuple):
+class KeyRead(NamedTuple):
     """What one read gave, and when, in seconds of the monotonic clock."""
 
     at: float
@@ -28,14 +28,14 @@ class EarlyKeys:
 
     def __init__(self, stdin: int) -> None:
         self._stdin = stdin
-        self._pieces: list[Piece] = []
+        self._pieces: list[KeyRead] = []
         self._wakes, self._wake = os.pipe()
         self._thread: threading.Thread | None = threading.Thread(
             target=self._read, name="early-keys", daemon=True
         )
         self._thread.start()
 
-    def take_over(self) -> Sequence[Piece]:
+    def take_over(self) -> Sequence[KeyRead]:
         """Stop reading; what was read so far, once."""
         self.stop()
         pieces, self._pieces = self._pieces, []
@@ -61,4 +61,4 @@ class EarlyKeys:
                 return
             if not data:  # the terminal is gone
                 return
-            self._pieces.append(Piece(time.monotonic(), data))
+            self._pieces.append(KeyRead(time.monotonic(), data))

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple, NoReturn
 
-from keen_tui.ui.early_keys import EarlyKeys, Piece
+from keen_tui.ui.early_keys import EarlyKeys, KeyRead
 from keen_tui.ui.locales import locale_of
 
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
@@ -36,7 +36,7 @@ modes_before: list[Any] | None = None
 _early: EarlyKeys | None = None
 
 
-def early_pieces() -> Sequence[Piece]:
+def early_pieces() -> Sequence[KeyRead]:
     """What was typed so far, once. From now on somebody else reads the terminal."""
     return _early.take_over() if _early else ()
 

@@ -21,7 +21,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from keen_tui.ui import courtesy, skeleton
-from keen_tui.ui.early_keys import Piece
+from keen_tui.ui.early_keys import KeyRead
 
 _log = logging.getLogger(__name__)
 
@@ -225,7 +225,7 @@ class KeenDriver(LinuxDriver):
             pass
 
     def _process_early(
-        self, early: Sequence[Piece], parser: PasteParser, decode: Callable[[bytes], str]
+        self, early: Sequence[KeyRead], parser: PasteParser, decode: Callable[[bytes], str]
     ) -> float:
         """Keys typed before this driver was there, each as if it were typed now; when the last one came."""
         last, may_be_escape = time.monotonic(), False

@@ -27,7 +27,7 @@ from keen_tui.headless.sentences import progress_line
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.rules import Rules, Ruling, parse_rules
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.loop_clock import LoopClock
 from tests.support.networks import ELSEWHERE, Names, NoWalls, Server
@@ -81,7 +81,7 @@ class World:
         **options: Any,
     ) -> AbstractAsyncContextManager[Bench]:
         network = CommandNetwork(setting=setting, internet=self.names.internet)
-        sandbox = SandboxFinder(lambda: Found(sandbox=NoWalls()))
+        sandbox = SandboxFinder(lambda: ProbeResult(sandbox=NoWalls()))
         options |= {"mode": mode, "attended": attended, "network": network, "sandbox": sandbox}
         return at_work(replies, self._folder, **options)
 

@@ -23,7 +23,7 @@ from keen_tui.errors import (
 )
 from keen_tui.events import ModelChanged, TurnDone, TurnIncomplete
 from keen_tui.models import ModelInfo
-from keen_tui.providers.choice import Choice
+from keen_tui.providers.choice import ModelChoice
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.wiring import build_chooser, build_session
@@ -62,7 +62,7 @@ async def at_desk(
         flags = {name: value.format(url=server.base_url) for name, value in flags.items()}
         settings = load_settings({"retry_attempts": 1, **flags}, environ)
         chooser = build_chooser(environ)
-        choice: Choice | None = chooser.choice(settings) if settings.model else None
+        choice: ModelChoice | None = chooser.choice(settings) if settings.model else None
         provider = (
             build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
         )

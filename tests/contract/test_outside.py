@@ -14,7 +14,7 @@ from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.events import ApprovalRequested, SandboxFound, ToolFinished, TurnDone, TurnIncomplete
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import LIMIT, Bench, at_work
 
 COMMAND = "echo ran >> ran; echo outside"
@@ -37,7 +37,7 @@ class StopsEverything:
 
 
 def stopping(words: str = "touch: Read-only file system", code: int = 3) -> SandboxFinder:
-    return SandboxFinder(lambda: Found(sandbox=StopsEverything(words, code)))
+    return SandboxFinder(lambda: ProbeResult(sandbox=StopsEverything(words, code)))
 
 
 async def asked(bench: Bench, *, allow: bool, message: str = "") -> ApprovalRequested:
@@ -134,7 +134,7 @@ async def test_a_session_that_warms_up_tells_what_its_commands_run_in(tmp_path: 
         bench.session.warm_up()
         assert await bench.log.wait_for(SandboxFound) == SandboxFound(name="bubblewrap")
         assert bench.session.permitted.sandbox == "The sandbox for commands is bubblewrap."
-    none = SandboxFinder(lambda: Found(sandbox=None, reason="why"))
+    none = SandboxFinder(lambda: ProbeResult(sandbox=None, reason="why"))
     async with at_work([], tmp_path, sandbox=none) as bench:
         bench.session.warm_up()
         assert await bench.log.wait_for(SandboxFound) == SandboxFound(name="", reason="No sandbox: why.")

@@ -15,7 +15,7 @@ from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.events import ApprovalRequested, ToolFinished
 from keen_tui.messages import CommandFailed, ToolResult
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.jail import SANDBOXES, Jail
 from tests.support.waiting import until
@@ -64,7 +64,7 @@ async def ended(bench: Bench, *, allow: bool | None = None) -> ToolResult:
 @pytest.mark.parametrize("code", [0, 1])
 async def test_what_needs_no_writing_runs_without_a_question(tmp_path: Path, mode: Mode, code: int) -> None:
     sandbox = ReadsOnly("2 tests failed", code)
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode=mode, sandbox=finder) as bench:
         result = await ended(bench)
         assert not bench.log.of(ApprovalRequested)
@@ -78,7 +78,7 @@ async def test_what_needs_no_writing_runs_without_a_question(tmp_path: Path, mod
 
 async def test_what_could_not_write_is_asked_about_and_runs_from_the_beginning(tmp_path: Path) -> None:
     sandbox = ReadsOnly(*FAILS)
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         result = await ended(bench, allow=True)
         (request,) = bench.log.of(ApprovalRequested)
@@ -89,7 +89,7 @@ async def test_what_could_not_write_is_asked_about_and_runs_from_the_beginning(t
 
 
 async def test_a_no_drops_the_output_and_tells_why_it_was_asked(tmp_path: Path) -> None:
-    finder = SandboxFinder(lambda: Found(sandbox=ReadsOnly(*FAILS)))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=ReadsOnly(*FAILS)))
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         result = await ended(bench, allow=False)
     assert (result.denied, result.ran, result.facts) == (True, False, ())
@@ -99,7 +99,7 @@ async def test_a_no_drops_the_output_and_tells_why_it_was_asked(tmp_path: Path) 
 
 async def test_in_plan_mode_nobody_is_asked_and_the_model_is_told(tmp_path: Path) -> None:
     sandbox = ReadsOnly(*FAILS)
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode="plan", sandbox=finder) as bench:
         result = await ended(bench)
         assert not bench.log.of(ApprovalRequested)
@@ -124,7 +124,7 @@ async def test_in_plan_mode_nobody_is_asked_and_the_model_is_told(tmp_path: Path
 async def test_what_writes_by_its_words_or_is_risky_asks_first(tmp_path: Path, command: str) -> None:
     (tmp_path / ".env").touch()
     sandbox = ReadsOnly("", 0)
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(command), tmp_path, mode="ask", sandbox=finder) as bench:
         await ended(bench, allow=False)
     assert sandbox.runs == []
@@ -135,7 +135,7 @@ async def test_what_writes_by_its_words_or_is_risky_asks_first(tmp_path: Path, c
 
 async def test_the_model_can_say_that_a_command_changes_files(tmp_path: Path) -> None:
     sandbox = ReadsOnly("", 0)
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(changes_files=True), tmp_path, mode="ask", sandbox=finder) as bench:
         result = await ended(bench, allow=True)
     assert [terms.writes for terms in sandbox.runs] == [True]
@@ -145,7 +145,7 @@ async def test_the_model_can_say_that_a_command_changes_files(tmp_path: Path) ->
 async def test_a_mode_that_changes_meanwhile_decides(tmp_path: Path) -> None:
     sandbox = ReadsOnly("sleeps", 0)
     sandbox._script = "until [ -e changed ]; do sleep 0.05; done; echo Read-only file system; exit 1"
-    finder = SandboxFinder(lambda: Found(sandbox=sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         bench.session.submit("go")
         await until(lambda: bool(sandbox.runs))
@@ -165,7 +165,7 @@ async def test_git_writes_no_repository_before_a_yes(tmp_path: Path, name: str, 
     made = "git init -q && git -c user.name=u -c user.email=u@example.org commit -q --allow-empty -m x"
     subprocess.run(("/bin/sh", "-ec", made), cwd=jail.workspace, check=True, capture_output=True)
     before = sorted(jail.workspace.rglob("*"))
-    finder = SandboxFinder(lambda: Found(sandbox=jail.sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox))
     async with at_work(script(command), jail.workspace, mode="ask", sandbox=finder) as bench:
         await ended(bench, allow=False)
     assert sorted(jail.workspace.rglob("*")) == before

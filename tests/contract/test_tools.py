@@ -14,7 +14,7 @@ import pytest
 from keen_tui.display import CommandDisplay, DiffDisplay
 from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolCall
-from keen_tui.tools.asking import Reply
+from keen_tui.tools.asking import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.agent import LIMIT
 
@@ -185,7 +185,7 @@ async def test_a_call_that_works_is_reported_to_all_three_readers(toolbox: Toolb
     prepared = await toolbox.prepare(call(tool.name, tool.works))
     assert (prepared.asks is not None) == tool.is_question
     asked = prepared.asks
-    result = asked.result(Reply(choice=0)) if asked else await prepared.run(lambda *_: None)
+    result = asked.result(QuestionReply(choice=0)) if asked else await prepared.run(lambda *_: None)
     assert result.text
     assert result.display is not None
     assert result.facts == tool.facts

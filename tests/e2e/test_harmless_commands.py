@@ -12,7 +12,7 @@ from keen_tui.tools.bash import Bash
 from keen_tui.tools.permissions import Allowed, judge
 from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
-from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, policy_here
+from keen_tui.tools.sandbox.probe import OFF, ProbeResult, SandboxFinder, policy_here
 from keen_tui.tools.workspace import Workspace
 from tests.campaigns.workday.commands import workday
 from tests.campaigns.workday.harmless import harmless
@@ -37,7 +37,7 @@ def bash_in(folder: Path, make: Callable[[Policy], Sandbox | str] | None) -> Bas
     sandbox = make(policy_here(folder, os.environ))
     if isinstance(sandbox, str):
         pytest.skip(sandbox)
-    return Bash(Workspace(folder), SandboxFinder(lambda: Found(sandbox=sandbox)))
+    return Bash(Workspace(folder), SandboxFinder(lambda: ProbeResult(sandbox=sandbox)))
 
 
 async def problem_of(command: str, bash: Bash, exit_code: int | None) -> str:

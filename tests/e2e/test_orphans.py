@@ -16,7 +16,7 @@ import pytest
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.tools.orphans.records import Record, boot_id
+from keen_tui.tools.orphans.records import CommandRecord, boot_id
 from keen_tui.tools.orphans.strays import MARK, start_of
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.scratch import FOLDER
@@ -139,7 +139,7 @@ async def test_nothing_is_told_of_what_has_ended_or_of_programs_at_work(tmp_path
 def test_a_person_is_asked_before_anything_else(tmp_path: Path, flags: tuple[str, ...]) -> None:
     mark = secrets.token_hex(8)
     with subprocess.Popen(("sleep", "600"), env={MARK: mark}, start_new_session=True) as left:
-        Record(
+        CommandRecord(
             boot=boot_id(), program=left.pid, program_start="1", leader=left.pid, start=start_of(left.pid),
             mark=mark, command="make serve",
         ).write(tmp_path / "home" / "running")  # fmt: skip

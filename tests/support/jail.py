@@ -22,7 +22,7 @@ from keen_tui.tools.sandbox.landlock import Landlock
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import (
-    Found,
+    ProbeResult,
     SandboxFinder,
     bundled_bubblewrap,
     find_sandbox,
@@ -109,7 +109,7 @@ class Jail:
 
     async def __call__(self, command: str, timeout: int = 60) -> ToolResult:
         """Run a command in the sandbox."""
-        bash = Bash(Workspace(self.workspace), SandboxFinder(lambda: Found(sandbox=self.sandbox)))
+        bash = Bash(Workspace(self.workspace), SandboxFinder(lambda: ProbeResult(sandbox=self.sandbox)))
         prepared = await bash.prepare({"command": command, "timeout": timeout})
         assert prepared.access.sandboxed
         return await prepared.run(lambda *_: None)

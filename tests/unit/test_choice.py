@@ -11,7 +11,7 @@ from keen_tui.config import Settings
 from keen_tui.errors import ConfigError, ModelMissing
 from keen_tui.keys import Keys
 from keen_tui.providers.catalog import Catalog, load_catalog
-from keen_tui.providers.choice import Choice, Chooser
+from keen_tui.providers.choice import Chooser, ModelChoice
 
 CATALOG = """
 id = "acme"
@@ -38,12 +38,14 @@ def catalog(tmp_path: Path) -> Catalog:
     return load_catalog(tmp_path)
 
 
-def choice(catalog: Catalog, folder: Path, environ: dict[str, str] | None = None, **settings: Any) -> Choice:
+def choice(
+    catalog: Catalog, folder: Path, environ: dict[str, str] | None = None, **settings: Any
+) -> ModelChoice:
     environ = KEYS if environ is None else environ
     return Chooser(catalog, Keys(environ, folder), environ).choice(Settings(**settings))
 
 
-def sketch(made: Choice) -> tuple[str, str, str, str | None]:
+def sketch(made: ModelChoice) -> tuple[str, str, str, str | None]:
     return made.provider.id, made.model.api, made.provider.base_url, made.key.source if made.key else None
 
 

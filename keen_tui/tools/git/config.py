@@ -41,7 +41,7 @@ _FILES: Final = ("core.excludesfile", "core.attributesfile")
 _TRUE: Final = ("", "true", "yes", "on", "1")
 
 
-class Entry(Struct, frozen=True):
+class GitSetting(Struct, frozen=True):
     """One setting: where it stands, its name in small letters (a subsection as it is), its value."""
 
     scope: str
@@ -73,7 +73,7 @@ class Entry(Struct, frozen=True):
 class GitConfig(Struct, frozen=True):
     """All settings that hold in a repository, later ones beat earlier ones."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[GitSetting, ...] = ()
 
     def value(self, key: str) -> str:
         return next((entry.value for entry in reversed(self.entries) if entry.key == key), "")
@@ -119,7 +119,7 @@ def parse(listed: bytes) -> GitConfig:
     entries = []
     for scope, origin, setting in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
         key, _, value = setting.partition("\n")
-        entries.append(Entry(scope, origin, key, value))
+        entries.append(GitSetting(scope, origin, key, value))
     return GitConfig(tuple(entries))
 
 
@@ -148,11 +148,11 @@ def _paths_in(file: Path, home: Path) -> list[Path]:
     return [home / name[2:] if name.startswith("~/") else file.parent / name for name in named]
 
 
-def _includes(entry: Entry) -> bool:
+def _includes(entry: GitSetting) -> bool:
     return entry.key == "include.path" or (entry.section == "includeif" and entry.variable == "path")
 
 
-def _resolved(entry: Entry, home: Path) -> Path:
+def _resolved(entry: GitSetting, home: Path) -> Path:
     if entry.value.startswith("~/"):
         return home / entry.value[2:]
     return Path(entry.origin.removeprefix("file:")).parent / entry.value

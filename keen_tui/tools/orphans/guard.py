@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.masking import masked
-from keen_tui.tools.orphans.records import Record, boot_id
+from keen_tui.tools.orphans.records import CommandRecord, boot_id
 from keen_tui.tools.orphans.strays import start_of
 
 _WATCHER: Final = Path(__file__).with_name("watcher.py")
@@ -75,7 +75,7 @@ class _Watched:
         start = start_of(leader)
         self._guard._note(self._mark, f"+ {self._mark} {leader} {start}")
         if self._guard.records:
-            record = Record(
+            record = CommandRecord(
                 boot=boot_id(), program=os.getpid(), program_start=start_of(os.getpid()), leader=leader,
                 start=start, mark=self._mark, command=masked(self._label)[:_LONGEST_LABEL],
             )  # fmt: skip

@@ -23,7 +23,7 @@ FOLDER: Final = "running"
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class CommandRecord(Struct, frozen=True, kw_only=True):
     """A command while it runs: `leader` is its first process and leads its group; `start` and `program_start`
     tell these processes from later ones with their numbers, `boot` from those of before the last boot."""
 
@@ -51,7 +51,7 @@ class LeftRunning(Struct, frozen=True):
 
     command: str
     pids: tuple[int, ...]
-    record: Record
+    record: CommandRecord
     file: Path
 
     def end(self) -> None:
@@ -86,7 +86,7 @@ def boot_id() -> str:
         return ""
 
 
-def _records(folder: Path) -> Iterator[tuple[Record, Path]]:
+def _records(folder: Path) -> Iterator[tuple[CommandRecord, Path]]:
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208 - at every start
     except OSError:
@@ -94,16 +94,16 @@ def _records(folder: Path) -> Iterator[tuple[Record, Path]]:
     for file in (folder / name for name in names if name.endswith(".json")):
         with suppress(OSError, msgspec.MsgspecError):
             if file.is_file() and not file.is_symlink():
-                yield msgspec.json.decode(file.read_bytes(), type=Record), file
+                yield msgspec.json.decode(file.read_bytes(), type=CommandRecord), file
 
 
-def _has_program(record: Record) -> bool:
+def _has_program(record: CommandRecord) -> bool:
     return (
         record.boot == boot_id() and bool(record.start) and start_of(record.program) == record.program_start
     )
 
 
-def _pids(record: Record) -> tuple[int, ...]:
+def _pids(record: CommandRecord) -> tuple[int, ...]:
     if record.boot != boot_id() or not record.start:
         return ()
     if can_find_strays():

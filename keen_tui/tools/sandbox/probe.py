@@ -30,7 +30,7 @@ _INSIDE = 'echo leaked 2>/dev/null >"$1/leaked"; exit 42'
 _INSIDE_CODE = 42
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class ProbeResult(Struct, frozen=True, kw_only=True):
     """The sandbox, or why there is none; "" where none is wanted. `better` says why those are not used that
     come before this one; "" for the first."""
 
@@ -52,17 +52,17 @@ class Found(Struct, frozen=True, kw_only=True):
         return f"The sandbox for commands is {self.sandbox.name}{why}."
 
 
-OFF = Found(sandbox=None)
+OFF = ProbeResult(sandbox=None)
 
 
 class SandboxFinder:
     """Looks once, in a thread, when somebody first asks; whoever asks meanwhile waits for the same look."""
 
-    def __init__(self, look: Callable[[], Found]) -> None:
+    def __init__(self, look: Callable[[], ProbeResult]) -> None:
         self._look = look
-        self._looking: asyncio.Task[Found] | None = None
+        self._looking: asyncio.Task[ProbeResult] | None = None
 
-    async def found(self) -> Found:
+    async def found(self) -> ProbeResult:
         if self._looking is None:
             self._looking = asyncio.create_task(asyncio.to_thread(self._look))
         return await asyncio.shield(self._looking)
@@ -93,14 +93,14 @@ def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
     )
 
 
-def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
+def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:
     """The first sandbox that works and holds. Takes some 30 ms, and runs programs.
 
     It is tried in an empty folder of our own: what a repository brings has no say in whether there is a
     sandbox. A workspace that can't be protected has each of its commands refused, with the reason.
     """
     if policy.objection:
-        return Found(sandbox=None, reason=policy.objection)
+        return ProbeResult(sandbox=None, reason=policy.objection)
     reasons = []
     with _folder_of_our_own(policy) as folder:
         trial = policy.moved_to(folder)
@@ -111,9 +111,9 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> Found:
             sandbox = candidate(policy)  # it and the one that is tried share their scratch folders
             problem = problem_of(candidate(trial), trial, environ)
             if not problem:
-                return Found(sandbox=sandbox, better=_AND.join(reasons))
+                return ProbeResult(sandbox=sandbox, better=_AND.join(reasons))
             reasons.append(problem)
-    return Found(sandbox=None, reason=_AND.join(reasons))
+    return ProbeResult(sandbox=None, reason=_AND.join(reasons))
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:

@@ -18,7 +18,7 @@ from keen_tui.errors import SessionRefused
 from keen_tui.messages import CommandFailed, TurnMemory
 from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.ui.context.foot import Foot
-from keen_tui.ui.context.remembered import Entry, Note, entries_of, memory_of, told
+from keen_tui.ui.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.measures import clean, cut_path
@@ -44,7 +44,7 @@ class EntryRows(Rows):
         self._first = 0
 
     @property
-    def chosen(self) -> Entry | None:
+    def chosen(self) -> MemoryEntry | None:
         """The entry that x forgets."""
         return self.entries[self.place] if self.entries else None
 
@@ -67,7 +67,7 @@ class EntryRows(Rows):
 
     def add(self, note: str) -> None:
         """Add a note at the end."""
-        self.entries.append(Entry(Note(note), added=True))
+        self.entries.append(MemoryEntry(Note(note), added=True))
         self.move(len(self.entries))
 
     def say(self, sentence: str) -> None:
@@ -114,7 +114,7 @@ class EntryRows(Rows):
         row.pad_right(max(width - row.cell_len, 0))
         return Text.assemble(row, style=look("text", on="raised"))
 
-    def _mark(self, entry: Entry) -> Text:
+    def _mark(self, entry: MemoryEntry) -> Text:
         match entry.what:
             case str():
                 return Text(self.glyphs.changed, self.look("soft"))
@@ -123,7 +123,7 @@ class EntryRows(Rows):
             case Note():
                 return Text(self.glyphs.bullet, self.look("soft"))
 
-    def _words(self, entry: Entry, cells: int) -> tuple[Text, Text]:
+    def _words(self, entry: MemoryEntry, cells: int) -> tuple[Text, Text]:
         """What the entry says, and what stands at the right end of its row."""
         look = self.look
         match entry.what:

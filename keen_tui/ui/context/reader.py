@@ -27,7 +27,7 @@ _AT_ONCE = 100_000
 """Characters up to which the whole text is broken at once, so that its rows can be counted."""
 
 
-class Page(Rows):
+class ReaderPage(Rows):
     """The rows in view. A long text is broken only as far as it has been read."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, text: str) -> None:
@@ -130,7 +130,7 @@ class PartReader(Screen[None]):
         self._part = part
         self._text = part.sizes[policy].text
         self._head = ReaderHead(styles, glyphs, part, policy)
-        self._page = Page(styles, glyphs, self._text)
+        self._page = ReaderPage(styles, glyphs, self._text)
         self._foot = Foot(styles, glyphs)
 
     def compose(self) -> ComposeResult:

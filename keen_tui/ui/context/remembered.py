@@ -16,7 +16,7 @@ class Note(Struct, frozen=True):
     text: str
 
 
-class Entry(Struct, frozen=True):
+class MemoryEntry(Struct, frozen=True):
     """A changed file (its path), a failed command or a note. `forgotten`: it shall be left out.
 
     `added` marks a note that was written just now.
@@ -27,16 +27,16 @@ class Entry(Struct, frozen=True):
     added: bool = False
 
 
-def entries_of(memory: TurnMemory) -> list[Entry]:
+def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
     """Files, then failed commands, then notes."""
     return [
-        *(Entry(path) for path in memory.files_changed),
-        *(Entry(failed) for failed in memory.failed_bash),
-        *(Entry(Note(note)) for note in memory.notes),
+        *(MemoryEntry(path) for path in memory.files_changed),
+        *(MemoryEntry(failed) for failed in memory.failed_bash),
+        *(MemoryEntry(Note(note)) for note in memory.notes),
     ]
 
 
-def memory_of(entries: Sequence[Entry]) -> TurnMemory:
+def memory_of(entries: Sequence[MemoryEntry]) -> TurnMemory:
     """The TurnMemory without what is forgotten."""
     kept = [entry.what for entry in entries if not entry.forgotten]
     return TurnMemory(
@@ -46,7 +46,7 @@ def memory_of(entries: Sequence[Entry]) -> TurnMemory:
     )
 
 
-def told(turn: int, entries: Sequence[Entry]) -> str:
+def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
     """What was changed: `turn 3   2 forgotten   1 note added`."""
     forgotten = sum(entry.forgotten and not entry.added for entry in entries)
     added = sum(entry.added and not entry.forgotten for entry in entries)

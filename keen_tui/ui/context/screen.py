@@ -24,7 +24,7 @@ from keen_tui.ui.keymap import same_key, shown
 from keen_tui.ui.port import SessionPort
 from keen_tui.ui.state import UiState
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.widgets.header import Header
+from keen_tui.ui.widgets.header import HeaderBar
 
 _ROOMY_FROM = 30
 """Rows of the terminal from which blank ones stand between the parts of the page."""
@@ -70,7 +70,7 @@ class ContextScreen(Screen[None]):
         self._state = state
         self._draft = draft
         self._view = View.of(report, POLICIES.index(report.policy))
-        self._header = Header(styles, glyphs, folder=session.workspace)
+        self._header = HeaderBar(styles, glyphs, folder=session.workspace)
         self._head = ContextHead(styles, glyphs, self._view)
         self._table = PartTable(styles, glyphs, self._view)
         self._pane = PartPane(styles, glyphs)

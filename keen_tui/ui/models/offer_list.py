@@ -11,7 +11,15 @@ from textual.message import Message
 from keen_tui.models import ModelInfo, Price
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, cut, tokens
-from keen_tui.ui.models.offers import ANOTHER_SERVER, Heading, KeyWanted, Line, Offer, ServerWanted, line_key
+from keen_tui.ui.models.offers import (
+    ANOTHER_SERVER,
+    KeyWanted,
+    Line,
+    Offer,
+    ProviderHeading,
+    ServerWanted,
+    line_key,
+)
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
@@ -128,12 +136,12 @@ class OfferList(Rows):
         self.move(-3)
 
     def _can(self, place: int) -> bool:
-        return not isinstance(self._lines[place], Heading)
+        return not isinstance(self._lines[place], ProviderHeading)
 
     def _drawn_line(self, place: int, width: int) -> list[tuple[Line | None, Text]]:
         line = self._lines[place]
         match line:
-            case Heading():
+            case ProviderHeading():
                 above = [(None, Text())] if place else []
                 return [*above, (line, self._heading(line))]
             case Offer():
@@ -159,7 +167,7 @@ class OfferList(Rows):
         mark = Text(f"{self.glyphs.up} {above} above", self.look("soft")) if above else Text()
         return spread(names, mark, width - 2, self.glyphs.more)
 
-    def _heading(self, line: Heading) -> Text:
+    def _heading(self, line: ProviderHeading) -> Text:
         source, look = line.source, self.look
         provider = source.provider
         where = provider.base_url if provider.local or provider.by_address else ""

@@ -40,7 +40,7 @@ class Source(Struct, frozen=True, kw_only=True):
         return tuple(model for model in self.live or () if model.id not in known)
 
 
-class Heading(Struct, frozen=True, kw_only=True):
+class ProviderHeading(Struct, frozen=True, kw_only=True):
     """A provider above its models. `hidden` models are not shown until something is typed."""
 
     source: Source
@@ -67,7 +67,7 @@ class ServerWanted(Struct, frozen=True, kw_only=True):
     address: str = ""
 
 
-Line = Heading | Offer | KeyWanted | ServerWanted
+Line = ProviderHeading | Offer | KeyWanted | ServerWanted
 
 
 def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> list[Line]:
@@ -88,7 +88,7 @@ def line_key(line: Line) -> tuple[str, str]:
     match line:
         case Offer(model=model):
             return model.provider, model.id
-        case Heading(source=source) | KeyWanted(source=source):
+        case ProviderHeading(source=source) | KeyWanted(source=source):
             return source.provider.id, type(line).__name__
         case ServerWanted():
             return "", type(line).__name__
@@ -121,7 +121,10 @@ def _lines_of(source: Source, search: _Search | None) -> list[Line]:
         shown = [model for model in (*known, *more) if search.finds(name, model.title, model.id)]
     if not shown and (search or not source.note):
         return []
-    return [Heading(source=source, hidden=hidden), *(Offer(source=source, model=model) for model in shown)]
+    return [
+        ProviderHeading(source=source, hidden=hidden),
+        *(Offer(source=source, model=model) for model in shown),
+    ]
 
 
 def _lines_of_unusable(source: Source, search: _Search | None) -> list[Line]:
@@ -133,8 +136,8 @@ def _lines_of_unusable(source: Source, search: _Search | None) -> list[Line]:
             or search.finds(name)
             or any(search.finds(name, model.title, model.id) for model in models)
         )
-        return [Heading(source=source), KeyWanted(source=source)] if found else []
-    return [Heading(source=source)] if source.note and not search else []
+        return [ProviderHeading(source=source), KeyWanted(source=source)] if found else []
+    return [ProviderHeading(source=source)] if source.note and not search else []
 
 
 def _texts(source: Source) -> Iterable[str]:

@@ -31,7 +31,7 @@ _BAR = 2
 """Cells that the bar of the chosen entry stands left of the text."""
 
 
-class _Line(Struct, frozen=True):
+class _StartLine(Struct, frozen=True):
     """A line of the page: the title of a group, an entry that leads somewhere, or one that is not there."""
 
     name: str
@@ -40,7 +40,7 @@ class _Line(Struct, frozen=True):
     is_title: bool = False
 
 
-_BLANK = _Line("", is_title=True)
+_BLANK = _StartLine("", is_title=True)
 
 
 class StartRows(Rows):
@@ -96,7 +96,7 @@ class StartRows(Rows):
         title = Text("Choose a model to begin", self.look("text", bold=True))
         return [title, *wrapped(clean(self._reason), room, self.look("soft"))] if self._reason else [title]
 
-    def _drawn_line(self, line: _Line, number: int, room: int, chosen: bool) -> Text:
+    def _drawn_line(self, line: _StartLine, number: int, room: int, chosen: bool) -> Text:
         look, on = self.look, "raised" if chosen else None
         if line.is_title:
             return indented(Text(line.name, look("dim")), _BAR)
@@ -120,39 +120,39 @@ class StartRows(Rows):
         row = spread(left, hint if fits else Text(" "), room + _BAR + 2, self.glyphs.more)
         return Text.assemble(row, style=look("text", on=on))
 
-    def _lines(self) -> Iterator[_Line]:
-        yield _Line("on this machine", is_title=True)
+    def _lines(self) -> Iterator[_StartLine]:
+        yield _StartLine("on this machine", is_title=True)
         yield from self._local_lines()
         found = [each for each in self._models.providers if self._models.key_source(each)]
         if found:
             yield _BLANK
-            yield _Line("keys found", is_title=True)
+            yield _StartLine("keys found", is_title=True)
         for provider in found:
-            yield _Line(provider.name, self._models.key_source(provider) or "", FromProvider(provider))
+            yield _StartLine(provider.name, self._models.key_source(provider) or "", FromProvider(provider))
         yield _BLANK
-        yield _Line("or", is_title=True)
-        yield _Line("Enter a key", self._kept_in(), "key")
-        yield _Line("Another server", "OpenAI-compatible, by address", "server")
-        yield _Line("Guided demo", "3 minutes, no key, no network", "demo")
+        yield _StartLine("or", is_title=True)
+        yield _StartLine("Enter a key", self._kept_in(), "key")
+        yield _StartLine("Another server", "OpenAI-compatible, by address", "server")
+        yield _StartLine("Guided demo", "3 minutes, no key, no network", "demo")
 
     def _kept_in(self) -> str:
         where = self.key_destination
         return f"kept in {home_relative(Path(where)) if where.startswith('/') else where}" if where else ""
 
-    def _local_lines(self) -> Iterator[_Line]:
+    def _local_lines(self) -> Iterator[_StartLine]:
         local = [provider for provider in self._models.providers if provider.local]
         if self.servers is None:
             names = ", ".join(provider.name for provider in local)
-            yield _Line("looking for servers", names)
+            yield _StartLine("looking for servers", names)
             return
         for server in self.servers:
             models = counted(len(server.models), "model").ljust(11)
             one = server.models[0] if len(server.models) == 1 else FromProvider(server.provider)
-            yield _Line(server.provider.name, f"{models}{server.address}", one)
+            yield _StartLine(server.provider.name, f"{models}{server.address}", one)
         running = {server.provider.id for server in self.servers}
         absent = [provider.name for provider in local if provider.id not in running]
         if absent:
-            yield _Line(", ".join(absent), "not running")
+            yield _StartLine(", ".join(absent), "not running")
 
 
 class StartFoot(Rows):

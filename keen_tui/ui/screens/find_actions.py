@@ -12,7 +12,7 @@ from keen_tui.ui.screens.layout import is_displayed
 from keen_tui.ui.screens.stage import Stage
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.finding import Way
-from keen_tui.ui.transcript.messages import Found
+from keen_tui.ui.transcript.messages import HitsCounted
 
 if TYPE_CHECKING:
     from keen_tui.ui.widgets.find_bar import FindBar
@@ -71,8 +71,8 @@ class FindActions(Stage):
         """Other words stand in the row."""
         self._follow_field()
 
-    @on(Found)
-    def _tell_found(self, message: Found) -> None:
+    @on(HitsCounted)
+    def _tell_found(self, message: HitsCounted) -> None:
         if self._find_bar:
             self._find_bar.show(message.tally)
 

@@ -28,7 +28,7 @@ _LOW: Final = 16
 _NO_MATCH: Final = 9
 
 
-class Entry(Struct, frozen=True):
+class PaletteEntry(Struct, frozen=True):
     """What can be chosen: its name, its key as it is written, its slash names, what it does."""
 
     label: str
@@ -77,7 +77,7 @@ class EntryList(Rows):
     class Clicked(Message):
         """The chosen entry was clicked."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, entries: Sequence[Entry]) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, entries: Sequence[PaletteEntry]) -> None:
         super().__init__(styles, glyphs, id="palette-list")
         self._all = entries
         self._found = entries
@@ -86,7 +86,7 @@ class EntryList(Rows):
         self._room = 1
 
     @property
-    def chosen(self) -> Entry | None:
+    def chosen(self) -> PaletteEntry | None:
         """The entry to run; None where none fits."""
         return self._found[self._place] if self._found else None
 
@@ -172,12 +172,12 @@ class PaletteFoot(Rows):
         return [indented(cut_row(hints, width - 2 * _MARGIN, self.glyphs.more), _MARGIN)]
 
 
-class Palette(Screen[Entry | None]):
+class Palette(Screen[PaletteEntry | None]):
     """Covers the workspace. Dismissed with the entry to run, None where there is none."""
 
     AUTO_FOCUS = "#palette-field"
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, entries: Sequence[Entry]) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, entries: Sequence[PaletteEntry]) -> None:
         super().__init__()
         self._head = PaletteHead(styles, glyphs, len(entries))
         self._list = EntryList(styles, glyphs, entries)

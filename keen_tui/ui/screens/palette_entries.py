@@ -11,7 +11,7 @@ from keen_tui.ui.action import Action
 from keen_tui.ui.actions import ACTIONS
 from keen_tui.ui.commands import SlashCommands
 from keen_tui.ui.keymap import keys_of, shown_key
-from keen_tui.ui.screens.palette import Entry
+from keen_tui.ui.screens.palette import PaletteEntry
 from keen_tui.ui.wording import MODES
 
 _OF_PANELS: Final = ("show_row", "open_row", "diff_row")
@@ -19,7 +19,7 @@ _OF_PANELS: Final = ("show_row", "open_row", "diff_row")
 _NOT_OFFERED: Final = ("palette", "interrupt")
 
 
-class Workspace(Protocol):
+class PaletteTarget(Protocol):
     """What the entries act on."""
 
     @property
@@ -42,12 +42,15 @@ class Workspace(Protocol):
         """Use a theme from now on."""
 
 
-def palette_entries(workspace: Workspace, themes: Sequence[str]) -> list[Entry]:
+def palette_entries(workspace: PaletteTarget, themes: Sequence[str]) -> list[PaletteEntry]:
     """All entries, those of the whole workspace first."""
     return [
         *_actions(workspace),
         *_own_commands(workspace),
-        *(Entry(f"Mode: {mode}", "", (), MODES[mode], partial(workspace.set_mode, mode)) for mode in _MODES),
+        *(
+            PaletteEntry(f"Mode: {mode}", "", (), MODES[mode], partial(workspace.set_mode, mode))
+            for mode in _MODES
+        ),
         *_themes(workspace, themes),
         *_pane_actions(workspace),
     ]
@@ -56,31 +59,33 @@ def palette_entries(workspace: Workspace, themes: Sequence[str]) -> list[Entry]:
 _MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 
-def _actions(workspace: Workspace) -> Iterator[Entry]:
+def _actions(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
     for action in ACTIONS:
         if action.listed or (action.where == "anywhere" and action.id not in _NOT_OFFERED):
             yield _entry(action, partial(workspace.run, action.id))
 
 
-def _pane_actions(workspace: Workspace) -> Iterator[Entry]:
+def _pane_actions(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
     for action in ACTIONS:
         in_pane = action.bound and action.where in ("composer", "transcript")
         if not action.listed and (in_pane or action.id in _OF_PANELS):
             yield _entry(action, partial(workspace.run_in_pane, action))
 
 
-def _entry(action: Action, run: partial[None]) -> Entry:
+def _entry(action: Action, run: partial[None]) -> PaletteEntry:
     keys = keys_of(action)
-    return Entry(action.label, shown_key(keys[0]) if keys else "", action.slash, action.help, run)
+    return PaletteEntry(action.label, shown_key(keys[0]) if keys else "", action.slash, action.help, run)
 
 
-def _own_commands(workspace: Workspace) -> Iterator[Entry]:
+def _own_commands(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
     for command in workspace.commands.custom:
         label = f"/{command.name} {command.hint}".rstrip()
         run = partial(workspace.offer_command, command.name)
-        yield Entry(label, "", (command.name,), command.description, run)
+        yield PaletteEntry(label, "", (command.name,), command.description, run)
 
 
-def _themes(workspace: Workspace, themes: Sequence[str]) -> Iterator[Entry]:
+def _themes(workspace: PaletteTarget, themes: Sequence[str]) -> Iterator[PaletteEntry]:
     for name in themes:
-        yield Entry(f"Theme: {name}", "", (), "changes the colours", partial(workspace.keep_theme, name))
+        yield PaletteEntry(
+            f"Theme: {name}", "", (), "changes the colours", partial(workspace.keep_theme, name)
+        )

@@ -34,8 +34,8 @@ from keen_tui.ui.widgets.approval import APPROVAL, approval_question
 from keen_tui.ui.widgets.asking import ASKED, asked_question
 from keen_tui.ui.widgets.completion_list import CompletionList
 from keen_tui.ui.widgets.composer import Composer, Prompt
-from keen_tui.ui.widgets.header import Header
-from keen_tui.ui.widgets.notes import Note
+from keen_tui.ui.widgets.header import HeaderBar
+from keen_tui.ui.widgets.notes import NoticeRows
 from keen_tui.ui.widgets.panel import Panel
 from keen_tui.ui.widgets.question import Question
 from keen_tui.ui.widgets.question_pane import QuestionPane
@@ -121,13 +121,13 @@ class Stage(Screen[None]):
         self._shape: Layout | None = None
         self._drawn_session = ""
 
-        self.header = Header(styles, glyphs, folder=session.workspace)
+        self.header = HeaderBar(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
         self.transcript.has_ways_on = not session.is_replay
         self.welcome = Welcome(styles, glyphs)
-        self.notice = Note(styles, glyphs, id="notice", most_rows=3)
-        self.guide = Note(styles, glyphs, id="guide", most_rows=3)
+        self.notice = NoticeRows(styles, glyphs, id="notice", most_rows=3)
+        self.guide = NoticeRows(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.composer.prompt.workspace = session.workspace

@@ -236,14 +236,14 @@ class WorkspaceScreen(
 
     def action_palette(self) -> None:
         """Open the command palette, or close it."""
-        from keen_tui.ui.screens.palette import Entry, Palette  # noqa: PLC0415 - not before the first paint
+        from keen_tui.ui.screens.palette import Palette, PaletteEntry  # noqa: PLC0415 - not before the first paint
         from keen_tui.ui.screens.palette_entries import palette_entries  # noqa: PLC0415
 
         if isinstance(self.app.screen, Palette):
             self.app.screen.dismiss(None)
             return
 
-        def chosen(entry: Entry | None) -> None:
+        def chosen(entry: PaletteEntry | None) -> None:
             if entry:
                 entry.run()
 

@@ -14,13 +14,13 @@ from keen_tui.ui.measures import clean, counted
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-class Heading(Struct, frozen=True):
+class SessionHeading(Struct, frozen=True):
     """A session above the places that were found in it."""
 
     session: SavedSession
 
 
-Line = SavedSession | SearchHit | Heading | None
+Line = SavedSession | SearchHit | SessionHeading | None
 """One row; None is a blank one."""
 
 
@@ -55,7 +55,7 @@ def under_headings(hits: Iterable[SearchHit]) -> list[Line]:
     for _, places in groupby(hits, key=lambda hit: hit.session.id):
         found = list(places)
         lines += [None] if lines else []
-        lines += [Heading(found[0].session), *found]
+        lines += [SessionHeading(found[0].session), *found]
     return lines
 
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut, cut_path, home_relative, size
-from keen_tui.ui.sessions.lines import Heading, Line, can_be_chosen, same_thing, shown_title, when
+from keen_tui.ui.sessions.lines import Line, SessionHeading, can_be_chosen, same_thing, shown_title, when
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
@@ -158,7 +158,7 @@ class SessionList(Rows):
         match line:
             case SavedSession():
                 row = self._session(line, width, on)
-            case Heading(session=session):
+            case SessionHeading(session=session):
                 return indented(self._heading(session, width - 2 - _RIGHT_EDGE), 2)
             case SearchHit():
                 row = self._hit(line, width, on)

@@ -51,7 +51,7 @@ class ChangedWords:
         self._found.update(dict.fromkeys((*removed, *added), ()))
         if len(removed) * len(added) > _MOST_PAIRS:
             return
-        lines = {row: _Line.of(self._texts[row]) for row in (*removed, *added)}
+        lines = {row: _WordLine.of(self._texts[row]) for row in (*removed, *added)}
         work, following = _MOST_WORK, added.start
         is_only = len(removed) == len(added) == 1
         for row in removed:
@@ -68,7 +68,7 @@ class ChangedWords:
                     break
 
 
-class _Line(NamedTuple):
+class _WordLine(NamedTuple):
     """A line as words. `counts` and `size` leave blanks out."""
 
     text: str
@@ -77,16 +77,16 @@ class _Line(NamedTuple):
     size: _Size
 
     @classmethod
-    def of(cls, text: str) -> _Line:
+    def of(cls, text: str) -> _WordLine:
         words = _WORDS.findall(text) if len(text) <= _LONGEST else []
         counts = Counter(word for word in words if word.strip())
         return cls(text, words, counts, _size(counts))
 
-    def likeness(self, other: _Line) -> float:
+    def likeness(self, other: _WordLine) -> float:
         """The share that both have, were their words in one order: at least what it is."""
         return self.size.share(other.size, _size(self.counts & other.counts))
 
-    def has_one_other(self, other: _Line) -> bool:
+    def has_one_other(self, other: _WordLine) -> bool:
         """Whether one word has become another one, and another word is in both."""
         shared = self.counts & other.counts
         is_one = self.size.words == other.size.words == shared.total() + 1
@@ -131,7 +131,7 @@ def _changes(signs: Sequence[str]) -> Iterator[tuple[int, tuple[range, range]]]:
                 yield row, (removed, added)
 
 
-def _compared(old: _Line, new: _Line) -> _Comparison:
+def _compared(old: _WordLine, new: _WordLine) -> _Comparison:
     head = _shared(old.words, new.words)
     tail = _shared(old.words[head:][::-1], new.words[head:][::-1])
     old_end, new_end = len(old.words) - tail, len(new.words) - tail
@@ -159,7 +159,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _spans(line: _Line, runs: Sequence[Span]) -> tuple[Span, ...]:
+def _spans(line: _WordLine, runs: Sequence[Span]) -> tuple[Span, ...]:
     """Where runs of words stand; two with nothing but blanks between them are one."""
     ends = [0, *accumulate(map(len, line.words))]
     spans: list[Span] = []

@@ -14,7 +14,7 @@ from keen_tui.ui.highlight import Coloured, hunk_colours
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.changed_words import ChangedWords
-from keen_tui.ui.transcript.code import CodeLine, Mark, Span, lazy_code
+from keen_tui.ui.transcript.code import CodeLine, Emphasis, Span, lazy_code
 from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
 from keen_tui.ui.transcript.lines import Line
 
@@ -105,7 +105,7 @@ def code_line(row: HunkRow, styles: Styles, ground: str) -> CodeLine:
         # Without grounds the sign's colour must do: the whole row takes it.
         coloured = [(text, role) for text, _ in coloured]
     # The sign is no decoration: a diff is copied with its signs.
-    mark = Mark(row.changed(), _MARKS[row.sign]) if row.sign in _MARKS else None
+    mark = Emphasis(row.changed(), _MARKS[row.sign]) if row.sign in _MARKS else None
     return CodeLine(coloured, (numbered, sign), (blank,), on, len(numbered.text), mark)
 
 

@@ -13,7 +13,7 @@ from rich.style import Style
 from keen_tui.ui.highlight import Coloured, highlight
 from keen_tui.ui.highlight import safe_code as safe_code
 from keen_tui.ui.themes import Styles
-from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
+from keen_tui.ui.transcript.lazy_lines import CopiedText, LazyLines
 from keen_tui.ui.transcript.lines import Line, Runs, code_pieces, cut_into, sliced, wrap_code
 
 PAD: Final = 2
@@ -31,7 +31,7 @@ Span: TypeAlias = tuple[int, int]
 """Characters of a line from the first up to the second."""
 
 
-class Mark(NamedTuple):
+class Emphasis(NamedTuple):
     """What stands out in a line: on the ground of a role, or underlined where grounds can't be seen."""
 
     spans: Sequence[Span]
@@ -50,7 +50,7 @@ class CodeLine(NamedTuple):
     rest: Runs
     ground: str
     skip: int
-    mark: Mark | None = None
+    mark: Emphasis | None = None
 
 
 class _Group(NamedTuple):
@@ -98,13 +98,13 @@ def lazy_code(
         group = groups[number]
         return _rows(line(group.line), group.ends, width, styles)
 
-    def say(number: int) -> Said:
+    def say(number: int) -> CopiedText:
         group, text = groups[number], texts[groups[number].line]
         start, end = group.ends[0], group.ends[-1]
         said = text[start:end]
         if start == 0:
             said = says(group.line) + said
-        return Said("" if start else "\n", said if end < len(text) else said.rstrip())
+        return CopiedText("" if start else "\n", said if end < len(text) else said.rstrip())
 
     return LazyLines([group.height for group in groups], draw, say)
 

@@ -34,7 +34,7 @@ _NARROWEST: Final = 10
 _serials = count()
 
 
-class Entry(Struct, eq=False):
+class PlacedBlock(Struct, eq=False):
     """A block in its place, with the blank rows above it. In the look of number `measured` its height is
     known; else it is estimated from its `extent`."""
 
@@ -54,7 +54,7 @@ class _Coming(Struct, eq=False):
     folds: object = None
     look_number: int = 0
     past: Trail[Block] = field(default_factory=Trail)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[PlacedBlock] = field(default_factory=list)
     heights: HeightIndex = field(default_factory=HeightIndex)
 
 
@@ -77,14 +77,14 @@ class Document:
         self.has_ways_on = True
         self.labelled: Callable[[str], str] = str
         """Gives a text of the user's with labels for the long pastes in it."""
-        self.entries: list[Entry] = []
+        self.entries: list[PlacedBlock] = []
         self._clock = clock
         self._heights = HeightIndex()
         self._past: Trail[Block] = Trail()
         self._coming = _Coming()
         self._look_number = 1
         self._folds = Folds()
-        self._drawn: OrderedDict[int, Entry] = OrderedDict()
+        self._drawn: OrderedDict[int, PlacedBlock] = OrderedDict()
         self._drawn_lines = 0
 
     def __len__(self) -> int:
@@ -293,8 +293,8 @@ class Document:
         if index + 1 < len(self.entries):
             self._update_gap(index + 1)
 
-    def _entry(self, before: Block | None, block: Block) -> Entry:
-        return Entry(block, self._gap(before, block), extent(block, self._folds.view(block)))
+    def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
+        return PlacedBlock(block, self._gap(before, block), extent(block, self._folds.view(block)))
 
     def _truncate(self, length: int) -> None:
         for entry in self.entries[length:]:
@@ -339,7 +339,7 @@ class Document:
                 entry.extent = extent(entry.block, self._folds.view(entry.block))
             before = entry.block
 
-    def _estimate(self, entry: Entry) -> int:
+    def _estimate(self, entry: PlacedBlock) -> int:
         rows, characters = entry.extent
         return rows + characters // max(self.look.prose, _NARROWEST)
 
@@ -365,7 +365,7 @@ class Document:
             asked=self.asked,
         )
 
-    def _draw(self, index: int, entry: Entry) -> None:
+    def _draw(self, index: int, entry: PlacedBlock) -> None:
         entry.lines = draw_block(entry.block, self._scene(index), self._stream(entry))
         entry.measured = self._look_number
         self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
@@ -376,7 +376,7 @@ class Document:
             self._drawn_lines -= rows_kept(oldest.lines or ())
             oldest.lines = None
 
-    def _stream(self, entry: Entry) -> MarkdownStream | None:
+    def _stream(self, entry: PlacedBlock) -> MarkdownStream | None:
         """The stream of a text that grows, fed with what is new; None for text that was never open."""
         block = entry.block
         if not isinstance(block, TextBlock) or not (block.open or entry.stream):
@@ -392,7 +392,7 @@ class Document:
         entry.stream, entry.streamed = (stream, block.text) if block.open else (None, "")
         return stream
 
-    def _forget_lines(self, entry: Entry) -> None:
+    def _forget_lines(self, entry: PlacedBlock) -> None:
         if self._drawn.pop(entry.serial, None) is not None:
             self._drawn_lines -= rows_kept(entry.lines or ())
         entry.lines = None

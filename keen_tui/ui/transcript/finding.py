@@ -13,7 +13,7 @@ from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.flow import Flow, Flows, Spot
 from keen_tui.ui.transcript.folding import View, fold_key
 from keen_tui.ui.transcript.painting import Mark
-from keen_tui.ui.transcript.search import Hit, Search
+from keen_tui.ui.transcript.search import Hit, TranscriptSearch
 
 Way = Literal[-1, 1]
 """Towards older hits, or towards newer ones."""
@@ -51,7 +51,7 @@ class Finder:
         """The hit that is shown."""
         self._document = document
         self._flows = flows
-        self._search = Search(document)
+        self._search = TranscriptSearch(document)
         self._origin = _END
         self._opened: int | None = None
         self._view_before: View = "folded"

@@ -12,7 +12,7 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.document import Place
 from keen_tui.ui.transcript.finding import Finder, Tally, Way
-from keen_tui.ui.transcript.messages import Found
+from keen_tui.ui.transcript.messages import HitsCounted
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.selecting import SelectingView
 
@@ -133,7 +133,7 @@ class FindingView(SelectingView):
         tally = self._finder.tally
         if tally != self._told:
             self._told = tally
-            self.post_message(Found(tally))
+            self.post_message(HitsCounted(tally))
 
     def _marks(self, place: Place) -> list[Mark]:
         return [*super()._marks(place), *self._finder.marks(place)]

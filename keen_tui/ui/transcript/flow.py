@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from keen_tui.plain import clean
 from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.document import Document
-from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
+from keen_tui.ui.transcript.lazy_lines import CopiedText, LazyLines
 from keen_tui.ui.transcript.lines import Line
 
 FLOWS_KEPT: Final = 256
@@ -132,7 +132,7 @@ def _said(lines: LazyLines) -> tuple[list[str], list[int]]:
     starts: list[int] = []
     length = 0
     for group, height in enumerate(lines.heights):
-        said = lines.say(group) if height else Said("", "")
+        said = lines.say(group) if height else CopiedText("", "")
         for piece in (said.joint if length or pieces else "", said.text):
             pieces.append(piece)
             length += len(piece)

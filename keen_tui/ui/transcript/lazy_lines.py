@@ -13,7 +13,7 @@ from keen_tui.ui.transcript.lines import Line
 GROUPS_KEPT: Final = 256
 
 
-class Said(NamedTuple):
+class CopiedText(NamedTuple):
     """The text of a group of rows as it is copied, and what joins it to the group before."""
 
     joint: str
@@ -31,7 +31,7 @@ class LazyLines(Sequence[Line]):
         self,
         heights: Sequence[int],
         draw: Callable[[int], Sequence[Line]],
-        say: Callable[[int], Said] | None = None,
+        say: Callable[[int], CopiedText] | None = None,
     ) -> None:
         self.heights = heights
         self.draw = draw
@@ -66,8 +66,8 @@ class LazyLines(Sequence[Line]):
         """Every row changed, but not what it says."""
         return LazyLines(self.heights, lambda group: [change(line) for line in self.draw(group)], self.say)
 
-    def _say_drawn(self, group: int) -> Said:
-        return Said("\n", "\n".join(line.copied() for line in self._group(group)))
+    def _say_drawn(self, group: int) -> CopiedText:
+        return CopiedText("\n", "\n".join(line.copied() for line in self._group(group)))
 
     def forget(self) -> None:
         """Draw what is looked at anew: it looks different than before, but is as high."""
@@ -95,7 +95,7 @@ def joined(*parts: LazyLines) -> LazyLines:
         part, group = groups[number]
         return part.draw(group)
 
-    def say(number: int) -> Said:
+    def say(number: int) -> CopiedText:
         part, group = groups[number]
         return part.say(group)
 

@@ -62,7 +62,7 @@ class Copied(Message, namespace="transcript"):
         self.told = told
 
 
-class Found(Message, namespace="transcript"):
+class HitsCounted(Message, namespace="transcript"):
     """The words that are looked for were found so often, or another hit of theirs is shown."""
 
     def __init__(self, tally: Tally) -> None:

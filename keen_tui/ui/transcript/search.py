@@ -21,7 +21,7 @@ class Hit(NamedTuple):
     ordinal: int
 
 
-class Search:
+class TranscriptSearch:
     """The hits of one needle at a time, numbered from the first block to the last.
 
     They are counted in an index of heights: which block holds hit 4,711, and what number the hits of a block

@@ -24,7 +24,7 @@ from keen_tui.ui.state import (
 )
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.transcript.tool_rows import contact_words, denied_words
-from keen_tui.ui.widgets.panel import Entries, Entry, Panel
+from keen_tui.ui.widgets.panel import Entries, Panel, PanelEntry
 from keen_tui.ui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.ui.widgets.rows import GAP, spread
 from keen_tui.ui.wording import SHORT_REASONS
@@ -86,20 +86,20 @@ class Activity(Panel):
         )
         return self.title_spread("Activity", facts, width)
 
-    def entries(self, width: int) -> Sequence[Entry]:
+    def entries(self, width: int) -> Sequence[PanelEntry]:
         now = self._now(width)
         if not self.has_focus and now and self.size.height:
             return self._that_fit(now, width)
         return Entries((len(now), now.__getitem__), self._earlier_turns(width, below=bool(now)))
 
-    def _that_fit(self, now: Sequence[Entry], width: int) -> list[Entry]:
+    def _that_fit(self, now: Sequence[PanelEntry], width: int) -> list[PanelEntry]:
         """The newest entries of the turn and, where there is room left, those of earlier turns."""
         room = self.size.height - 4
         shown = _newest(now, room)
         left = room - sum(len(entry.rows) for entry in shown) - 1
         return [*shown, *Entries(self._earlier_turns(width, below=True))[: max(left, 0)]]
 
-    def _now(self, width: int) -> Sequence[Entry]:
+    def _now(self, width: int) -> Sequence[PanelEntry]:
         """What the newest turn did and does."""
         blocks = [block for block in self._state.live if _has_entry(block)]
         doing = self._doing(width)
@@ -108,11 +108,11 @@ class Activity(Panel):
             *([(1, lambda _: doing)] if doing else []),
         )
 
-    def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], Entry]]:
+    def _earlier_turns(self, width: int, *, below: bool) -> tuple[int, Callable[[int], PanelEntry]]:
         """The turns before the newest one, newest first, `below` a blank row."""
         turns = self._state.turns
 
-        def made(place: int) -> Entry:
+        def made(place: int) -> PanelEntry:
             return self._earlier(turns[-2 - place], width, below=below and place == 0)
 
         return max(len(turns) - 1, 0), made
@@ -126,23 +126,23 @@ class Activity(Panel):
         earlier = max(len(self._state.turns) - 1, 0)
         return 3 + now + doing + (earlier + 1 if earlier else 0) + 1
 
-    def _entry_of(self, block: Block, width: int) -> Entry:
+    def _entry_of(self, block: Block, width: int) -> PanelEntry:
         if isinstance(block, ToolBlock) and block.status != "running":
             return self.once(block, width, lambda: self._entry(block, width))
         return self._entry(block, width)
 
-    def _entry(self, block: Block, width: int) -> Entry:
+    def _entry(self, block: Block, width: int) -> PanelEntry:
         """The entry of a block that has one."""
         match block:
             case ToolBlock():
                 rows = (self._call(block, width), *self._contacts(block, width), *self._tail(block, width))
-                return Entry(rows=rows, turn=block.turn, call_id=block.id)
+                return PanelEntry(rows=rows, turn=block.turn, call_id=block.id)
             case ReasoningBlock():
-                return Entry(rows=(self._thought(block, width),), turn=block.turn)
+                return PanelEntry(rows=(self._thought(block, width),), turn=block.turn)
             case RetryBlock():
-                return Entry(rows=(self._retry(block, width),))
+                return PanelEntry(rows=(self._retry(block, width),))
             case EndBlock():
-                return Entry(rows=(self._end(block, width),), turn=block.turn)
+                return PanelEntry(rows=(self._end(block, width),), turn=block.turn)
         raise AssertionError(f"no entry for {type(block).__name__}")
 
     def _call(self, block: ToolBlock, width: int) -> Text:
@@ -218,7 +218,7 @@ class Activity(Panel):
         right = block.settled or duration(end.seconds)
         return spread(left, Text(right, look("dim")), width, glyphs.more)
 
-    def _doing(self, width: int) -> Entry | None:
+    def _doing(self, width: int) -> PanelEntry | None:
         """A row for the model at work: while no tool call is the newest thing."""
         state = self._state
         if state.phase not in ("waiting", "thinking", "answering", "compacting"):
@@ -226,16 +226,18 @@ class Activity(Panel):
         now = doing(state, self._clock())
         words = Text(now.sentence, self.look("soft" if now.silent else "text"))
         seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))
-        return Entry(rows=(spread(Text.assemble(self.dot(), " ", words), seconds, width, self.glyphs.more),))
+        return PanelEntry(
+            rows=(spread(Text.assemble(self.dot(), " ", words), seconds, width, self.glyphs.more),)
+        )
 
-    def _earlier(self, turn: TurnRow, width: int, *, below: bool) -> Entry:
+    def _earlier(self, turn: TurnRow, width: int, *, below: bool) -> PanelEntry:
         look = self.look
         facts = self.fact(
             Text(f"turn {turn.turn}", look("soft")), Text(counted(turn.calls, "call"), look("dim"))
         )
         left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
         row = spread(left, Text(duration(turn.seconds), look("dim")), width)
-        return Entry(rows=(Text(), row) if below else (row,), turn=turn.turn)
+        return PanelEntry(rows=(Text(), row) if below else (row,), turn=turn.turn)
 
     def _elapsed(self, block: ToolBlock) -> str:
         return duration(self._clock() - block.started_at, running=True)
@@ -263,9 +265,9 @@ def _tail_lines(block: ToolBlock, most: int) -> list[str]:
     return [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
 
 
-def _newest(entries: Sequence[Entry], room: int) -> list[Entry]:
+def _newest(entries: Sequence[PanelEntry], room: int) -> list[PanelEntry]:
     """The last entries that fit into `room` rows; at least one."""
-    kept: list[Entry] = []
+    kept: list[PanelEntry] = []
     for entry in reversed(entries):
         room -= len(entry.rows)
         if room < 0 and kept:

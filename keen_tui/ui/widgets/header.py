@@ -15,7 +15,7 @@ from keen_tui.ui.widgets.rows import GAP, Rows, indented, spread
 _SIDE = 2
 
 
-class Header(Rows):
+class HeaderBar(Rows):
     """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path) -> None:

@@ -13,7 +13,7 @@ _TEXT_EDGE = 4
 _RIGHT_MARGIN = 3
 
 
-class Note(Rows):
+class NoticeRows(Rows):
     """A few soft rows that take no room while there is nothing to say."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str, most_rows: int) -> None:

@@ -24,7 +24,7 @@ _HEAD_ROWS = 3
 """A blank row, the title, a blank row."""
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class PanelEntry(Struct, frozen=True, kw_only=True):
     """Rows of a panel that belong together, and the place in the transcript they stand for.
 
     `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none.
@@ -46,17 +46,17 @@ class _Made(NamedTuple):
 
     thing: object
     width: int
-    entry: Entry
+    entry: PanelEntry
 
 
-class Entries(Sequence[Entry]):
+class Entries(Sequence[PanelEntry]):
     """Entries that are made when they are looked at: a long session has thousands, a panel shows ten.
 
     Args:
         parts: how many there are of each kind, in order, and what makes one from its number.
     """
 
-    def __init__(self, *parts: tuple[int, Callable[[int], Entry]]) -> None:
+    def __init__(self, *parts: tuple[int, Callable[[int], PanelEntry]]) -> None:
         self._parts = parts
         self._length = sum(count for count, _ in parts)
 
@@ -64,10 +64,10 @@ class Entries(Sequence[Entry]):
         return self._length
 
     @overload
-    def __getitem__(self, index: int) -> Entry: ...
+    def __getitem__(self, index: int) -> PanelEntry: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Entry]: ...
-    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
+    def __getitem__(self, index: slice) -> list[PanelEntry]: ...
+    def __getitem__(self, index: int | slice) -> PanelEntry | list[PanelEntry]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(self._length))]
         for count, made in self._parts:
@@ -132,12 +132,12 @@ class Panel(Rows, can_focus=True):
         """The title, in at most `width` cells."""
         raise NotImplementedError
 
-    def entries(self, width: int) -> Sequence[Entry]:
+    def entries(self, width: int) -> Sequence[PanelEntry]:
         """The entries from top to bottom, their rows in at most `width` cells. Only those in view are
         looked at, so each should be made when it is."""
         raise NotImplementedError
 
-    def once(self, thing: object, width: int, make: Callable[[], Entry]) -> Entry:
+    def once(self, thing: object, width: int, make: Callable[[], PanelEntry]) -> PanelEntry:
         """The entry of a `thing` that looks the same for as long as it is the same object: made once."""
         made = self._made.get(id(thing))
         if made is None or made.thing is not thing or made.width != width:
@@ -214,7 +214,7 @@ class Panel(Rows, can_focus=True):
         waiting = {place for place in waiting if rows[place]} | _inside(waiting)
         return rows, waiting
 
-    def _top(self, entries: Sequence[Entry], room: int) -> tuple[int, int]:
+    def _top(self, entries: Sequence[PanelEntry], room: int) -> tuple[int, int]:
         """The entry on top, and how many of its rows stand above the view: the cursor's is in view."""
         rows = 0
         for index in range(self._cursor, -1, -1) if self.has_focus and entries else ():
@@ -272,7 +272,7 @@ class Panel(Rows, can_focus=True):
         if entry := self._chosen():
             self.post_message(self.ChangesWanted(entry.turn))
 
-    def _chosen(self) -> Entry | None:
+    def _chosen(self) -> PanelEntry | None:
         """The entry under the cursor, None where it leads nowhere."""
         entries = self.entries(self.size.width - 2 * EDGE)
         entry = entries[self._cursor] if self._cursor < len(entries) else None
@@ -283,7 +283,7 @@ class Panel(Rows, can_focus=True):
             self._cursor = self._row_owner[event.y - _HEAD_ROWS]
             self.action_show()
 
-    def entry_at(self, row: int) -> Entry | None:
+    def entry_at(self, row: int) -> PanelEntry | None:
         """The entry that stands in a row of the panel."""
         place = self._row_owner.get(row - _HEAD_ROWS)
         return None if place is None or self.folded else self.entries(self.size.width - 2 * EDGE)[place]

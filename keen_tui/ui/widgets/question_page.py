@@ -31,7 +31,7 @@ _GAPS_FROM = 20
 _ALL = 1_000
 
 
-class Look(Struct, frozen=True):
+class QuestionStyle(Struct, frozen=True):
     """How a question is drawn. While it is `guarded` its answers are dim; `nudged` says that enter was
     pressed although nothing is chosen."""
 
@@ -43,7 +43,7 @@ class Look(Struct, frozen=True):
     has_cursor: bool
 
 
-class Page(Struct, frozen=True):
+class QuestionPage(Struct, frozen=True):
     """Rows without the bar left of them; which row belongs to which answer; how many rows the body has, how
     many of them are in view, and which is the first. `hides_answers` where not all of them are in view."""
 
@@ -71,15 +71,15 @@ class _Fold(Struct, frozen=True, kw_only=True):
 def laid_out(
     question: Question,
     answering: Answering,
-    look: Look,
+    look: QuestionStyle,
     *,
     width: int,
     room: int,
     screen_height: int,
     first: int,
-) -> Page:
+) -> QuestionPage:
     """The question in `room` rows of `width` cells. `first` is the row of the body that should be on top."""
-    page = Page([], {}, 0, 0, 0)
+    page = QuestionPage([], {}, 0, 0, 0)
     for fold in _folds(screen_height):
         page = _Layout(question, answering, look, width, room, fold).page(first)
         is_cramped = fold.gaps and page.body_room < page.body_rows
@@ -107,7 +107,13 @@ class _Layout:
     """One question at one size with one fold."""
 
     def __init__(
-        self, question: Question, answering: Answering, look: Look, width: int, room: int, fold: _Fold
+        self,
+        question: Question,
+        answering: Answering,
+        look: QuestionStyle,
+        width: int,
+        room: int,
+        fold: _Fold,
     ) -> None:
         self._question = question
         self._answering = answering
@@ -119,7 +125,7 @@ class _Layout:
         self._room = room
         self._fold = fold
 
-    def page(self, first: int) -> Page:
+    def page(self, first: int) -> QuestionPage:
         """The rows, the body beginning at its row `first` where that is possible."""
         gap = [Text()] if self._fold.gaps else []
         above = [group for group in (self._parts(), self._reason()) if group]
@@ -133,7 +139,7 @@ class _Layout:
         seen = self._in_view(choices, self._room - len(page) - len(gap))
         choice_at = {len(page) + place: index for place, (index, _) in enumerate(seen) if index >= 0}
         rows = [*page, *(row for _, row in seen), *gap]
-        return Page(rows, choice_at, size, room, begin, hides_answers=seen is not choices)
+        return QuestionPage(rows, choice_at, size, room, begin, hides_answers=seen is not choices)
 
     def _title(self) -> Text:
         left = Text(f" {self._glyphs.asks} {self._question.title}", self._look("wait", bold=True))

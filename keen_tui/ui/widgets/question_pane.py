@@ -19,7 +19,7 @@ from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.answering import Answering
 from keen_tui.ui.widgets.pastes import pasted
 from keen_tui.ui.widgets.question import Choice, Question
-from keen_tui.ui.widgets.question_page import Look, Page, laid_out
+from keen_tui.ui.widgets.question_page import QuestionPage, QuestionStyle, laid_out
 from keen_tui.ui.widgets.rows import Rows
 
 _ARROWS: Final = {"up": -1, "down": 1}
@@ -239,7 +239,7 @@ class QuestionView(Rows, can_focus=True):
     def __init__(self, styles: Styles, glyphs: Glyphs, pane: QuestionPane) -> None:
         super().__init__(styles, glyphs, id="question-view")
         self._pane = pane
-        self._page = Page([], {}, 0, 0, 0)
+        self._page = QuestionPage([], {}, 0, 0, 0)
         self._first = 0
 
     def open(self) -> None:
@@ -270,11 +270,11 @@ class QuestionView(Rows, can_focus=True):
         bar = Text(self.glyphs.bar, self.look("wait"))
         return [Text.assemble(bar, row) for row in self._page.rows]
 
-    def _laid_out(self, width: int) -> Page:
+    def _laid_out(self, width: int) -> QuestionPage:
         pane = self._pane
         if pane.question is None:
-            return Page([], {}, 0, 0, 0)
-        look = Look(
+            return QuestionPage([], {}, 0, 0, 0)
+        look = QuestionStyle(
             self.look, self.glyphs, pane.guarded, pane.in_a_sentence, pane.nudged, has_cursor=self.has_focus
         )
         return laid_out(

@@ -12,7 +12,7 @@ from keen_tui.ui.measures import clean
 from keen_tui.ui.state import Todos, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.todos import todo_mark
-from keen_tui.ui.widgets.panel import Entry, Panel
+from keen_tui.ui.widgets.panel import Panel, PanelEntry
 from keen_tui.ui.widgets.rows import cut_row
 
 _HEAD = 3
@@ -46,13 +46,13 @@ class TodoPanel(Panel, can_focus=False):
     def title_row(self, width: int) -> Text:
         return self.title_spread("Todo", Text(self._todos.progress, self.look("dim")), width)
 
-    def entries(self, width: int) -> Sequence[Entry]:
+    def entries(self, width: int) -> Sequence[PanelEntry]:
         items = self._todos.items
         room = max(self.size.height - _HEAD - 1, 1)
         current = next((place for place, item in enumerate(items) if item.status != "done"), 0)
         first = max(min(current - 1, len(items) - room), 0)
         return [
-            Entry(rows=(self._row(item, width),), turn=self._todos.turn, call_id=self._todos.call_id)
+            PanelEntry(rows=(self._row(item, width),), turn=self._todos.turn, call_id=self._todos.call_id)
             for item in items[first:]
         ]
 

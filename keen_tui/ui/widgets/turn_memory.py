@@ -14,7 +14,7 @@ from keen_tui.ui.measures import clean, counted, cut_path, meter, size
 from keen_tui.ui.state import TurnRow, UiState
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.totals import Totals, carried_of
-from keen_tui.ui.widgets.panel import EDGE, Entries, Entry, Panel
+from keen_tui.ui.widgets.panel import EDGE, Entries, Panel, PanelEntry
 from keen_tui.ui.widgets.phrases import memory_counts
 from keen_tui.ui.widgets.rows import GAP, cut_row, spread, wrapped
 
@@ -77,10 +77,10 @@ class TurnMemoryPanel(Panel):
         key = Text(shown("fold_memory"), look("text", bold=True))
         return spread(left, key if left.cell_len + key.cell_len < width else Text(), width, glyphs.more)
 
-    def entries(self, width: int) -> Sequence[Entry]:
+    def entries(self, width: int) -> Sequence[PanelEntry]:
         turns = self._state.turns
         if not turns:
-            return [Entry(rows=tuple(wrapped(_EMPTY, width, self.look("dim"))))]
+            return [PanelEntry(rows=tuple(wrapped(_EMPTY, width, self.look("dim"))))]
         return Entries((len(turns), lambda place: self._entry_of(turns[-1 - place], width)))
 
     def pinned_row(self, width: int) -> Text | None:
@@ -105,12 +105,12 @@ class TurnMemoryPanel(Panel):
         """What later turns carry of all that was done so far."""
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
-    def _entry_of(self, turn: TurnRow, width: int) -> Entry:
+    def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
         if turn.status == "running":
             return self._entry(turn, width)
         return self.once(turn, width, lambda: self._entry(turn, width))
 
-    def _entry(self, turn: TurnRow, width: int) -> Entry:
+    def _entry(self, turn: TurnRow, width: int) -> PanelEntry:
         pending = turn.status == "pending"
         rows = [self._head(turn, width), *self._facts(turn, width)]
         if pending:
@@ -119,7 +119,7 @@ class TurnMemoryPanel(Panel):
             rows.append(Text("  summarised", self.look("dim")))
         elif turn.status in ("done", "abandoned"):
             rows.append(self._carries("  carries", *carried_of(turn), width))
-        return Entry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
+        return PanelEntry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
 
     def _head(self, turn: TurnRow, width: int) -> Text:
         look, glyphs = self.look, self.glyphs

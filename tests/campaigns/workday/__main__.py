@@ -21,7 +21,7 @@ from keen_tui.tools.bash import Bash
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
-from keen_tui.tools.sandbox.probe import OFF, Found, SandboxFinder, policy_here
+from keen_tui.tools.sandbox.probe import OFF, ProbeResult, SandboxFinder, policy_here
 from keen_tui.tools.workspace import Workspace
 from tests.campaigns.workday.commands import Work, workday
 from tests.campaigns.workday.project import files_of, make_project
@@ -95,7 +95,7 @@ async def _outcome(work: Work, make: Callable[[Policy], Sandbox | str] | None) -
             sandbox = make(policy_here(folder, os.environ))
             if isinstance(sandbox, str):
                 return sandbox
-            found = Found(sandbox=sandbox)
+            found = ProbeResult(sandbox=sandbox)
         network = CommandNetwork(setting="ask")
         bash = Bash(Workspace(folder), SandboxFinder(lambda: found), network=network)
         for command in work.commands:

@@ -8,7 +8,7 @@ import pytest
 
 from keen_tui.memory.pending import PendingState
 from keen_tui.plain_mode import asking
-from keen_tui.plain_mode.questions import Choice as PlainChoice
+from keen_tui.plain_mode.questions import LineChoice as PlainChoice
 from keen_tui.ui.widgets import confirm
 from keen_tui.ui.widgets.question import Choice
 

@@ -8,15 +8,15 @@ import io
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.plain_mode.questions import Answer, Choice, Question, Questions, answered
+from keen_tui.plain_mode.questions import Answer, LineChoice, LineQuestion, OpenQuestions, answered
 from keen_tui.plain_mode.voice import Voice
 
-QUESTION = Question(
+QUESTION = LineQuestion(
     lines=("Question: Run it?",),
     choices=(
-        Choice(id="yes", label="yes"),
-        Choice(id="no", label="no", takes_words=True),
-        Choice(id="other", label="something else", needs_words=True),
+        LineChoice(id="yes", label="yes"),
+        LineChoice(id="no", label="no", takes_words=True),
+        LineChoice(id="other", label="something else", needs_words=True),
     ),
 )
 
@@ -55,19 +55,21 @@ def test_an_answer_that_needs_words_asks_for_them() -> None:
 
 
 def test_free_words_answer_where_they_may() -> None:
-    question = Question(lines=(), choices=(Choice(id="a", label="a"),), free="letters of its name")
+    question = LineQuestion(lines=(), choices=(LineChoice(id="a", label="a"),), free="letters of its name")
     assert answered(question, "qwen 3") == Answer(id="", words="qwen 3")
     assert answered(question, "1") == Answer(id="a")
-    assert answered(Question(lines=(), free="Key", hidden=True), "1234") == Answer(id="", words="1234")
+    assert answered(LineQuestion(lines=(), free="Key", hidden=True), "1234") == Answer(id="", words="1234")
 
 
 async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() -> None:
     out = io.StringIO()
-    questions = Questions(Voice(out), lambda: None)
+    questions = OpenQuestions(Voice(out), lambda: None)
     below = asyncio.create_task(questions.ask(QUESTION))
     await asyncio.sleep(0)
     first = questions.number
-    above = asyncio.create_task(questions.ask(Question(lines=("Leave?",), choices=(QUESTION.choices[0],))))
+    above = asyncio.create_task(
+        questions.ask(LineQuestion(lines=("Leave?",), choices=(QUESTION.choices[0],)))
+    )
     await asyncio.sleep(0)
     assert questions.number != first
     questions.take("1")

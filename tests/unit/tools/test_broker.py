@@ -296,7 +296,7 @@ async def test_nothing_is_left_of_a_broker(jail: Jail) -> None:
 
 
 async def test_what_goes_wrong_in_the_broker_is_refused(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(asked: deeds.Asked) -> int:
+    def fails(asked: deeds.SystemCall) -> int:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(deeds, "DEEDS", {**deeds.DEEDS, "mkdirat": fails})

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.tools.orphans.question import settle_left_running
-from keen_tui.tools.orphans.records import Record, boot_id, left_running
+from keen_tui.tools.orphans.records import CommandRecord, boot_id, left_running
 from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, start_of
 
 pytestmark = pytest.mark.skipif(not can_find_strays(), reason="needs /proc")
@@ -33,11 +33,11 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.fixture
-def record(process: subprocess.Popen[bytes]) -> Record:
+def record(process: subprocess.Popen[bytes]) -> CommandRecord:
     """What its program, which has ended, wrote down."""
     with subprocess.Popen(("true",)) as program:
         program_start = start_of(program.pid)
-    return Record(
+    return CommandRecord(
         boot=boot_id(), program=program.pid, program_start=program_start or "1", leader=process.pid,
         start=start_of(process.pid), mark=OUR_MARK, command="make serve\nmore",
     )  # fmt: skip
@@ -50,7 +50,7 @@ def answered(folder: Path, answer: str) -> tuple[str, list[str]]:
     return out.getvalue(), order
 
 
-def test_a_yes_ends_it(tmp_path: Path, process: subprocess.Popen[bytes], record: Record) -> None:
+def test_a_yes_ends_it(tmp_path: Path, process: subprocess.Popen[bytes], record: CommandRecord) -> None:
     record.write(tmp_path)
     said, dropped = answered(tmp_path, "y\n")
     assert f"make serve   (process {process.pid})" in said
@@ -62,7 +62,7 @@ def test_a_yes_ends_it(tmp_path: Path, process: subprocess.Popen[bytes], record:
 
 @pytest.mark.parametrize("answer", ["\n", "n\n", "yesterday\n"])
 def test_anything_else_leaves_it_for_good(
-    tmp_path: Path, process: subprocess.Popen[bytes], record: Record, answer: str
+    tmp_path: Path, process: subprocess.Popen[bytes], record: CommandRecord, answer: str
 ) -> None:
     record.write(tmp_path)
     assert "won't ask about it again" in answered(tmp_path, answer)[0]
@@ -70,13 +70,13 @@ def test_anything_else_leaves_it_for_good(
     assert answered(tmp_path, "y\n") == ("", [])
 
 
-def test_where_nobody_answers_it_is_asked_again(tmp_path: Path, record: Record) -> None:
+def test_where_nobody_answers_it_is_asked_again(tmp_path: Path, record: CommandRecord) -> None:
     record.write(tmp_path)
     assert answered(tmp_path, "")[0] == answered(tmp_path, "")[0] != ""
 
 
 def test_only_what_is_left_of_this_boot_is_found(
-    tmp_path: Path, process: subprocess.Popen[bytes], record: Record
+    tmp_path: Path, process: subprocess.Popen[bytes], record: CommandRecord
 ) -> None:
     others = (
         replace(record, boot="another"),
@@ -96,7 +96,7 @@ def test_a_group_that_is_another_one_by_now_is_left_alone(process: subprocess.Po
     assert process.poll() is None
 
 
-def test_a_group_without_its_leader_may_be_another_one(tmp_path: Path, record: Record) -> None:
+def test_a_group_without_its_leader_may_be_another_one(tmp_path: Path, record: CommandRecord) -> None:
     with subprocess.Popen(
         ("sh", "-c", "sleep 600 & echo $!"), stdout=subprocess.PIPE, start_new_session=True
     ) as shell:
@@ -120,7 +120,7 @@ def test_what_gave_up_its_parent_and_its_environment_is_found() -> None:
     assert end_strays(0, OUR_MARK) == 1
 
 
-def test_damage_in_the_folder_stops_no_start(tmp_path: Path, record: Record) -> None:
+def test_damage_in_the_folder_stops_no_start(tmp_path: Path, record: CommandRecord) -> None:
     record.write(tmp_path)
     (tmp_path / "a.json").write_bytes(b"{")
     (tmp_path / "b.json").mkdir()

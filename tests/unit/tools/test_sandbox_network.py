@@ -16,7 +16,7 @@ from keen_tui.tools.network.gate import HostAnswer
 from keen_tui.tools.network.handover import PORT, NoListener, handed_out, handover
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.policy import policy_for
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.workspace import Workspace
 from tests.support.jail import PYTHON, SANDBOXES, Jail
 from tests.support.networks import ELSEWHERE, LIMIT, Names, Server
@@ -40,7 +40,7 @@ async def run(jail: Jail, server: Server, command: str, *, setting: str = "ask")
     """Run it with a network in which a.example is allowed."""
     names = Names({"a.example": [ELSEWHERE], "b.example": [ELSEWHERE]}, server.port)
     network = CommandNetwork(setting=setting, internet=names.internet)  # type: ignore[arg-type]
-    finder = SandboxFinder(lambda: Found(sandbox=jail.sandbox))
+    finder = SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox))
     prepared = await Bash(Workspace(jail.workspace), finder, network=network).prepare({"command": command})
 
     async def decide(hosts: object) -> HostAnswer:

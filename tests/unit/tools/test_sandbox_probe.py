@@ -19,7 +19,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for
 from keen_tui.tools.sandbox.probe import (
     OFF,
-    Found,
+    ProbeResult,
     SandboxFinder,
     bundled_bubblewrap,
     find_sandbox,
@@ -79,7 +79,7 @@ def test_a_sandbox_that_does_not_work_says_why(policy: Policy, argv: Argv, said:
 def test_there_is_none_where_it_would_hold_nothing(workspace: str, said: str) -> None:
     policy = policy_for(Path(workspace), Path("/home/u"), (Path("/home/u/.config/keen-tui"),), {})
     found = find_sandbox(policy, os.environ)
-    assert found == Found(sandbox=None, reason=said)
+    assert found == ProbeResult(sandbox=None, reason=said)
     assert found.sentence == f"No sandbox: {said}."
 
 
@@ -112,7 +112,7 @@ def test_a_sandbox_says_why_a_better_one_is_not_used(policy: Policy, monkeypatch
     assert found.better == better
     assert found.description == f"The sandbox for commands is sieve ({better})."
     assert OFF.description == "Commands run without a sandbox: it is turned off."
-    none = Found(sandbox=None, reason="why")
+    none = ProbeResult(sandbox=None, reason="why")
     assert none.description == none.sentence == "No sandbox: why."
 
 
@@ -127,9 +127,9 @@ def test_the_bundled_bubblewrap_is_one() -> None:
 async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> None:
     looks: list[int] = []
 
-    def look() -> Found:
+    def look() -> ProbeResult:
         looks.append(1)
-        return Found(sandbox=HoldsNothing())
+        return ProbeResult(sandbox=HoldsNothing())
 
     finder = SandboxFinder(look)
     first, second = await asyncio.gather(finder.found(), finder.found())
@@ -139,7 +139,7 @@ async def test_it_is_looked_for_once_and_everybody_waits_for_the_same_look() -> 
 
 async def test_turned_off_there_is_none_and_nobody_is_told_why() -> None:
     assert await no_sandbox().found() is OFF
-    assert Found(sandbox=None, reason="") == OFF
+    assert ProbeResult(sandbox=None, reason="") == OFF
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from keen_tui.tools.base import PreparedCall, Run
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.sandbox.base import ORDINARY, Terms
 from keen_tui.tools.sandbox.policy import policy_for
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.secret_files import SecretFiles
 from keen_tui.tools.sensitive import is_secret_entry
 from keen_tui.tools.workspace import Workspace
@@ -160,7 +160,7 @@ def test_no_time_that_is_set_back_hides_a_change(tmp_path: Path) -> None:
 
 
 async def prepared(jail: Jail, command: str) -> PreparedCall:
-    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: Found(sandbox=jail.sandbox)))
+    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)))
     return await bash.prepare({"command": command})
 
 

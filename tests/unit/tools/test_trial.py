@@ -10,7 +10,7 @@ from keen_tui.messages import ToolResult
 from keen_tui.tools.bash import Bash
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.process import Ended
-from keen_tui.tools.sandbox.probe import Found, SandboxFinder
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.trial import unfinished
 from keen_tui.tools.shell.mentions import mentioned_commands
 from keen_tui.tools.workspace import Workspace
@@ -56,7 +56,7 @@ async def test_nothing_that_it_tries_has_an_effect(name: str, tmp_path: Path) ->
     (jail.workspace / "src/file").write_text("before\n")
     (jail.workspace / ".env").write_text("KEY=1\n")
     before = all_of(tmp_path)
-    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: Found(sandbox=jail.sandbox)))
+    bash = Bash(Workspace(jail.workspace), SandboxFinder(lambda: ProbeResult(sandbox=jail.sandbox)))
     tried = 0
     for attack in ATTACKS:
         command = attack.replace("OUTSIDE", str(jail.outside)).replace("HOME", str(jail.home))

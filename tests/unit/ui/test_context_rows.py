@@ -10,8 +10,8 @@ from keen_tui.ui.context.columns import View, columns_of, saving, share, thousan
 from keen_tui.ui.context.head import ContextHead
 from keen_tui.ui.context.pane import PartPane
 from keen_tui.ui.context.parts import PartTable, lines_of
-from keen_tui.ui.context.reader import Page
-from keen_tui.ui.context.remembered import Entry, Note, entries_of, memory_of, told
+from keen_tui.ui.context.reader import ReaderPage
+from keen_tui.ui.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.ui.context.words import text_rows
 from keen_tui.ui.glyphs import ASCII, UNICODE
 from keen_tui.ui.themes import Styles, load_themes
@@ -187,7 +187,7 @@ def test_a_line_without_end_is_broken_in_pieces() -> None:
 
 
 def test_a_long_text_is_broken_only_as_far_as_it_is_read() -> None:
-    page = Page(STYLES, UNICODE, "\n".join(f"line {number}" for number in range(50_000)))
+    page = ReaderPage(STYLES, UNICODE, "\n".join(f"line {number}" for number in range(50_000)))
     first = [row.plain.strip() for row in page.rows(80, 20)]
     assert first[0] == "line 0" and len(first) == 20
     assert not page.whole and len(page._broken) < 100
@@ -198,7 +198,7 @@ def test_a_long_text_is_broken_only_as_far_as_it_is_read() -> None:
 
 
 def test_a_short_text_is_counted_and_does_not_scroll() -> None:
-    page = Page(STYLES, UNICODE, "one\ntwo")
+    page = ReaderPage(STYLES, UNICODE, "one\ntwo")
     page.rows(80, 20)
     page.scroll(5)
     assert (page.first, page.place) == (0, "2 rows")
@@ -210,7 +210,7 @@ def test_memory_becomes_entries_and_entries_memory() -> None:
         "a.py", "b.py", CommandFailed(command="make", exit_code=2), Note("frozen until May"),
     ]  # fmt: skip
     assert memory_of(entries) == MEMORY
-    kept = [Entry("a.py", forgotten=True), *entries[1:], Entry(Note("new"), added=True)]
+    kept = [MemoryEntry("a.py", forgotten=True), *entries[1:], MemoryEntry(Note("new"), added=True)]
     assert memory_of(kept) == TurnMemory(
         files_changed=("b.py",), failed_bash=MEMORY.failed_bash, notes=("frozen until May", "new")
     )

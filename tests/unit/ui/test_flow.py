@@ -13,7 +13,7 @@ from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.tool_views import render_display
 from keen_tui.ui.transcript.blocks import draw_block
 from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lazy_lines import LazyLines, Said
+from keen_tui.ui.transcript.lazy_lines import CopiedText, LazyLines
 from keen_tui.ui.transcript.lines import Line, wrap, wrap_code
 from keen_tui.ui.transcript.scene import Scene
 from tests.support.screen import DIFF, look, text_block, tool_block
@@ -94,7 +94,7 @@ def test_what_is_said_of_a_large_file_is_not_drawn_for_it() -> None:
         drawn.append(group)
         return [Line((Segment(f"row {group}"),))]
 
-    flow = Flow(LazyLines([1] * 1_000, draw, lambda group: Said("\n", f"row {group}")))
+    flow = Flow(LazyLines([1] * 1_000, draw, lambda group: CopiedText("\n", f"row {group}")))
     place = flow.text.index("row 700")
     assert drawn == []
     assert flow.row(place) == 700

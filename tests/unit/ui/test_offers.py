@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from keen_tui.models import ModelInfo
 from keen_tui.ui.models.offers import (
     MORE_SHOWN,
-    Heading,
     KeyWanted,
     Line,
     Offer,
+    ProviderHeading,
     ServerWanted,
     Source,
     lines_of,
@@ -34,7 +34,7 @@ def drawn(lines: list[Line]) -> list[str]:
     names = []
     for line in lines:
         match line:
-            case Heading(source=source):
+            case ProviderHeading(source=source):
                 names.append(f"# {source.provider.name}")
             case KeyWanted(source=source):
                 names.append(f"? {source.provider.id}")
@@ -75,7 +75,7 @@ def test_long_lists_of_servers_are_cut_until_something_is_typed() -> None:
     source = with_key(HOST, *(model("acme", f"vendor/{number}") for number in range(20)))
     heading, *offers, last = lines_of([source], "")
     assert isinstance(last, ServerWanted)
-    assert isinstance(heading, Heading) and heading.hidden == 20 - MORE_SHOWN
+    assert isinstance(heading, ProviderHeading) and heading.hidden == 20 - MORE_SHOWN
     assert len(offers) == 2 + MORE_SHOWN
     assert len([name for name in drawn(lines_of([source], "vendor")) if name.startswith("vendor")]) == 20
 

@@ -36,8 +36,8 @@ from keen_tui.ui.trail import Trail
 from keen_tui.ui.usage import Spent
 from keen_tui.ui.widgets.activity import Activity
 from keen_tui.ui.widgets.composer import Prompt
-from keen_tui.ui.widgets.header import Header, branch_of
-from keen_tui.ui.widgets.notes import Note
+from keen_tui.ui.widgets.header import HeaderBar, branch_of
+from keen_tui.ui.widgets.notes import NoticeRows
 from keen_tui.ui.widgets.rows import Rows, spread, wrapped
 from keen_tui.ui.widgets.status_bar import StatusBar
 from keen_tui.ui.widgets.strip import Strip
@@ -206,7 +206,7 @@ def test_cost_and_cached_share_are_told_and_given_up_in_their_order() -> None:
 
 
 def test_the_header_names_the_model_that_answers_now() -> None:
-    header = Header(STYLES, UNICODE, folder=Path("/x"))
+    header = HeaderBar(STYLES, UNICODE, folder=Path("/x"))
     assert header.rows(80, 1)[0].plain.strip().startswith("keen")
     header.show_model(replace(MODEL, model="claude-opus-5", effort="high", server="api.anthropic.com"))
     assert header.rows(80, 1)[0].plain.rstrip().endswith("claude-opus-5  high  api.anthropic.com")
@@ -298,7 +298,7 @@ def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
 
 
 def test_a_notice_that_is_too_long_says_so() -> None:
-    note = Note(STYLES, UNICODE, id="notice", most_rows=2)
+    note = NoticeRows(STYLES, UNICODE, id="notice", most_rows=2)
     note._text = "one two three four"
     assert [row.plain.strip() for row in note.rows(7 + len("three four"), 0)] == ["one two", "three four"]
     assert [row.plain.strip() for row in note.rows(7 + len("three"), 0)] == ["one", "two…"]

@@ -11,7 +11,7 @@ from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
 from keen_tui.ui.transcript.finding import Finder, Tally
 from keen_tui.ui.transcript.flow import Flows
-from keen_tui.ui.transcript.search import Hit, Search
+from keen_tui.ui.transcript.search import Hit, TranscriptSearch
 from tests.support.screen import DIFF, done_block, look, text_block, tool_block
 
 LONG = 60.0
@@ -35,7 +35,7 @@ def users(*texts: str) -> Sequence[Block]:
 
 
 def test_hits_are_numbered_from_the_first_block_to_the_last() -> None:
-    search = Search(document_of(*users("a a", "none", "a", "b a")))
+    search = TranscriptSearch(document_of(*users("a a", "none", "a", "b a")))
     search.begin(Needle("a"), near=3)
     search.run(LONG)
     assert search.total == 4
@@ -45,7 +45,7 @@ def test_hits_are_numbered_from_the_first_block_to_the_last() -> None:
 
 def test_the_search_goes_up_from_where_one_looks_and_then_below() -> None:
     ticks = iter(range(1000))
-    search = Search(document_of(*users("a", "a", "a", "a")), clock=lambda: next(ticks))
+    search = TranscriptSearch(document_of(*users("a", "a", "a", "a")), clock=lambda: next(ticks))
     search.begin(Needle("a"), near=1)
     order = []
     while search.unfinished:
@@ -57,7 +57,7 @@ def test_the_search_goes_up_from_where_one_looks_and_then_below() -> None:
 
 def test_a_longer_needle_is_searched_only_where_the_shorter_one_stands() -> None:
     ticks = iter(range(1000))
-    search = Search(document_of(*users("disc", "none", "discount")), clock=lambda: next(ticks))
+    search = TranscriptSearch(document_of(*users("disc", "none", "discount")), clock=lambda: next(ticks))
     search.begin(Needle("disc"), near=2)
     while search.unfinished:
         search.run(2.5)
@@ -73,7 +73,7 @@ def test_only_blocks_that_changed_are_searched_again() -> None:
     ticks = iter(range(1000))
     past = Trail[Block](users("a", "a", "a"))
     document = document_of(*past)
-    search = Search(document, clock=lambda: next(ticks))
+    search = TranscriptSearch(document, clock=lambda: next(ticks))
     search.begin(Needle("a"), near=2)
     while search.unfinished:
         search.run(9.5)
@@ -98,7 +98,7 @@ def test_what_an_unfolded_block_shows_is_found_in_all_kinds_of_blocks() -> None:
         tool_block("e", "edit_file", "a.py", display=DIFF),
         done_block(),
     ]
-    search = Search(document_of(*blocks))
+    search = TranscriptSearch(document_of(*blocks))
     search.begin(Needle("needle"), near=5)
     search.run(LONG)
     assert [search.hits_in(block) for block in range(6)] == [1, 1, 1, 4, 0, 0]

@@ -10,7 +10,7 @@ from keen_tui.errors import ConfigError
 from keen_tui.history import SearchHit
 from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.measures import home_relative
-from keen_tui.ui.sessions.lines import Heading, Line, count_words, under_headings, when, with_title
+from keen_tui.ui.sessions.lines import Line, SessionHeading, count_words, under_headings, when, with_title
 from keen_tui.ui.sessions.session_list import SessionList, tail_of
 from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.words import export_words, fork_words
@@ -61,7 +61,7 @@ def test_places_stand_under_their_session_once() -> None:
     one, two = saved("a", "A"), saved("b", "B")
     hits = [SearchHit(session=each, turn=turn, before="", words="w", after="") for each, turn in
             ((one, 1), (one, 2), (two, 1))]  # fmt: skip
-    assert under_headings(hits) == [Heading(one), hits[0], hits[1], None, Heading(two), hits[2]]
+    assert under_headings(hits) == [SessionHeading(one), hits[0], hits[1], None, SessionHeading(two), hits[2]]
 
 
 def test_counts_tell_what_a_filter_left() -> None:
@@ -119,7 +119,7 @@ def test_the_next_takes_the_place_of_a_chosen_line_that_has_gone() -> None:
 
 def test_the_words_that_were_found_are_in_view_whatever_stands_before_them() -> None:
     hit = SearchHit(session=saved("a", "A"), turn=3, before="x" * 500, words="found", after="y" * 500)
-    row = rows(shown_list(Heading(hit.session), hit), 80)[2]
+    row = rows(shown_list(SessionHeading(hit.session), hit), 80)[2]
     assert "turn 3" in row and "…" in row and "xfoundy" in row and len(row) == 76
 
 

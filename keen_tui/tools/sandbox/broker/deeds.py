@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.file_calls import AT_REMOVEDIR
-from keen_tui.tools.sandbox.broker.ground import Elsewhere, Ground, NotOurs, Place, identity
+from keen_tui.tools.sandbox.broker.ground import Elsewhere, FolderEntry, Ground, NotOurs, identity
 from keen_tui.tools.sandbox.kernel import call, checked
 
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
@@ -45,7 +45,7 @@ class Opened(Struct, frozen=True):
     close_on_exec: bool
 
 
-class Asked(Protocol):
+class SystemCall(Protocol):
     """A call of a command: the newest of its kind."""
 
     ground: Ground
@@ -78,7 +78,7 @@ class Asked(Protocol):
         ...
 
 
-def _open(asked: Asked) -> Opened:
+def _open(asked: SystemCall) -> Opened:
     flags, path = asked.number(2), asked.path(0, 1)
     if flags & os.O_TMPFILE == os.O_TMPFILE:
         with asked.ground.place(f"{path}/unnamed"):
@@ -104,7 +104,7 @@ def _can_be_opened(found: os.stat_result, flags: int) -> bool:
     return stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not is_written)
 
 
-def _make_folder(asked: Asked) -> int:
+def _make_folder(asked: SystemCall) -> int:
     path = _without_slashes(asked.path(0, 1))
     with asked.ground.place(path) as place:
         mode = asked.unmasked(asked.number(2) & _MODES_OF_FOLDERS)
@@ -113,7 +113,7 @@ def _make_folder(asked: Asked) -> int:
     return 0
 
 
-def _make_file(asked: Asked) -> int:
+def _make_file(asked: SystemCall) -> int:
     """Only ordinary files: what waits at a pipe would have to be opened by the kernel."""
     path, mode = asked.path(0, 1), asked.number(2)
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or _names_folder(path):
@@ -125,7 +125,7 @@ def _make_file(asked: Asked) -> int:
     return 0
 
 
-def _remove(asked: Asked) -> int:
+def _remove(asked: SystemCall) -> int:
     path, flags = asked.path(0, 1), asked.number(2)
     is_folder = flags == AT_REMOVEDIR
     if flags not in (0, AT_REMOVEDIR):
@@ -141,7 +141,7 @@ def _remove(asked: Asked) -> int:
     return 0
 
 
-def _rename(asked: Asked) -> int:
+def _rename(asked: SystemCall) -> int:
     flags = asked.number(4)
     if flags not in (0, _RENAME_NOREPLACE, _RENAME_EXCHANGE):
         raise NotOurs
@@ -158,7 +158,7 @@ def _rename(asked: Asked) -> int:
     return 0
 
 
-def _link(asked: Asked) -> int:
+def _link(asked: SystemCall) -> int:
     given = asked.path(0, 1), asked.path(2, 3)
     if asked.number(4) or any(map(_names_folder, given)):
         raise NotOurs
@@ -176,7 +176,7 @@ def _link(asked: Asked) -> int:
     return 0
 
 
-def _make_link(asked: Asked) -> int:
+def _make_link(asked: SystemCall) -> int:
     target, path = asked.text(0), asked.path(1, 2)
     if _names_folder(path):
         raise NotOurs
@@ -186,7 +186,7 @@ def _make_link(asked: Asked) -> int:
     return 0
 
 
-def _truncate(asked: Asked) -> int:
+def _truncate(asked: SystemCall) -> int:
     path, size = asked.path(None, 0), asked.size(1)
     if _names_folder(path) or size > _LONGEST:
         raise NotOurs
@@ -202,7 +202,7 @@ def _truncate(asked: Asked) -> int:
     return 0
 
 
-DEEDS: Final[Mapping[str, Callable[[Asked], int | Opened]]] = {
+DEEDS: Final[Mapping[str, Callable[[SystemCall], int | Opened]]] = {
     "openat": _open,
     "mkdirat": _make_folder,
     "mknodat": _make_file,
@@ -218,12 +218,12 @@ DEEDS: Final[Mapping[str, Callable[[Asked], int | Opened]]] = {
 class _Pair:
     """The places of two paths, at least one of which needs the broker."""
 
-    def __init__(self, asked: Asked, paths: tuple[str, str]) -> None:
+    def __init__(self, asked: SystemCall, paths: tuple[str, str]) -> None:
         self._ground = asked.ground
         self._paths = tuple(map(_without_slashes, paths))
         self._places = ExitStack()
 
-    def __enter__(self) -> tuple[Place, Place]:
+    def __enter__(self) -> tuple[FolderEntry, FolderEntry]:
         """Raises OSError (EXDEV) where one of the paths leads out of the workspace: programs then copy."""
         places = []
         outside = False

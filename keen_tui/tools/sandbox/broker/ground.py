@@ -71,7 +71,7 @@ class ClosedPaths:
         return tuple(map(folded, path.relative_to(self.workspace).parts))
 
 
-class Place:
+class FolderEntry:
     """A name in a folder of the workspace. Leave its context to close the folder.
 
     `granted` tells that the command may work in the folder without a broker.
@@ -98,7 +98,7 @@ class Place:
             raise NotOurs
         return status
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> FolderEntry:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -129,7 +129,7 @@ class Ground:
         if gone:
             self.granted.discard(identity(gone))
 
-    def place(self, path: str, *, follow: bool = False, through_granted: bool = False) -> Place:
+    def place(self, path: str, *, follow: bool = False, through_granted: bool = False) -> FolderEntry:
         """The place of an absolute path. Enter it, or close it.
 
         Args:
@@ -148,7 +148,7 @@ class Ground:
             raise NotOurs from error  # the kernel finds the same error, and can say which
         return place
 
-    def _place(self, path: str, through_granted: bool) -> Place:
+    def _place(self, path: str, through_granted: bool) -> FolderEntry:
         names = self._names(path)
         if names:
             with suppress(NotADirectoryError):  # a link, perhaps
@@ -161,7 +161,7 @@ class Ground:
             raise Elsewhere
         return self._walk(names, through_granted)
 
-    def _behind_link(self, path: str, through_granted: bool) -> Place:
+    def _behind_link(self, path: str, through_granted: bool) -> FolderEntry:
         if not (names := self._names(os.path.realpath(path))):
             raise Elsewhere
         return self._walk(names, through_granted)
@@ -173,7 +173,7 @@ class Ground:
         names = [name for name in path[len(self._workspace) :].split("/") if name not in ("", ".")]
         return [] if ".." in names else names
 
-    def _walk(self, names: list[str], through_granted: bool) -> Place:
+    def _walk(self, names: list[str], through_granted: bool) -> FolderEntry:
         folder, granted = self.root, False
         key: Key | None = ()
         try:
@@ -192,14 +192,14 @@ class Ground:
             if folder != self.root:
                 os.close(folder)
             raise
-        return Place(self, folder, names[-1], granted=granted)
+        return FolderEntry(self, folder, names[-1], granted=granted)
 
 
 def identity(status: os.stat_result) -> Identity:
     return status.st_dev, status.st_ino
 
 
-def _is_link(place: Place) -> bool:
+def _is_link(place: FolderEntry) -> bool:
     """Closes the place where it is one, or where that can't be known."""
     with ExitStack() as until_known:
         until_known.enter_context(place)
