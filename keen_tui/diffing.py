@@ -25,7 +25,7 @@ _MOST_COMPARED = 4_000
 _PIECE = 1 << 16
 """Characters that are compared in one go."""
 
-Opened = tuple[tuple[str, str], ...]
+HunkContexts = tuple[tuple[str, str], ...]
 """What the old and the new text of each hunk begin inside of."""
 
 Opcode = tuple[str, int, int, int, int]
@@ -65,7 +65,7 @@ _Side = tuple[str, Sequence[str], int]
 """A text, its lines that were compared, and the offset of the first of them."""
 
 
-def _opened(path: str, old: _Side, new: _Side, groups: Sequence[Sequence[Opcode]]) -> Opened:
+def _opened(path: str, old: _Side, new: _Side, groups: Sequence[Sequence[Opcode]]) -> HunkContexts:
     """What each group begins inside of; nothing where that is said of none."""
     before = _opened_at(path, old, [group[0][1] for group in groups])
     after = _opened_at(path, new, [group[0][3] for group in groups])

@@ -27,7 +27,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.plain import clean
 from keen_tui.storage.checkpoints import Checkpoints
-from keen_tui.storage.journal import Opener, open_file
+from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.storage.paths import is_regular
 from keen_tui.storage.sessions import SessionStore
@@ -58,7 +58,7 @@ class HistoryDesk:
         *,
         keeps_pending: bool = False,
         titles: Titles = "off",
-        opener: Opener = open_file,
+        opener: FileOpener = open_file,
         indexes: bool = False,
     ) -> None:
         self._session = session

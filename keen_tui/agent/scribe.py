@@ -10,7 +10,7 @@ from typing import Any
 from keen_tui import __version__
 from keen_tui.agent.session import Session
 from keen_tui.errors import SessionRefused, StorageFailed
-from keen_tui.storage.journal import Journal, Opener, open_file
+from keen_tui.storage.journal import FileOpener, Journal, open_file
 from keen_tui.storage.pending_file import PendingFile
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Header
@@ -38,7 +38,7 @@ class Scribe:
         saved: SessionFile | None,
         keeps_pending: bool,
         on_problem: Callable[[str], None],
-        opener: Opener = open_file,
+        opener: FileOpener = open_file,
     ) -> None:
         self.path = path
         self._opener = opener

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from keen_tui.demo.script import Call, Fail, Part, Refuse, Reply, Say, Seen, SeenCall, Think, WireEvent
+from keen_tui.demo.script import Call, Fail, Refuse, Reply, ReplyPart, Say, Seen, SeenCall, Think, WireEvent
 from keen_tui.demo.wire_json import sse
 from keen_tui.messages import StopReason, TokenUsage
 
@@ -96,13 +96,13 @@ class _AnthropicEncoder:
         usage = {"usage": _input_usage(self._reply.usage)} if self._reply.usage is not None else {}
         return _event("message_start", {"message": message | usage})
 
-    def _block(self, part: Part, index: int, calls: int) -> Iterator[WireEvent]:
+    def _block(self, part: ReplyPart, index: int, calls: int) -> Iterator[WireEvent]:
         yield _event("content_block_start", {"index": index, "content_block": self._first(part, calls)})
         for delta, kind in self._deltas(part):
             yield _event("content_block_delta", {"index": index, "delta": delta}, kind)
         yield _event("content_block_stop", {"index": index})
 
-    def _first(self, part: Part, calls: int) -> dict[str, Any]:
+    def _first(self, part: ReplyPart, calls: int) -> dict[str, Any]:
         match part:
             case Think():
                 return {"type": "thinking", "thinking": "", "signature": ""}
@@ -111,7 +111,9 @@ class _AnthropicEncoder:
                 return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
         return {"type": "text", "text": ""}
 
-    def _deltas(self, part: Part) -> Iterator[tuple[dict[str, Any], Literal["delta", "arguments", "other"]]]:
+    def _deltas(
+        self, part: ReplyPart
+    ) -> Iterator[tuple[dict[str, Any], Literal["delta", "arguments", "other"]]]:
         match part:
             case Think(text):
                 for piece in self._pieces(text):

@@ -9,9 +9,9 @@ from typing import Any
 from keen_tui.demo.script import (
     Call,
     Fail,
-    Part,
     Refuse,
     Reply,
+    ReplyPart,
     Say,
     Seen,
     SeenCall,
@@ -74,7 +74,7 @@ class _ChatEncoder:
             calls += isinstance(part, Call)
         yield from self._ending()
 
-    def _part(self, part: Part, index: int) -> Iterator[WireEvent]:
+    def _part(self, part: ReplyPart, index: int) -> Iterator[WireEvent]:
         match part:
             case Say(text):
                 yield from self._texts("content", text)

@@ -14,9 +14,9 @@ from keen_tui.demo.chat_wire import said
 from keen_tui.demo.script import (
     Call,
     Fail,
-    Part,
     Refuse,
     Reply,
+    ReplyPart,
     Say,
     Seen,
     SeenCall,
@@ -27,7 +27,7 @@ from keen_tui.demo.wire_json import sse
 from keen_tui.messages import TokenUsage
 
 ENCRYPTED = "reasoning.encrypted_content"
-_ITEM_TYPES: Mapping[type[Part], str] = {
+_ITEM_TYPES: Mapping[type[ReplyPart], str] = {
     Say: "message",
     Refuse: "message",
     Think: "reasoning",
@@ -94,7 +94,7 @@ class _ResponsesEncoder:
         if self._reply.send_finish:
             yield self._terminal()
 
-    def _item(self, group: Sequence[Part], *, is_last: bool) -> Iterator[WireEvent]:
+    def _item(self, group: Sequence[ReplyPart], *, is_last: bool) -> Iterator[WireEvent]:
         """The events of one output item, made of parts of one kind."""
         status = "incomplete" if is_last and self._reply.stop_reason in _INCOMPLETE else "completed"
         match group[0]:
@@ -105,7 +105,7 @@ class _ResponsesEncoder:
             case _:
                 yield from self._message(group, status)
 
-    def _message(self, parts: Sequence[Part], status: str) -> Iterator[WireEvent]:
+    def _message(self, parts: Sequence[ReplyPart], status: str) -> Iterator[WireEvent]:
         item: dict[str, Any] = {"id": self._id("msg"), "type": "message", "role": "assistant"}
         yield self._added(item | {"status": "in_progress", "content": []})
         content = []
@@ -125,7 +125,7 @@ class _ResponsesEncoder:
         yield self._event(f"{name}.done", where | {field: whole[field]})
         yield self._event("response.content_part.done", where | {"part": whole})
 
-    def _reasoning(self, parts: Sequence[Part], status: str) -> Iterator[WireEvent]:
+    def _reasoning(self, parts: Sequence[ReplyPart], status: str) -> Iterator[WireEvent]:
         item: dict[str, Any] = {"id": self._id("rs"), "type": "reasoning"}
         texts = [part.text for part in parts if isinstance(part, Think)]
         yield self._added(item | {"summary": [], "encrypted_content": self._sealed("")})
@@ -213,7 +213,7 @@ class _ResponsesEncoder:
         return (text[start : start + size] for start in range(0, len(text), size))
 
 
-def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
+def _groups(parts: Sequence[ReplyPart]) -> Iterator[list[ReplyPart]]:
     """The parts that one output item is made of: texts and thoughts that stand together, each call alone."""
     for kind, group in groupby(parts, key=lambda part: _ITEM_TYPES[type(part)]):
         if kind in ("message", "reasoning"):
@@ -222,7 +222,7 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
             yield from ([part] for part in group)
 
 
-def _content_part(part: Part) -> dict[str, Any]:
+def _content_part(part: ReplyPart) -> dict[str, Any]:
     match part:
         case Refuse(text):
             return {"type": "refusal", "refusal": text}

@@ -58,7 +58,7 @@ class Fail(Struct, frozen=True):
     code: str | int | None = None
 
 
-Part = Say | Think | Refuse | Call | Fail
+ReplyPart = Say | Think | Refuse | Call | Fail
 
 
 class Break(Struct, frozen=True):
@@ -85,7 +85,7 @@ class Reply(Struct, frozen=True):
     out the event that ends the reply and the one that closes the stream.
     """
 
-    parts: Sequence[Part] = ()
+    parts: Sequence[ReplyPart] = ()
     finish: StopReason | None = None
     usage: TokenUsage | None = field(default_factory=lambda: TokenUsage(input_tokens=100, output_tokens=20))
     delta_size: int = 12

@@ -68,7 +68,7 @@ class ExportedCall(Struct, frozen=True):
         return "failed" if result.is_error or result.exit_code else "done"
 
 
-Item = (
+ExportedItem = (
     ExportedText
     | Thought
     | ExportedCall
@@ -110,7 +110,7 @@ class Turn(Struct, frozen=True):
     number: int
     words: str
     state: TurnState
-    items: tuple[Item, ...]
+    items: tuple[ExportedItem, ...]
     memory: TurnMemory
     cost: float | None
 
@@ -124,7 +124,7 @@ class ExportedSession(Struct, frozen=True):
     workspace: str
     began: float
     model: str
-    parts: tuple[Turn | Item, ...]
+    parts: tuple[Turn | ExportedItem, ...]
     aside_cost: float | None = 0.0
 
     @property

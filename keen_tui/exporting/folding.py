@@ -49,7 +49,7 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.exporting.document import ExportedSession, Item, TurnState
+from keen_tui.exporting.document import ExportedItem, ExportedSession, TurnState
 from keen_tui.exporting.gathering import GatheredTurn, added_cost
 from keen_tui.exporting.source import ExportSource
 from keen_tui.messages import TurnMemory
@@ -78,7 +78,7 @@ class _Folding:
     turn."""
 
     def __init__(self) -> None:
-        self.parts: list[GatheredTurn | Item] = []
+        self.parts: list[GatheredTurn | ExportedItem] = []
         self.title = ""
         self.aside_cost: float | None = 0.0
         self._turns: dict[int, GatheredTurn] = {}
@@ -201,7 +201,7 @@ class _Folding:
         if turn:
             self.parts.remove(turn)
 
-    def _happened(self, event: Item) -> None:
+    def _happened(self, event: ExportedItem) -> None:
         """In the turn that runs, or between two turns."""
         (self._running.items if self._running else self.parts).append(event)
 

@@ -13,7 +13,7 @@ from keen_tui.events import (
     TurnDone,
     TurnError,
 )
-from keen_tui.exporting.document import ExportedCall, ExportedText, Item, Thought, Turn, TurnState
+from keen_tui.exporting.document import ExportedCall, ExportedItem, ExportedText, Thought, Turn, TurnState
 from keen_tui.messages import TurnMemory
 
 
@@ -41,7 +41,7 @@ class GatheredTurn(Struct, eq=False):
     state: TurnState = "unfinished"
     memory: TurnMemory = field(default_factory=TurnMemory)
     cost: float | None = 0.0
-    items: list[Item | Streamed] = field(default_factory=list)
+    items: list[ExportedItem | Streamed] = field(default_factory=list)
     streaming: list[Streamed] = field(default_factory=list)
     running: dict[str, int] = field(default_factory=dict)
 

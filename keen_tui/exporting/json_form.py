@@ -40,7 +40,14 @@ from keen_tui.events import (
     as_record,
     as_told,
 )
-from keen_tui.exporting.document import ExportedCall, ExportedSession, ExportedText, Item, Thought, Turn
+from keen_tui.exporting.document import (
+    ExportedCall,
+    ExportedItem,
+    ExportedSession,
+    ExportedText,
+    Thought,
+    Turn,
+)
 from keen_tui.memory.rendering import ABANDONED, undone_text
 from keen_tui.messages import CommandRun, Message, TurnMemory
 
@@ -85,7 +92,7 @@ def _all_messages(document: ExportedSession) -> Iterator[Message]:
             yield message
 
 
-def _messages(part: Turn | Item) -> Iterator[Message]:
+def _messages(part: Turn | ExportedItem) -> Iterator[Message]:
     """What the part says. A turn's memory is what it is by now, edits by hand included."""
     if isinstance(part, TurnUndone):
         undone = TurnMemory(files_changed=part.files)
@@ -143,7 +150,7 @@ def _memory(memory: TurnMemory) -> dict[str, Any]:
     }
 
 
-def _items(document: ExportedSession) -> Iterator[tuple[int, Item]]:
+def _items(document: ExportedSession) -> Iterator[tuple[int, ExportedItem]]:
     """All items in order, each with the number of its turn, 0 between turns."""
     for part in document.parts:
         if isinstance(part, Turn):
@@ -152,7 +159,7 @@ def _items(document: ExportedSession) -> Iterator[tuple[int, Item]]:
             yield 0, part
 
 
-def _activity(item: Item, turn: int) -> dict[str, Any]:
+def _activity(item: ExportedItem, turn: int) -> dict[str, Any]:
     match item:
         case ExportedText():
             return {

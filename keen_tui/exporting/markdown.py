@@ -16,9 +16,9 @@ from keen_tui.events import (
 )
 from keen_tui.exporting.document import (
     ExportedCall,
+    ExportedItem,
     ExportedSession,
     ExportedText,
-    Item,
     Thought,
     Turn,
     own_call,
@@ -63,7 +63,7 @@ def _turn(turn: Turn) -> Iterator[str]:
     yield _memory(turn.memory)
 
 
-def _item(item: Item, turn: Turn | None) -> Iterator[str]:
+def _item(item: ExportedItem, turn: Turn | None) -> Iterator[str]:
     match item:
         case ExportedText():
             yield safe_markdown(item.text)

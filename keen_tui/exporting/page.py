@@ -19,9 +19,9 @@ from keen_tui.events import (
 )
 from keen_tui.exporting.document import (
     ExportedCall,
+    ExportedItem,
     ExportedSession,
     ExportedText,
-    Item,
     Thought,
     Turn,
     own_call,
@@ -88,7 +88,7 @@ def _words(words: str) -> str:
     return _row("›", block_text(words.strip("\n")), "words") if words.strip() else ""
 
 
-def _item(item: Item, turn: Turn | None) -> str:
+def _item(item: ExportedItem, turn: Turn | None) -> str:
     match item:
         case ExportedText():
             return _said(item)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from keen_tui.errors import SessionRefused
 from keen_tui.plain_mode.asking import replace_question
 from keen_tui.plain_mode.ledger import Ledger
-from keen_tui.plain_mode.questions import Answer, LineQuestion, OpenQuestions
+from keen_tui.plain_mode.questions import LineAnswer, LineQuestion, OpenQuestions
 from keen_tui.plain_mode.voice import Voice
 from keen_tui.ui.port import SessionPort, Workplace
 
@@ -31,7 +31,7 @@ class Desk:
         """Tell these lines."""
         self.voice.say(*lines)
 
-    async def ask(self, question: LineQuestion) -> Answer | None:
+    async def ask(self, question: LineQuestion) -> LineAnswer | None:
         """The answer of the person; None when the question was withdrawn."""
         return await self._questions.ask(question)
 

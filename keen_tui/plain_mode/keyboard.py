@@ -22,12 +22,12 @@ from keen_tui.plain_mode.terminal_line import (
     typed_before,
 )
 
-Kind = Literal["line", "interrupt", "end", "hangup"]
+InputKind = Literal["line", "interrupt", "end", "hangup"]
 
 _ROOM_WITHIN: Final = 0.2
 """Seconds in which the main thread ends a row that is in the way."""
 _MORE: Final = "More: "
-_KEYS: Final[dict[int, Kind]] = {
+_KEYS: Final[dict[int, InputKind]] = {
     signal.SIGINT: "interrupt",
     signal.SIGTERM: "hangup",
     signal.SIGHUP: "hangup",
@@ -56,7 +56,7 @@ class LinePrompt(Struct, frozen=True, kw_only=True):
 class Typed(Struct, frozen=True, kw_only=True):
     """What came: a line, or a key that is none. With those the text is what had been typed and not sent."""
 
-    kind: Kind
+    kind: InputKind
     text: str = ""
     question: int = 0
 

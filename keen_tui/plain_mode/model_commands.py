@@ -20,7 +20,7 @@ _ABOUT_ADDRESSES = (
     "OPENAI_API_KEY is sent along if it is set and you entered no key for that address.",
 )
 
-Offer = tuple[ProviderInfo, ModelInfo]
+ListedModel = tuple[ProviderInfo, ModelInfo]
 
 
 class ModelCommands:
@@ -123,7 +123,7 @@ class ModelCommands:
         if answer := await self._desk.ask(hidden):
             self._desk.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
 
-    async def _offers(self) -> list[Offer]:
+    async def _offers(self) -> list[ListedModel]:
         """What can be used now: of servers on this machine, and of providers whose key is there."""
         models, offers = self._models, []
         for server in await models.find_servers():
@@ -143,7 +143,7 @@ class ModelCommands:
             self._desk.say(f"{provider.name} can't be asked for its models: {error}")
             return ()
 
-    async def _chosen(self, offers: Sequence[Offer]) -> ModelInfo | None:
+    async def _chosen(self, offers: Sequence[ListedModel]) -> ModelInfo | None:
         """Ask until one is chosen: a number chooses, letters narrow the list down."""
         found, letters = offers, ""
         while True:
@@ -186,7 +186,7 @@ class ModelCommands:
         return kept(self._desk.workplace.models, _ONE_MODEL)
 
 
-def _choices(offers: Sequence[Offer]) -> Iterable[LineChoice]:
+def _choices(offers: Sequence[ListedModel]) -> Iterable[LineChoice]:
     for place, (provider, model) in enumerate(offers[:_MOST]):
         facts = [provider.name]
         facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
@@ -198,7 +198,7 @@ def _named(provider: ProviderInfo, name: str) -> ModelInfo:
     return ModelInfo(provider=provider.id, id=name, api=provider.api)
 
 
-def _fits(offer: Offer, letters: str) -> bool:
+def _fits(offer: ListedModel, letters: str) -> bool:
     provider, model = offer
     name = f"{provider.name} {model.title} {model.id}".casefold()
     return all(word in name for word in letters.casefold().split())

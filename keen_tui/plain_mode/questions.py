@@ -53,14 +53,14 @@ class LineQuestion(Struct, frozen=True, kw_only=True):
         return f"Answer, {_numbers(self)}{f', or {self.free}' if self.free else ''}: "
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class LineAnswer(Struct, frozen=True, kw_only=True):
     """The `id` of the choice, "" for free words, and the words."""
 
     id: str
     words: str = ""
 
 
-def answered(question: LineQuestion, line: str) -> Answer | str:
+def answered(question: LineQuestion, line: str) -> LineAnswer | str:
     """The answer that a line gives, or a sentence on why it gives none."""
     if bare := _NUMBER.fullmatch(line):
         number, words = int(bare[1]), ""
@@ -73,9 +73,9 @@ def answered(question: LineQuestion, line: str) -> Answer | str:
         if choice.needs_words and not words:
             return f"That answer needs words after its number, such as: {number}: use tabs"
         if not words or choice.takes_words or choice.needs_words:
-            return Answer(id=choice.id, words=words)
+            return LineAnswer(id=choice.id, words=words)
     if question.free and line.strip():
-        return Answer(id="", words=line.strip())
+        return LineAnswer(id="", words=line.strip())
     if not question.choices:
         return "Nothing was written."
     return f"Please answer {_numbers(question)}.{_on_words(question)}"
@@ -104,7 +104,7 @@ def _on_words(question: LineQuestion) -> str:
 class _Open(Struct):
     number: int
     question: LineQuestion
-    answer: asyncio.Future[Answer | None]
+    answer: asyncio.Future[LineAnswer | None]
 
 
 class OpenQuestions:
@@ -130,9 +130,9 @@ class OpenQuestions:
         """The question that is asked."""
         return self._open[-1].question if self._open else None
 
-    async def ask(self, question: LineQuestion) -> Answer | None:
+    async def ask(self, question: LineQuestion) -> LineAnswer | None:
         """Ask and wait; None when the question was withdrawn."""
-        answer: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[LineAnswer | None] = asyncio.get_running_loop().create_future()
         asked = _Open(next(self._numbers), question, answer)
         self._open.append(asked)
         self._tell(question)

@@ -84,7 +84,7 @@ class JournalFile(Protocol):
     async def close(self) -> None: ...
 
 
-Opener = Callable[[Path], Any]
+FileOpener = Callable[[Path], Any]
 """Opens a file for appending and gives a JournalFile, awaited."""
 
 
@@ -119,7 +119,7 @@ class Journal:
         on_problem: Callable[[str], None],
         size: int = 0,
         number: int = 0,
-        opener: Opener = open_file,
+        opener: FileOpener = open_file,
         clock: Callable[[], float] = time.time,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:

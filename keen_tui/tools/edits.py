@@ -13,7 +13,7 @@ from keen_tui.tools.nearest import nearest_lines
 _ANY_LINE_END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
 _MOST_LINES_NAMED = 10
 
-Span = tuple[int, int]
+TextRange = tuple[int, int]
 
 
 def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
@@ -54,7 +54,7 @@ def _pattern(old: str) -> re.Pattern[str]:
     return re.compile(_ANY_LINE_END.join(re.escape(line) for line in LINE_END.split(old)))
 
 
-def _spans(content: str, pattern: re.Pattern[str], *, overlapping: bool) -> Iterator[Span]:
+def _spans(content: str, pattern: re.Pattern[str], *, overlapping: bool) -> Iterator[TextRange]:
     """The places that match; `overlapping` also those that begin inside another."""
     position = 0
     while match := pattern.search(content, position):
@@ -62,7 +62,7 @@ def _spans(content: str, pattern: re.Pattern[str], *, overlapping: bool) -> Iter
         position = match.start() + 1 if overlapping else match.end()
 
 
-def _replaced(content: str, spans: Sequence[Span], old: str, new: str) -> str:
+def _replaced(content: str, spans: Sequence[TextRange], old: str, new: str) -> str:
     usual = usual_ending(content) or "\n"
     pieces: list[str] = []
     position = 0
@@ -105,7 +105,7 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
-def _line_numbers(content: str, spans: Sequence[Span]) -> str:
+def _line_numbers(content: str, spans: Sequence[TextRange]) -> str:
     numbers = [line_ends(content[:start]) + 1 for start, _ in spans[:_MOST_LINES_NAMED]]
     more = ", ..." if len(spans) > _MOST_LINES_NAMED else ""
     return ", ".join(map(str, numbers)) + more

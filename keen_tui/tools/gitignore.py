@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-Rules: TypeAlias = "tuple[tuple[Path, GitIgnoreSpec], ...]"
+IgnoreRules: TypeAlias = "tuple[tuple[Path, GitIgnoreSpec], ...]"
 """The .gitignore files that apply, outermost first, each with the folder it stands in."""
 
 
@@ -23,7 +23,7 @@ def start_of_rules(folder: Path, root: Path) -> Path:
     That is `folder` itself when it is ignored: somebody who names an ignored folder wants to see into it.
     """
     top = _top(folder, root)
-    rules: Rules = ()
+    rules: IgnoreRules = ()
     here = top
     for part in folder.relative_to(top).parts:
         rules = _with_rules_of(here, rules)
@@ -35,7 +35,7 @@ def start_of_rules(folder: Path, root: Path) -> Path:
 
 def walk(folder: Path, start: Path) -> Iterator[Path]:
     """Files below `folder` that no .gitignore from `start` on leaves out, in order. Links are skipped."""
-    rules: Rules = ()
+    rules: IgnoreRules = ()
     for above in reversed(folder.parents):
         if above == start or start in above.parents:
             rules = _with_rules_of(above, rules)
@@ -50,7 +50,7 @@ def walk(folder: Path, start: Path) -> Iterator[Path]:
             levels.pop()
 
 
-def _entries(folder: Path, rules: Rules) -> Iterator[tuple[Path, Rules | None]]:
+def _entries(folder: Path, rules: IgnoreRules) -> Iterator[tuple[Path, IgnoreRules | None]]:
     """Folders (with the rules for them) and files (with None) in a folder, by name."""
     try:
         with os.scandir(folder) as found:
@@ -78,7 +78,7 @@ def _top(folder: Path, root: Path) -> Path:
     return root if root == folder or root in folder.parents else folder
 
 
-def _with_rules_of(folder: Path, rules: Rules) -> Rules:
+def _with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
     file = folder / ".gitignore"
     try:
         if not file.is_file():
@@ -91,7 +91,7 @@ def _with_rules_of(folder: Path, rules: Rules) -> Rules:
     return (*rules, (folder, GitIgnoreSpec.from_lines(lines)))
 
 
-def _ignored(path: Path, is_folder: bool, rules: Rules) -> bool:
+def _ignored(path: Path, is_folder: bool, rules: IgnoreRules) -> bool:
     """What the innermost .gitignore that speaks of the path says."""
     for folder, spec in reversed(rules):
         name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")

@@ -28,7 +28,7 @@ from keen_tui.ui.glyphs import choose_glyphs
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.sidebar_file import kept_columns
 from keen_tui.ui.themes import KeenTheme, Styles, load_theme, load_themes
-from keen_tui.ui.typeahead import Typeahead, Typed
+from keen_tui.ui.typeahead import Typeahead, TypedEvent
 from keen_tui.ui.usual_theme import DEFAULT_THEME, theme_for
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class KeenApp(App[str | None]):
         if isinstance(event, events.Resize):
             self._cover(self.screen)
 
-    def _echo(self, typed: Typed) -> None:
+    def _echo(self, typed: TypedEvent) -> None:
         """Show at the entrance what will take effect in the workspace. ctrl+c leaves at once where nothing
         else waits for the workspace, or when it is pressed again."""
         is_interrupt = isinstance(typed, events.Key) and typed.key == "ctrl+c"
@@ -255,7 +255,7 @@ class KeenApp(App[str | None]):
         self._is_interrupted = is_interrupt
         self._entrance.echo(typed)
 
-    async def _act_on(self, typed: Typed) -> None:
+    async def _act_on(self, typed: TypedEvent) -> None:
         self.workspace.forget_notice()
         if isinstance(typed, events.Key) and self.screen is self.workspace:
             self.workspace.used(key=typed.key)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from keen_tui.measures import counted
 from keen_tui.ui.commands import Offered
 
-Kind = Literal["command", "file"]
+CompletionKind = Literal["command", "file"]
 
 _COMMAND: Final = re.compile(r"/([\w:-]*)$")
 _PATH: Final = re.compile(r"""(?:^|(?<=[\s(\[{<'"`]))@(?:"([^"]*)|([^\s"@]*))$""")
@@ -22,7 +22,7 @@ class Wanted(Struct, frozen=True):
     """The unfinished word in a line: where it stands, from `start` to `end`, and its letters without the
     sign that it begins with."""
 
-    kind: Kind
+    kind: CompletionKind
     start: int
     end: int
     letters: str

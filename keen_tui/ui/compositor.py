@@ -10,7 +10,7 @@ from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
 
-Spans: TypeAlias = list[tuple[int, int]]
+RowRanges: TypeAlias = list[tuple[int, int]]
 """Columns of a row, from the first up to the second."""
 
 
@@ -34,7 +34,7 @@ class FrugalCompositor(Compositor):
             self._changed = ()
 
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        wanted: defaultdict[int, Spans] = defaultdict(list)
+        wanted: defaultdict[int, RowRanges] = defaultdict(list)
         for y, left, right in self._regions_to_spans(self._changed or (crop or self.size.region,)):
             wanted[y].append((left, right))
         for widget, (region, clip) in self.visible_widgets.items():
@@ -71,7 +71,7 @@ def _filling(strips: Sequence[Strip], region: Region) -> Iterator[Strip]:
         yield strip.extend_cell_length(region.width)
 
 
-def _taken(wanted: dict[int, Spans], region: Region) -> Iterator[Region]:
+def _taken(wanted: dict[int, RowRanges], region: Region) -> Iterator[Region]:
     """The rows of the region in which something is wanted, run by run. It is not wanted any more then."""
     left, right = region.column_span
     first = None
@@ -87,7 +87,7 @@ def _taken(wanted: dict[int, Spans], region: Region) -> Iterator[Region]:
         yield Region(region.x, first, region.width, region.bottom - first)
 
 
-def _without(spans: Spans, left: int, right: int) -> Iterator[tuple[int, int]]:
+def _without(spans: RowRanges, left: int, right: int) -> Iterator[tuple[int, int]]:
     """The spans without the columns from `left` up to `right`."""
     for start, end in spans:
         if start < left:

@@ -18,7 +18,7 @@ from textual.app import App
 from textual.message_pump import MessagePump
 from textual.widgets import TextArea
 
-Typed = events.Key | events.Paste
+TypedEvent = events.Key | events.Paste
 
 _PASSES: Final = 2
 """A widget that handles a key may post a message about it, which takes the same way once more."""
@@ -33,10 +33,10 @@ class Typeahead:
         deliver: acts on a key. It is called in the app's own message loop.
     """
 
-    def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
+    def __init__(self, app: App[Any], deliver: Callable[[TypedEvent], Awaitable[None]]) -> None:
         self._app = app
         self._deliver = deliver
-        self._waiting: deque[Typed | asyncio.Event] = deque()
+        self._waiting: deque[TypedEvent | asyncio.Event] = deque()
         self._feeding: asyncio.Task[None] | None = None
         self._is_open = False
 
@@ -59,7 +59,7 @@ class Typeahead:
         self._feed([])
         await all_so_far.wait()
 
-    async def take(self, typed: Typed) -> None:
+    async def take(self, typed: TypedEvent) -> None:
         """Deliver it now if nothing is before it, else in its turn. To be called in the app's own message
         loop."""
         if not self._is_open or self._feeding:
@@ -110,7 +110,7 @@ class Typeahead:
                     settled, concerned = concerned, self._concerned()
 
 
-def _is_letter(typed: Typed | asyncio.Event) -> bool:
+def _is_letter(typed: TypedEvent | asyncio.Event) -> bool:
     return isinstance(typed, events.Key) and typed.is_printable
 
 

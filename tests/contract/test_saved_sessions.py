@@ -18,7 +18,7 @@ from keen_tui.errors import SessionInUse, SessionRefused, StorageFailed
 from keen_tui.events import Event, Notice, SessionOpened, SessionRestored
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.messages import TurnMemory
-from keen_tui.storage.journal import Opener, open_file
+from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.state import Block, ToolBlock, TurnRow, UiState
@@ -64,7 +64,7 @@ class Place:
         self.store = SessionStore(self.home)
 
     @asynccontextmanager
-    async def program(self, opening: str = "", *, opener: Opener = open_file) -> AsyncIterator[Program]:
+    async def program(self, opening: str = "", *, opener: FileOpener = open_file) -> AsyncIterator[Program]:
         """A program, closed at the end; each of its requests must have been valid."""
         session, desk = session_of(self.home, self.workspace, self.model.base_url, opener)
         log = EventLog(session.bus.subscribe())

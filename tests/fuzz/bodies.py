@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from keen_tui.choices import Api
-from keen_tui.demo.script import Call, Fail, Part, Refuse, Reply, Say, Think, WireEvent
+from keen_tui.demo.script import Call, Fail, Refuse, Reply, ReplyPart, Say, Think, WireEvent
 from keen_tui.demo.wire_json import sse
 from keen_tui.demo.wires import WIRES
 from keen_tui.messages import StopReason
@@ -30,7 +30,7 @@ _FINISHES: st.SearchStrategy[StopReason | None] = st.sampled_from(
 )
 _SAID = texts | st.sampled_from(["Hello.", "Größe: 3 µm 🙂", " \n", ""])
 
-parts: st.SearchStrategy[Part] = st.one_of(
+parts: st.SearchStrategy[ReplyPart] = st.one_of(
     st.builds(Say, _SAID),
     st.builds(Think, _SAID),
     st.builds(Call, _NAMES, _ARGUMENTS, _IDS),

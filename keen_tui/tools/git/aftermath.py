@@ -19,15 +19,15 @@ _KNOWN: Final = re.compile(
 _MOST: Final = 2_000
 """Entries of a folder that are compared."""
 
-Seen = Mapping[str, tuple[int, ...]]
+RepositorySnapshot = Mapping[str, tuple[int, ...]]
 
 
-def look(repository: Path) -> Seen:
+def look(repository: Path) -> RepositorySnapshot:
     """What stands in `.git` by its names, and of what makes code run also when each entry changed."""
     return dict(_entries(repository))
 
 
-def changes(before: Seen, after: Seen) -> tuple[str, ...]:
+def changes(before: RepositorySnapshot, after: RepositorySnapshot) -> tuple[str, ...]:
     """The entries that are new and unknown, and those that make code run and are others than before."""
     of_code = {name for name in {*before, *after} if name.partition("/")[0] in RUNS_CODE_IN_GIT}
     changed = {name for name in of_code if before.get(name) != after.get(name)}

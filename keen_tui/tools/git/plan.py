@@ -21,7 +21,7 @@ _CHANGE_THE_SHELL: Final = frozenset(
 """What one of these does reaches the commands behind it, which then must run in the same shell."""
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class PlannedStep(Struct, frozen=True, kw_only=True):
     """One step of a list of commands: `git` where it is one that may write the repository, `folder` where it
     is a `cd`, else `text` is for the shell."""
 
@@ -31,7 +31,7 @@ class Step(Struct, frozen=True, kw_only=True):
     folder: str | None = None
 
 
-def plan_of(command: str) -> tuple[Step, ...]:
+def plan_of(command: str) -> tuple[PlannedStep, ...]:
     """The steps; () for a command without an everyday command of git that writes, or that can't be taken
     apart without a change of its meaning."""
     try:
@@ -41,18 +41,18 @@ def plan_of(command: str) -> tuple[Step, ...]:
     return steps if any(step.git for step in steps) else ()
 
 
-def _step(item: Item) -> Step:
+def _step(item: Item) -> PlannedStep:
     only = item.only
     if only and only.name == "git" and not _reads(only):
-        return Step(joined=item.joined, text=item.text, git=git_writer(only))
+        return PlannedStep(joined=item.joined, text=item.text, git=git_writer(only))
     if only and only.name == "cd":
-        return Step(joined=item.joined, text=item.text, folder=_folder(only))
+        return PlannedStep(joined=item.joined, text=item.text, folder=_folder(only))
     for command in simple_commands(item.text):
         if command.name in _CHANGE_THE_SHELL or command.name == "cd":
             raise NotUnderstood(f"{command.name} changes the shell that runs it")
         if command.name == "git" and not _reads(command):
             raise NotUnderstood("what git writes goes through a pipe")
-    return Step(joined=item.joined, text=item.text)
+    return PlannedStep(joined=item.joined, text=item.text)
 
 
 def _reads(command: SimpleCommand) -> bool:

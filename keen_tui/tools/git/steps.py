@@ -20,7 +20,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.tools.git.aftermath import changes, look
 from keen_tui.tools.git.config import LIST, GitConfig, global_files, parse
 from keen_tui.tools.git.hooks import PRE_COMMIT, Hooks
-from keen_tui.tools.git.plan import Step
+from keen_tui.tools.git.plan import PlannedStep
 from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms, in_thread
 from keen_tui.tools.shell.git_writers import GitCommand
@@ -52,7 +52,7 @@ _FATAL: Final = 128
 _LISTING_SECONDS: Final = 30
 _GITLINK: Final = b"160000 "
 
-Output = Callable[[bytes], None]
+WriteOutput = Callable[[bytes], None]
 
 
 class GitSteps:
@@ -84,7 +84,7 @@ class GitSteps:
         self.written: list[str] = []
         """The commands of git that ran where they could write the repository."""
 
-    async def objection(self, steps: Sequence[Step]) -> str:
+    async def objection(self, steps: Sequence[PlannedStep]) -> str:
         """Why git may not run by itself here, as the end of a sentence; "" where it may.
 
         Raises:
@@ -106,7 +106,7 @@ class GitSteps:
             reason = await self._objection_to_secrets()
         return reason
 
-    async def run(self, steps: Sequence[Step], limit: TimeLimit, on_output: Output) -> Ended:
+    async def run(self, steps: Sequence[PlannedStep], limit: TimeLimit, on_output: WriteOutput) -> Ended:
         """Run them as a shell would, within a limit for all of them. Raises OSError."""
         folder, ended = self._root, Ended(0)
         for step in steps:
@@ -122,20 +122,22 @@ class GitSteps:
                 break
         return ended
 
-    async def _run_other(self, text: str, folder: Path, limit: TimeLimit, on_output: Output) -> Ended:
+    async def _run_other(self, text: str, folder: Path, limit: TimeLimit, on_output: WriteOutput) -> Ended:
         if folder != self._root:
             text = f"cd -- {shlex.quote(str(folder))} && {{ {text}\n}}"
         async with self._ordinary(text) as launch:
             return await run_command(launch, folder=self._root, timeout=limit, on_output=on_output)
 
-    def _entered(self, folder: Path, name: str, on_output: Output) -> tuple[Ended, Path]:
+    def _entered(self, folder: Path, name: str, on_output: WriteOutput) -> tuple[Ended, Path]:
         entered = folder / name
         if not entered.is_dir() or not self._workspace.place(str(entered)).inside:
             on_output(f"cd: {name}: no such folder in the workspace\n".encode())
             return Ended(1), folder
         return Ended(0), entered
 
-    async def _run_git(self, command: GitCommand, folder: Path, limit: TimeLimit, on_output: Output) -> Ended:
+    async def _run_git(
+        self, command: GitCommand, folder: Path, limit: TimeLimit, on_output: WriteOutput
+    ) -> Ended:
         if reason := _not_whole(self._repository) or _other_repository(folder, self._root):
             on_output(f"git was not run: {reason}\n".encode())
             return Ended(_FATAL)
@@ -157,7 +159,9 @@ class GitSteps:
             on_output(f"[{line}]\n".encode())
         return ended
 
-    async def _run_hook(self, hook: Path, command: GitCommand, limit: TimeLimit, on_output: Output) -> Ended:
+    async def _run_hook(
+        self, hook: Path, command: GitCommand, limit: TimeLimit, on_output: WriteOutput
+    ) -> Ended:
         """The user's hook, in the ordinary sandbox, where it can't write the repository."""
         if command.has("-a", "--all"):
             staging = self._argv(GitCommand(verb="add", options=("-u",)), self._root)
@@ -237,7 +241,7 @@ class GitSteps:
         )
 
     async def _run(
-        self, argv: Argv, terms: Terms, limit: TimeLimit, on_output: Output, *, takes_files: bool = False
+        self, argv: Argv, terms: Terms, limit: TimeLimit, on_output: WriteOutput, *, takes_files: bool = False
     ) -> Ended:
         own = {"PATH": f"{Path(self._git).parent}:/usr/bin:/bin", "GIT_EDITOR": ":"}
         async with in_thread(self._sandbox.wrap(argv, {**self._environ, **own}, terms)) as launch:

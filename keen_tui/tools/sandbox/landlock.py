@@ -24,7 +24,7 @@ from keen_tui.tools.sandbox.landlock_rules import (
     WORK,
     WRITE_FILE,
     Brokered,
-    Grant,
+    PathGrant,
     confine,
 )
 from keen_tui.tools.sandbox.policy import Policy
@@ -96,7 +96,7 @@ class Landlock:
         with closing(Broker(ground.closed, self._machine)) as broker:
             yield Brokered(broker, notifying_filter(self._machine, reads=bool(ground.hidden)))
 
-    def _grants(self, folders: Folders, terms: Terms) -> list[Grant]:
+    def _grants(self, folders: Folders, terms: Terms) -> list[PathGrant]:
         names = [(Path(os.path.realpath("/etc/resolv.conf")), READ)] if terms.connects else []
         git = _granted_to_git(self._policy, terms) if terms.git else ()
         return [(folders.home, WORK), (folders.temporary, WORK), *names, *self._outside, *git]
@@ -109,7 +109,7 @@ class Landlock:
         return self._connecting_filter if terms.connects else self._filter
 
     @cached_property
-    def _outside(self) -> tuple[Grant, ...]:
+    def _outside(self) -> tuple[PathGrant, ...]:
         """What may be done outside the workspace. Looked up once: it takes longer than a command may."""
         return tuple(_outside_workspace(self._policy))
 
@@ -121,7 +121,7 @@ class Landlock:
         return tools | confined_environment(environ) | own
 
 
-def _outside_workspace(policy: Policy) -> Iterator[Grant]:
+def _outside_workspace(policy: Policy) -> Iterator[PathGrant]:
     for device in _DEVICES:
         yield device, READ_FILE | WRITE_FILE
     yield Path("/proc"), READ_FILE | READ_DIR
@@ -129,7 +129,7 @@ def _outside_workspace(policy: Policy) -> Iterator[Grant]:
         yield from readable(Path(os.path.realpath(path)), frozenset(policy.hidden))
 
 
-def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[Grant]:
+def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[PathGrant]:
     """What makes code run later can't be left out: git makes files right in `.git`, and a right to do so
     holds for all below."""
     for path in terms.readable:

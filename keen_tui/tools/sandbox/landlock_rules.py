@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.broker import Broker
-from keen_tui.tools.sandbox.broker.ground import Identity, identity
+from keen_tui.tools.sandbox.broker.ground import Inode, identity
 from keen_tui.tools.sandbox.broker.listener import listen
 from keen_tui.tools.sandbox.kernel import call, checked, control
 
@@ -34,7 +34,7 @@ WORK = (1 << 16) - 1 & ~_MAKE_DEVICES
 """Everything but making devices."""
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _DEVICE_CONTROL
 
-Grant = tuple[Path, int]
+PathGrant = tuple[Path, int]
 """What may be done at a path: if it is a folder, with everything in it. Rights that the kernel does not know
 are left out."""
 
@@ -61,7 +61,7 @@ class Brokered(Struct, frozen=True):
 
 
 def confine(
-    grants: Iterable[Grant], filter_program: bytes, brokered: Brokered | None, *, connects: bool = False
+    grants: Iterable[PathGrant], filter_program: bytes, brokered: Brokered | None, *, connects: bool = False
 ) -> None:
     """Allow the calling thread what is granted and what the broker does for it, and nothing else, for good.
     With `connects` it may use TCP as it likes.
@@ -107,7 +107,7 @@ def _ruleset(*, connects: bool) -> int:
     return checked(call(_CREATE_RULESET, attributes, size, 0))
 
 
-def _grant(rules: int, path: Path, rights: int) -> Identity | None:
+def _grant(rules: int, path: Path, rights: int) -> Inode | None:
     """Allow it beneath the path itself; gives what is there. None: a link, or nothing, is passed over."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)

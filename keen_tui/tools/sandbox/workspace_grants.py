@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.ground import ClosedPaths
-from keen_tui.tools.sandbox.landlock_rules import READ, READ_DIR, WORK, Grant
+from keen_tui.tools.sandbox.landlock_rules import READ, READ_DIR, WORK, PathGrant
 from keen_tui.tools.sandbox.policy import Policy
 
 _MOST_ENTRIES: Final = 100
@@ -29,16 +29,16 @@ class WorkspaceGrants:
         self._workspace = policy.workspace
         self._listings = listings
 
-    def reading(self) -> Iterator[Grant]:
+    def reading(self) -> Iterator[PathGrant]:
         """For a command without a broker, which may only read."""
         return readable(self._workspace, self.hidden)
 
-    def work(self) -> Iterator[Grant]:
+    def work(self) -> Iterator[PathGrant]:
         """For a command with a broker."""
         yield from self._read_in(self._workspace)
         yield from self._worked_in(self._workspace)
 
-    def _read_in(self, folder: Path) -> Iterator[Grant]:
+    def _read_in(self, folder: Path) -> Iterator[PathGrant]:
         """Everything in a folder, or where something in it is hidden what is neither that nor `_worked_in`.
 
         What is not among it, such as a new file, is opened by the broker, but can't be run.
@@ -56,7 +56,7 @@ class WorkspaceGrants:
             if path not in self.hidden and not self._is_worked_in(path):
                 yield from self._read_in(path)
 
-    def _worked_in(self, folder: Path) -> Iterator[Grant]:
+    def _worked_in(self, folder: Path) -> Iterator[PathGrant]:
         """The folders that hold nothing closed, here and in those that do."""
         for path in self._listings.of(folder).folders:
             if self._is_worked_in(path):
@@ -105,7 +105,7 @@ def _listed(folder: Path, changed: int) -> Listing:
     return Listing(changed, tuple(map(Path, folders)), tuple(map(Path, files)))
 
 
-def readable(path: Path, hidden: frozenset[Path]) -> Iterator[Grant]:
+def readable(path: Path, hidden: frozenset[Path]) -> Iterator[PathGrant]:
     """Grants to read all of a path but what is hidden in it; of that only the names can be seen."""
     inside = frozenset(each for each in hidden if path in each.parents and os.access(each, os.R_OK))
     if path in hidden:

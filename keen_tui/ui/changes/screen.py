@@ -26,7 +26,7 @@ SIDE_BY_SIDE_FROM = 120
 
 _LOW = 16
 
-Opener = Callable[[Sequence[Named]], Awaitable[str]]
+ChangesOpener = Callable[[Sequence[Named]], Awaitable[str]]
 """Opens the first of these places that is there; gives a sentence about why none could be, else ""."""
 
 
@@ -55,7 +55,7 @@ class ChangesScreen(Screen[bool]):
         files: Sequence[ShownFile],
         *,
         asks: bool = False,
-        opener: Opener | None = None,
+        opener: ChangesOpener | None = None,
         guard_seconds: float = GUARD_SECONDS,
     ) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class ChangesScreen(Screen[bool]):
         if self._opener:
             self.run_worker(self._open(self._opener), name="editor", group="editor", exclusive=True)
 
-    async def _open(self, opener: Opener) -> None:
+    async def _open(self, opener: ChangesOpener) -> None:
         file = self._list.chosen
         line = first_change(file.diff) if file.diff else 0
         self._head.problem = await opener([Named(file.path, line, by_call=True)])

@@ -50,7 +50,7 @@ def columns_of(width: int, chosen: int) -> Columns:
     return Columns(policies, cells, max(left_end, 0))
 
 
-class View(Struct, frozen=True):
+class PolicyView(Struct, frozen=True):
     """A report with the policy that is looked at, `chosen`, as an index into `POLICIES`.
 
     `largest` is the scale of all rows: the tokens of the largest part under any policy.
@@ -61,7 +61,7 @@ class View(Struct, frozen=True):
     largest: int
 
     @classmethod
-    def of(cls, report: ContextReport, chosen: int) -> View:
+    def of(cls, report: ContextReport, chosen: int) -> PolicyView:
         """A view of this report."""
         most = max((size.tokens for part in report.parts for size in part.sizes), default=0)
         return cls(report, chosen, most)

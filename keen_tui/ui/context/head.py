@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from keen_tui.history import POLICIES
-from keen_tui.ui.context.columns import TEXT_EDGE, WIDE_FROM, View, columns_of, saving, share, thousands
+from keen_tui.ui.context.columns import TEXT_EDGE, WIDE_FROM, PolicyView, columns_of, saving, share, thousands
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import meter, size, tokens
 from keen_tui.ui.themes import Styles
@@ -17,11 +17,11 @@ ESTIMATES = "tokens are estimates"
 class ContextHead(Rows):
     """Four rows: names, tokens with their share of the window, a meter, bytes with what is saved."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, view: View) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, view: PolicyView) -> None:
         super().__init__(styles, glyphs, id="context-head")
         self._view = view
 
-    def show(self, view: View) -> None:
+    def show(self, view: PolicyView) -> None:
         """Draw this report."""
         self._view = view
         self.changed()

@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 
 from keen_tui.history import ContextPart
-from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE, Columns, View, columns_of, thousands
+from keen_tui.ui.context.columns import RIGHT_MARGIN, TEXT_EDGE, Columns, PolicyView, columns_of, thousands
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, meter, size
 from keen_tui.ui.themes import Styles
@@ -31,7 +31,7 @@ class PartTable(Rows):
     class Picked(Message):
         """A part was chosen with the mouse."""
 
-    def __init__(self, styles: Styles, glyphs: Glyphs, view: View) -> None:
+    def __init__(self, styles: Styles, glyphs: Glyphs, view: PolicyView) -> None:
         super().__init__(styles, glyphs, id="context-parts")
         self._view = view
         self._place = _first_choice(view.report.parts)
@@ -49,7 +49,7 @@ class PartTable(Rows):
         """Rows that show everything."""
         return _HEAD + len(lines_of(self._view.report.parts)) + _FOOT
 
-    def show(self, view: View) -> None:
+    def show(self, view: PolicyView) -> None:
         """Draw this report; the part that was chosen stays it."""
         before = _key(self.chosen)
         self._view = view

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from keen_tui.history import POLICIES, ContextReport
-from keen_tui.ui.context.columns import WIDE_FROM, View
+from keen_tui.ui.context.columns import WIDE_FROM, PolicyView
 from keen_tui.ui.context.editor import MemoryEditor
 from keen_tui.ui.context.foot import Foot
 from keen_tui.ui.context.head import ESTIMATES, ContextHead
@@ -69,7 +69,7 @@ class ContextScreen(Screen[None]):
         self._session = session
         self._state = state
         self._draft = draft
-        self._view = View.of(report, POLICIES.index(report.policy))
+        self._view = PolicyView.of(report, POLICIES.index(report.policy))
         self._header = HeaderBar(styles, glyphs, folder=session.workspace)
         self._head = ContextHead(styles, glyphs, self._view)
         self._table = PartTable(styles, glyphs, self._view)
@@ -98,7 +98,7 @@ class ContextScreen(Screen[None]):
         self.run_worker(self._ask_again(), name="context", group="context", exclusive=True)
 
     async def _ask_again(self) -> None:
-        self._view = View.of(await self._session.context(self._draft), self._view.chosen)
+        self._view = PolicyView.of(await self._session.context(self._draft), self._view.chosen)
         self._draw()
 
     def action_move(self, step: int) -> None:

@@ -14,8 +14,8 @@ from keen_tui.ui.measures import clean, cut, tokens
 from keen_tui.ui.models.offers import (
     ANOTHER_SERVER,
     KeyWanted,
-    Line,
     Offer,
+    OfferLine,
     ProviderHeading,
     ServerWanted,
     line_key,
@@ -41,8 +41,8 @@ class OfferList(Rows):
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="offers")
-        self._lines: list[Line] = []
-        self._rows: list[tuple[Line | None, Text]] = []
+        self._lines: list[OfferLine] = []
+        self._rows: list[tuple[OfferLine | None, Text]] = []
         self._place = 0
         self._by_hand = False
         self._first = 0
@@ -51,12 +51,12 @@ class OfferList(Rows):
         self._empty = ""
 
     @property
-    def chosen(self) -> Line | None:
+    def chosen(self) -> OfferLine | None:
         """The line that enter takes."""
         return self._lines[self._place] if self._lines and self._can(self._place) else None
 
     def show(
-        self, lines: Sequence[Line], current: ModelInfo | None, *, to_top: bool = False, empty: str
+        self, lines: Sequence[OfferLine], current: ModelInfo | None, *, to_top: bool = False, empty: str
     ) -> None:
         """Draw these lines, or `empty` where there are none; `current` is the model in use.
 
@@ -138,7 +138,7 @@ class OfferList(Rows):
     def _can(self, place: int) -> bool:
         return not isinstance(self._lines[place], ProviderHeading)
 
-    def _drawn_line(self, place: int, width: int) -> list[tuple[Line | None, Text]]:
+    def _drawn_line(self, place: int, width: int) -> list[tuple[OfferLine | None, Text]]:
         line = self._lines[place]
         match line:
             case ProviderHeading():
@@ -207,7 +207,7 @@ class OfferList(Rows):
         return Text.assemble(bar, (plain[1:], self.look("text", on="raised", bold=True)))
 
 
-def _is_typed(line: Line) -> bool:
+def _is_typed(line: OfferLine) -> bool:
     return isinstance(line, Offer) and line.typed
 
 

@@ -67,10 +67,10 @@ class ServerWanted(Struct, frozen=True, kw_only=True):
     address: str = ""
 
 
-Line = ProviderHeading | Offer | KeyWanted | ServerWanted
+OfferLine = ProviderHeading | Offer | KeyWanted | ServerWanted
 
 
-def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> list[Line]:
+def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> list[OfferLine]:
     """The lines of the picker from the top. With a query, those that fit it, in the order of providers.
     `others`: a server that is none of these can be named."""
     query = query.strip()
@@ -83,7 +83,7 @@ def lines_of(sources: Sequence[Source], query: str, *, others: bool = True) -> l
     return [*lines, *([ServerWanted()] if leads_on else []), *typed]
 
 
-def line_key(line: Line) -> tuple[str, str]:
+def line_key(line: OfferLine) -> tuple[str, str]:
     """What a line is about, so that it can be found again in a changed list."""
     match line:
         case Offer(model=model):
@@ -111,7 +111,7 @@ class _Search:
         )
 
 
-def _lines_of(source: Source, search: _Search | None) -> list[Line]:
+def _lines_of(source: Source, search: _Search | None) -> list[OfferLine]:
     if not source.usable:
         return _lines_of_unusable(source, search)
     known, more = source.provider.models, source.more
@@ -127,7 +127,7 @@ def _lines_of(source: Source, search: _Search | None) -> list[Line]:
     ]
 
 
-def _lines_of_unusable(source: Source, search: _Search | None) -> list[Line]:
+def _lines_of_unusable(source: Source, search: _Search | None) -> list[OfferLine]:
     """A provider whose key is missing, found by its models too; or a server with something to say."""
     if source.key_source is None:
         name, models = source.provider.name, source.provider.models
@@ -146,7 +146,7 @@ def _texts(source: Source) -> Iterable[str]:
         yield from (model.title, model.id)
 
 
-def _as_typed(sources: Iterable[Source], name: str, found: Sequence[Line]) -> list[Line]:
+def _as_typed(sources: Iterable[Source], name: str, found: Sequence[OfferLine]) -> list[OfferLine]:
     """The words themselves as the name of a model, which a server may know though no list has it."""
     offered = {line_key(line) for line in found if isinstance(line, Offer)}
     if " " in name or (offered and not _looks_like_a_name(name)):

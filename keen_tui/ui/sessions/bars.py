@@ -9,7 +9,7 @@ from keen_tui.ui.measures import clean
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import Rows, cut_row, indented, spread
 
-Keys = tuple[tuple[str, str], ...]
+KeyHints = tuple[tuple[str, str], ...]
 """Keys and what they do."""
 
 
@@ -55,9 +55,9 @@ class SessionsFoot(Rows):
         super().__init__(styles, glyphs, id="sessions-foot")
         self._sentence = ""
         self._question = ""
-        self._keys: tuple[Keys, ...] = ()
+        self._keys: tuple[KeyHints, ...] = ()
 
-    def show(self, sentence: str, question: str, keys: tuple[Keys, ...]) -> None:
+    def show(self, sentence: str, question: str, keys: tuple[KeyHints, ...]) -> None:
         """Draw these words, and a row for each group of keys."""
         self._sentence, self._question, self._keys = sentence, question, keys
         self.changed()

@@ -20,21 +20,21 @@ class SessionHeading(Struct, frozen=True):
     session: SavedSession
 
 
-Line = SavedSession | SearchHit | SessionHeading | None
+SessionLine = SavedSession | SearchHit | SessionHeading | None
 """One row; None is a blank one."""
 
 
-def session_of(line: Line) -> SavedSession | None:
+def session_of(line: SessionLine) -> SavedSession | None:
     """The session that a line is about."""
     return line if line is None or isinstance(line, SavedSession) else line.session
 
 
-def can_be_chosen(line: Line) -> bool:
+def can_be_chosen(line: SessionLine) -> bool:
     """Whether the line stands for something to open."""
     return isinstance(line, SavedSession | SearchHit)
 
 
-def same_thing(one: Line, other: Line) -> bool:
+def same_thing(one: SessionLine, other: SessionLine) -> bool:
     """Whether two lines stand for the same, though a title or a time may have changed."""
     if isinstance(one, SavedSession) and isinstance(other, SavedSession):
         return one.id == other.id
@@ -49,9 +49,9 @@ def with_title(sessions: Sequence[SavedSession], query: str) -> list[SavedSessio
     return [session for session in sessions if _holds(session.title.casefold(), words)]
 
 
-def under_headings(hits: Iterable[SearchHit]) -> list[Line]:
+def under_headings(hits: Iterable[SearchHit]) -> list[SessionLine]:
     """The places one after the other, each session named once above its own."""
-    lines: list[Line] = []
+    lines: list[SessionLine] = []
     for _, places in groupby(hits, key=lambda hit: hit.session.id):
         found = list(places)
         lines += [None] if lines else []

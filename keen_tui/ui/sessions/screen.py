@@ -20,8 +20,8 @@ from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.keymap import field_keys, same_key, shown
 from keen_tui.ui.measures import counted, cut
 from keen_tui.ui.port import HistoryPort
-from keen_tui.ui.sessions.bars import Keys, PutAside, SessionsFoot, SessionsHead
-from keen_tui.ui.sessions.lines import Line, session_of, shown_title
+from keen_tui.ui.sessions.bars import KeyHints, PutAside, SessionsFoot, SessionsHead
+from keen_tui.ui.sessions.lines import SessionLine, session_of, shown_title
 from keen_tui.ui.sessions.session_list import MARGIN, TEXT_EDGE, SessionList
 from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.values import Chosen
@@ -118,7 +118,7 @@ class SessionsScreen(Screen[Chosen | None]):
             self._look_for_words()
         self._show(to_top=True)
 
-    def _show(self, *, to_top: bool = False, choose: Line = None) -> None:
+    def _show(self, *, to_top: bool = False, choose: SessionLine = None) -> None:
         shelf = self._shelf
         self._list.show(
             shelf.lines,
@@ -146,7 +146,7 @@ class SessionsScreen(Screen[Chosen | None]):
         """The keys of the list; the one that opened it leads back too."""
         return {**field_keys({"sessions": "back", **_ACTIONS}), **_KEYS}
 
-    def _keys_now(self) -> tuple[Keys, ...]:
+    def _keys_now(self) -> tuple[KeyHints, ...]:
         if self._renamed:
             return ((("enter", "keep the title"), ("esc", "cancel")),)
         if self._doomed:
@@ -157,7 +157,7 @@ class SessionsScreen(Screen[Chosen | None]):
         words = (shown("page_words"), "search words")
         return self._keys_of_chosen(), ((shown("page_folders"), folders), words, ("esc", "back"))
 
-    def _keys_of_chosen(self) -> Keys:
+    def _keys_of_chosen(self) -> KeyHints:
         chosen = self._list.chosen
         session = session_of(chosen)
         if session is None or session.problem:

@@ -14,7 +14,14 @@ from textual.message import Message
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.glyphs import Glyphs
 from keen_tui.ui.measures import clean, counted, cut, cut_path, home_relative, size
-from keen_tui.ui.sessions.lines import Line, SessionHeading, can_be_chosen, same_thing, shown_title, when
+from keen_tui.ui.sessions.lines import (
+    SessionHeading,
+    SessionLine,
+    can_be_chosen,
+    same_thing,
+    shown_title,
+    when,
+)
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.widgets.rows import GAP, Rows, cut_row, indented, spread
 
@@ -44,7 +51,7 @@ class SessionList(Rows):
     def __init__(self, styles: Styles, glyphs: Glyphs, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(styles, glyphs, id="sessions-list")
         self._now = now
-        self._lines: Sequence[Line] = ()
+        self._lines: Sequence[SessionLine] = ()
         self._place = 0
         self._first = 0
         self._on_screen = ""
@@ -52,7 +59,7 @@ class SessionList(Rows):
         self._empty = ""
 
     @property
-    def chosen(self) -> Line:
+    def chosen(self) -> SessionLine:
         """The line that enter takes, None where there is none."""
         line = self._lines[self._place] if self._lines else None
         return line if can_be_chosen(line) else None
@@ -69,12 +76,12 @@ class SessionList(Rows):
 
     def show(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[SessionLine],
         *,
         on_screen: str,
         folders: bool,
         empty: str,
-        choose: Line = None,
+        choose: SessionLine = None,
         to_top: bool = False,
     ) -> None:
         """Draw these lines, or `empty` where there are none. `on_screen` is the id of the open session.

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from keen_tui.history import SavedSession, SearchHit
 from keen_tui.ui.keymap import shown
 from keen_tui.ui.measures import counted
-from keen_tui.ui.sessions.lines import Line, count_words, under_headings, with_title
+from keen_tui.ui.sessions.lines import SessionLine, count_words, under_headings, with_title
 
 
 class Shelf(Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class Shelf(Struct, frozen=True, kw_only=True):
     searching: bool = False
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SessionLine]:
         """The rows of the list."""
         return under_headings(self.hits) if self.in_words else [*with_title(self.sessions or (), self.query)]
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise, takewhile
 from typing import Final, NamedTuple
 
-from keen_tui.ui.transcript.code import Span
+from keen_tui.ui.transcript.code import CharacterRange
 
 _ALIKE: Final = 2 / 3
 """The share of equal characters, or of equal words, from which on a line counts as the same one, changed."""
@@ -37,9 +37,9 @@ class ChangedWords:
         """`signs` are those of the rows: `-`, `+` or a blank."""
         self._texts = texts
         self._changes = dict(_changes(signs))
-        self._found: dict[int, tuple[Span, ...]] = {}
+        self._found: dict[int, tuple[CharacterRange, ...]] = {}
 
-    def __getitem__(self, row: int) -> tuple[Span, ...]:
+    def __getitem__(self, row: int) -> tuple[CharacterRange, ...]:
         """Where a row has other words than the one it came from or became; nothing where all is new."""
         change = self._changes.get(row)
         if change is not None and row not in self._found:
@@ -111,8 +111,8 @@ def _size(counts: Counter[str]) -> _Size:
 class _Comparison(NamedTuple):
     """What differs between two lines, which share of them does not, and how much work it was to tell."""
 
-    old: tuple[Span, ...]
-    new: tuple[Span, ...]
+    old: tuple[CharacterRange, ...]
+    new: tuple[CharacterRange, ...]
     alike: float
     work: int
 
@@ -159,10 +159,10 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _spans(line: _WordLine, runs: Sequence[Span]) -> tuple[Span, ...]:
+def _spans(line: _WordLine, runs: Sequence[CharacterRange]) -> tuple[CharacterRange, ...]:
     """Where runs of words stand; two with nothing but blanks between them are one."""
     ends = [0, *accumulate(map(len, line.words))]
-    spans: list[Span] = []
+    spans: list[CharacterRange] = []
     for first, last in runs:
         start, end = ends[first], ends[last]
         if start == end:

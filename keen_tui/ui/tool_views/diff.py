@@ -14,7 +14,7 @@ from keen_tui.ui.highlight import Coloured, hunk_colours
 from keen_tui.ui.measures import counted
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.tool_views.changed_words import ChangedWords
-from keen_tui.ui.transcript.code import CodeLine, Emphasis, Span, lazy_code
+from keen_tui.ui.transcript.code import CharacterRange, CodeLine, Emphasis, lazy_code
 from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
 from keen_tui.ui.transcript.lines import Line
 
@@ -35,7 +35,7 @@ class HunkRow(NamedTuple):
     number: int
     text: str
     colour: Callable[[], Coloured]
-    changed: Callable[[], Sequence[Span]]
+    changed: Callable[[], Sequence[CharacterRange]]
 
 
 def hunk_rows(hunk: Sequence[DiffLine], path: str, opened: tuple[str, str]) -> list[HunkRow]:

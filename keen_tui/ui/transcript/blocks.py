@@ -32,7 +32,7 @@ from keen_tui.ui.state import (
 from keen_tui.ui.transcript.compaction import draw_compaction
 from keen_tui.ui.transcript.endings import draw_end, draw_retry
 from keen_tui.ui.transcript.excerpt import extent_of, wrap_prose
-from keen_tui.ui.transcript.folding import View, fold_key
+from keen_tui.ui.transcript.folding import FoldState, fold_key
 from keen_tui.ui.transcript.lines import Line, sliced, wrap
 from keen_tui.ui.transcript.look import TEXT_EDGE, Look
 from keen_tui.ui.transcript.markdown import parse_structure
@@ -128,7 +128,7 @@ def is_excerpt(block: Block) -> bool:
     return False
 
 
-def extent(block: Block, view: View) -> tuple[int, int]:
+def extent(block: Block, view: FoldState) -> tuple[int, int]:
     """What the height of a block is estimated from until it is first seen: the rows that it has in any
     width, and the characters that may break into more."""
     match block:

@@ -27,14 +27,14 @@ _NARROWEST: Final = 2
 """Cells that any character fits into."""
 
 
-Span: TypeAlias = tuple[int, int]
+CharacterRange: TypeAlias = tuple[int, int]
 """Characters of a line from the first up to the second."""
 
 
 class Emphasis(NamedTuple):
     """What stands out in a line: on the ground of a role, or underlined where grounds can't be seen."""
 
-    spans: Sequence[Span]
+    spans: Sequence[CharacterRange]
     ground: str
 
 

@@ -18,7 +18,7 @@ from keen_tui.ui.transcript.blocks import (
     gap_before,
     ticks,
 )
-from keen_tui.ui.transcript.folding import Folding, Folds, View, fold_key
+from keen_tui.ui.transcript.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.ui.transcript.heights import HeightIndex
 from keen_tui.ui.transcript.lazy_lines import LazyLines, rows_kept
 from keen_tui.ui.transcript.lines import BLANK, Line
@@ -212,7 +212,7 @@ class Document:
         """Whether all of a block is shown that folds."""
         return self._folds.view(block) == "unfolded"
 
-    def view(self, index: int) -> View:
+    def view(self, index: int) -> FoldState:
         """How much of a block is shown."""
         return self._folds.view(self.entries[index].block)
 
@@ -224,7 +224,7 @@ class Document:
         """Unfold a block or, where all of it is shown, fold it. False: it is of a kind that does not fold."""
         return self.set_view(index, "folded" if self.view(index) == "unfolded" else "unfolded")
 
-    def set_view(self, index: int, view: View) -> bool:
+    def set_view(self, index: int, view: FoldState) -> bool:
         """Show so much of a block. False: it is of a kind that does not fold."""
         if not self.folds(index):
             return False

@@ -11,7 +11,7 @@ from keen_tui.matching import Needle
 from keen_tui.ui.recent import Recent
 from keen_tui.ui.transcript.document import Document, Place
 from keen_tui.ui.transcript.flow import Flow, Flows, Spot
-from keen_tui.ui.transcript.folding import View, fold_key
+from keen_tui.ui.transcript.folding import FoldState, fold_key
 from keen_tui.ui.transcript.painting import Mark
 from keen_tui.ui.transcript.search import Hit, TranscriptSearch
 
@@ -20,7 +20,7 @@ Way = Literal[-1, 1]
 
 _BLOCKS_KEPT: Final = 256
 
-Spans = list[tuple[int, int]]
+HitRanges = list[tuple[int, int]]
 """Hits in a block's text, each from its first character up to the one behind its last."""
 
 
@@ -54,9 +54,9 @@ class Finder:
         self._search = TranscriptSearch(document)
         self._origin = _END
         self._opened: int | None = None
-        self._view_before: View = "folded"
+        self._view_before: FoldState = "folded"
         self._wrapped: Literal[-1, 0, 1] = 0
-        self._spans: Recent[int, tuple[Flow, Spans]] = Recent(_BLOCKS_KEPT)
+        self._spans: Recent[int, tuple[Flow, HitRanges]] = Recent(_BLOCKS_KEPT)
 
     @property
     def tally(self) -> Tally:
@@ -221,7 +221,7 @@ class Finder:
     def _is_there(self, hit: Hit) -> bool:
         return hit.block < len(self._document) and hit.ordinal < len(self._shown(hit.block))
 
-    def _shown(self, block: int) -> Spans:
+    def _shown(self, block: int) -> HitRanges:
         """The hits in what the block shows now."""
         flow = self._flows.of(block)
         kept = self._spans.get(block)

@@ -15,7 +15,7 @@ MOST_OUTPUT_ROWS: Final = 8
 _ROW_CELLS: Final = 60
 """Characters of a row, at least, when its length is estimated."""
 
-View = Literal["folded", "excerpt", "unfolded"]
+FoldState = Literal["folded", "excerpt", "unfolded"]
 Folding = Literal["usual", "unfolded", "folded"]
 FoldKey: TypeAlias = tuple[str, int, int | str]
 
@@ -36,7 +36,7 @@ def fold_key(block: Block) -> FoldKey | None:
     return None
 
 
-def usual_view(block: Block) -> View:
+def usual_view(block: Block) -> FoldState:
     """How a block is shown where nobody chose: what needs a look is open, all else is folded."""
     if not isinstance(block, ToolBlock) or block.result is None:
         return "folded"
@@ -59,9 +59,9 @@ class Folds:
 
     def __init__(self) -> None:
         self.all: Folding = "usual"
-        self._own: dict[FoldKey, View] = {}
+        self._own: dict[FoldKey, FoldState] = {}
 
-    def view(self, block: Block) -> View:
+    def view(self, block: Block) -> FoldState:
         """How much of a block is shown."""
         key = fold_key(block)
         if key is None:
@@ -71,7 +71,7 @@ class Folds:
             return own
         return usual_view(block) if self.all == "usual" else self.all
 
-    def set(self, block: Block, view: View) -> None:
+    def set(self, block: Block, view: FoldState) -> None:
         """Show so much of this block."""
         if key := fold_key(block):
             self._own[key] = view

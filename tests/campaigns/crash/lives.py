@@ -24,7 +24,7 @@ from keen_tui.errors import SessionRefused
 from keen_tui.events import Event, SessionOpened, SessionRenamed, as_record
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
-from keen_tui.storage.journal import PASSING, Journal, Opener, open_file
+from keen_tui.storage.journal import PASSING, FileOpener, Journal, open_file
 from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
@@ -84,7 +84,7 @@ class DeadlyFile:
 
 
 def session_of(
-    home: Path, workspace: Path, base_url: str, opener: Opener = open_file
+    home: Path, workspace: Path, base_url: str, opener: FileOpener = open_file
 ) -> tuple[Session, HistoryDesk]:
     """A session that is saved, whose pending state outlives it."""
     connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
@@ -99,7 +99,7 @@ def session_of(
     return session, HistoryDesk(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
 
 
-def deadly(at: int) -> Opener:
+def deadly(at: int) -> FileOpener:
     """Opens files that kill this process at the `at`-th point."""
     death = Death(at)
 

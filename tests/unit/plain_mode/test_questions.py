@@ -8,7 +8,7 @@ import io
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.plain_mode.questions import Answer, LineChoice, LineQuestion, OpenQuestions, answered
+from keen_tui.plain_mode.questions import LineAnswer, LineChoice, LineQuestion, OpenQuestions, answered
 from keen_tui.plain_mode.voice import Voice
 
 QUESTION = LineQuestion(
@@ -24,17 +24,17 @@ QUESTION = LineQuestion(
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("1", Answer(id="yes")),
-        (" 1 ", Answer(id="yes")),
-        ("1.", Answer(id="yes")),
-        ("2", Answer(id="no")),
-        ("y", Answer(id="yes")),
-        (" N ", Answer(id="no")),
-        ("2: by hand", Answer(id="no", words="by hand")),
-        ("3: use tabs", Answer(id="other", words="use tabs")),
+        ("1", LineAnswer(id="yes")),
+        (" 1 ", LineAnswer(id="yes")),
+        ("1.", LineAnswer(id="yes")),
+        ("2", LineAnswer(id="no")),
+        ("y", LineAnswer(id="yes")),
+        (" N ", LineAnswer(id="no")),
+        ("2: by hand", LineAnswer(id="no", words="by hand")),
+        ("3: use tabs", LineAnswer(id="other", words="use tabs")),
     ],
 )
-def test_a_number_answers_and_words_stand_behind_it(line: str, answer: Answer) -> None:
+def test_a_number_answers_and_words_stand_behind_it(line: str, answer: LineAnswer) -> None:
     assert answered(QUESTION, line) == answer
 
 
@@ -56,9 +56,11 @@ def test_an_answer_that_needs_words_asks_for_them() -> None:
 
 def test_free_words_answer_where_they_may() -> None:
     question = LineQuestion(lines=(), choices=(LineChoice(id="a", label="a"),), free="letters of its name")
-    assert answered(question, "qwen 3") == Answer(id="", words="qwen 3")
-    assert answered(question, "1") == Answer(id="a")
-    assert answered(LineQuestion(lines=(), free="Key", hidden=True), "1234") == Answer(id="", words="1234")
+    assert answered(question, "qwen 3") == LineAnswer(id="", words="qwen 3")
+    assert answered(question, "1") == LineAnswer(id="a")
+    assert answered(LineQuestion(lines=(), free="Key", hidden=True), "1234") == LineAnswer(
+        id="", words="1234"
+    )
 
 
 async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() -> None:
@@ -73,7 +75,7 @@ async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() ->
     await asyncio.sleep(0)
     assert questions.number != first
     questions.take("1")
-    assert await above == Answer(id="yes")
+    assert await above == LineAnswer(id="yes")
     assert questions.number == first
     assert out.getvalue().count("Question: Run it?") == 2
     questions.withdraw()

@@ -6,7 +6,7 @@ import pytest
 
 from keen_tui.history import ContextPart
 from keen_tui.messages import CommandFailed, TurnMemory
-from keen_tui.ui.context.columns import View, columns_of, saving, share, thousands
+from keen_tui.ui.context.columns import PolicyView, columns_of, saving, share, thousands
 from keen_tui.ui.context.head import ContextHead
 from keen_tui.ui.context.pane import PartPane
 from keen_tui.ui.context.parts import PartTable, lines_of
@@ -58,7 +58,7 @@ def test_narrow_pages_have_the_chosen_policy_alone(width: int) -> None:
 
 
 def test_at_120_the_columns_stand_where_the_picture_has_them() -> None:
-    table = PartTable(STYLES, UNICODE, View.of(contexts.pictured(), 0))
+    table = PartTable(STYLES, UNICODE, PolicyView.of(contexts.pictured(), 0))
     row = next(row.plain for row in table.rows(120, 20) if "tool definitions" in row.plain)
     assert row.index("tool") == 4
     assert row[:52].endswith("11.8 kB")
@@ -70,7 +70,7 @@ def test_at_120_the_columns_stand_where_the_picture_has_them() -> None:
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("height", [1, 4, 12, 24, 60])
 def test_no_row_is_wider_than_the_page(width: int, height: int) -> None:
-    view = View.of(contexts.pictured(), 1)
+    view = PolicyView.of(contexts.pictured(), 1)
     pane = PartPane(STYLES, UNICODE)
     pane.show(view.report.parts[5], 1)
     for rows in (
@@ -82,7 +82,7 @@ def test_no_row_is_wider_than_the_page(width: int, height: int) -> None:
 
 
 def test_all_rows_share_the_scale_of_the_largest_part() -> None:
-    view = View.of(contexts.pictured(), 0)
+    view = PolicyView.of(contexts.pictured(), 0)
     assert view.largest == 9_600
     rows = [row.plain for row in PartTable(STYLES, UNICODE, view).rows(120, 20)]
     whole = next(row for row in rows if "turn 3" in row)
@@ -91,7 +91,7 @@ def test_all_rows_share_the_scale_of_the_largest_part() -> None:
 
 
 def test_amber_is_pending_and_teal_the_policy_in_use() -> None:
-    rows = PartTable(STYLES, UNICODE, View.of(contexts.pictured(), 0)).rows(120, 20)
+    rows = PartTable(STYLES, UNICODE, PolicyView.of(contexts.pictured(), 0)).rows(120, 20)
 
     def colours(title: str) -> list[object]:
         row = next(row for row in rows if title in row.plain)
@@ -114,7 +114,7 @@ def test_the_past_stands_apart_from_what_stays_and_from_what_is_now() -> None:
 
 
 def test_a_thousand_turns_are_drawn_as_few_rows_with_the_chosen_one_in_view() -> None:
-    table = PartTable(STYLES, UNICODE, View.of(contexts.long(1_000), 0))
+    table = PartTable(STYLES, UNICODE, PolicyView.of(contexts.long(1_000), 0))
     for step in (-500, 3, -1, 400, -2_000, 5_000):
         table.move(step)
         rows = [row.plain for row in table.rows(120, 20)]
@@ -133,23 +133,23 @@ def test_rows_out_of_view_cost_nothing() -> None:
             drawn.append(self._view.report.parts[place].title)
             return super()._part(place, *rest)  # type: ignore[arg-type]
 
-    Counting(STYLES, UNICODE, View.of(contexts.long(1_000), 0)).rows(120, 20)
+    Counting(STYLES, UNICODE, PolicyView.of(contexts.long(1_000), 0)).rows(120, 20)
     assert 10 <= len(drawn) <= 18
 
 
 def test_the_part_that_was_chosen_stays_it_when_others_come_before_it() -> None:
-    table = PartTable(STYLES, UNICODE, View.of(contexts.long(10), 0))
+    table = PartTable(STYLES, UNICODE, PolicyView.of(contexts.long(10), 0))
     table.move(-5)
     assert table.chosen and table.chosen.title == "turn 5"
     parts = (contexts.part("tools", "tool definitions", "", (100, 20)), *contexts.long(12).parts)
-    table.show(View.of(contexts.report(parts), 0))
+    table.show(PolicyView.of(contexts.report(parts), 0))
     assert table.chosen.title == "turn 5"
-    table.show(View.of(contexts.report(parts[:2]), 0))
+    table.show(PolicyView.of(contexts.report(parts[:2]), 0))
     assert table.chosen.title == "tool definitions"
 
 
 def test_nothing_to_send_is_drawn_without_a_fall() -> None:
-    view = View.of(contexts.report((), window=None), 0)
+    view = PolicyView.of(contexts.report((), window=None), 0)
     table = PartTable(STYLES, UNICODE, view)
     assert table.chosen is None
     assert table.rows(120, 20)[-1].plain.strip().startswith("total")

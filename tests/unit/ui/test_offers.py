@@ -9,8 +9,8 @@ from keen_tui.models import ModelInfo
 from keen_tui.ui.models.offers import (
     MORE_SHOWN,
     KeyWanted,
-    Line,
     Offer,
+    OfferLine,
     ProviderHeading,
     ServerWanted,
     Source,
@@ -29,7 +29,7 @@ def with_key(provider: object = HOST, *live: ModelInfo) -> Source:
     return Source(provider=provider, key_source="ACME_API_KEY", live=live)  # type: ignore[arg-type]
 
 
-def drawn(lines: list[Line]) -> list[str]:
+def drawn(lines: list[OfferLine]) -> list[str]:
     """`# Acme`, `claude-opus-5`, `+ typed-name acme`, `? coyote` for a missing key."""
     names = []
     for line in lines:

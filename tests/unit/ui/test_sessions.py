@@ -10,7 +10,14 @@ from keen_tui.errors import ConfigError
 from keen_tui.history import SearchHit
 from keen_tui.ui.glyphs import UNICODE
 from keen_tui.ui.measures import home_relative
-from keen_tui.ui.sessions.lines import Line, SessionHeading, count_words, under_headings, when, with_title
+from keen_tui.ui.sessions.lines import (
+    SessionHeading,
+    SessionLine,
+    count_words,
+    under_headings,
+    when,
+    with_title,
+)
 from keen_tui.ui.sessions.session_list import SessionList, tail_of
 from keen_tui.ui.sessions.shelf import Shelf
 from keen_tui.ui.sessions.words import export_words, fork_words
@@ -21,7 +28,7 @@ STYLES = Styles(load_themes()[0]["keen-dark"])
 DAY = 86_400
 
 
-def shown_list(*lines: Line, folders: bool = False) -> SessionList:
+def shown_list(*lines: SessionLine, folders: bool = False) -> SessionList:
     shown = SessionList(STYLES, UNICODE, now=lambda: NOW)
     shown.show(lines, on_screen="s5", folders=folders, empty="nothing")
     return shown

@@ -20,8 +20,8 @@ from typing import Final
 from msgspec import Struct
 
 from keen_tui.tools.sandbox.broker.deeds import DEEDS, Opened
-from keen_tui.tools.sandbox.broker.file_calls import AT_FDCWD, Arguments, names, newest, number_of
-from keen_tui.tools.sandbox.broker.ground import ClosedPaths, Ground, Identity, NotOurs
+from keen_tui.tools.sandbox.broker.file_calls import AT_FDCWD, CallArguments, names, newest, number_of
+from keen_tui.tools.sandbox.broker.ground import ClosedPaths, Ground, Inode, NotOurs
 from keen_tui.tools.sandbox.broker.listener import Listener, Notification
 from keen_tui.tools.sandbox.kernel import drop_capabilities_of_thread, has_own_umask
 
@@ -54,7 +54,7 @@ class Broker:
         self._thread = threading.Thread(target=self._run, name="broker of a command", daemon=True)
         self._thread.start()
 
-    def grant(self, folder: Identity) -> None:
+    def grant(self, folder: Inode) -> None:
         """In this folder the command works without the broker."""
         self._ground.granted.add(folder)
 
@@ -123,7 +123,7 @@ class _Asked(Struct):
     renameat2: int
     _listener: Listener
     _asking: Notification
-    _arguments: Arguments
+    _arguments: CallArguments
     _has_own_umask: bool
 
     def number(self, place: int) -> int:

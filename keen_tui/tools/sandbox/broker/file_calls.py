@@ -11,7 +11,7 @@ from keen_tui.tools.sandbox import bpf
 AT_FDCWD: Final = -100
 AT_REMOVEDIR: Final = 0x200
 
-Arguments = tuple[int, ...]
+CallArguments = tuple[int, ...]
 
 # fmt: off
 _NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
@@ -43,7 +43,7 @@ _HAS_MODE: Final = os.O_CREAT | 0o20_000_000
 _AS_SOMEBODY_ELSE: Final = 0o6000
 """S_ISUID and S_ISGID. A program that needs a file with them sets them later, with chmod."""
 
-_NEWEST: Final[Mapping[str, tuple[str, Callable[[Arguments], Arguments]]]] = {
+_NEWEST: Final[Mapping[str, tuple[str, Callable[[CallArguments], CallArguments]]]] = {
     "open": ("openat", lambda given: (AT_FDCWD, *given)),
     "creat": ("openat", lambda given: (AT_FDCWD, given[0], _CREATED, given[1])),
     "mkdir": ("mkdirat", lambda given: (AT_FDCWD, *given)),
@@ -68,7 +68,7 @@ def names(machine: str) -> Mapping[int, str]:
     return {number: name for name, number in _NUMBERS[machine].items()}
 
 
-def newest(name: str, arguments: Arguments) -> tuple[str, Arguments]:
+def newest(name: str, arguments: CallArguments) -> tuple[str, CallArguments]:
     """A call as the newest of its kind: one with folders that its paths start from, and with flags."""
     newer = _NEWEST.get(name)
     return (newer[0], newer[1](arguments)) if newer else (name, arguments)

@@ -16,10 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-Identity = tuple[int, int]
+Inode = tuple[int, int]
 """Device and number of a file."""
 
-Key = tuple[str, ...]
+FolderKey = tuple[str, ...]
 """A path from the workspace, in folded names."""
 
 _AS_FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -54,7 +54,7 @@ class ClosedPaths:
         """Whether one of them is in that folder, or deeper."""
         return self._key(path) in self._above
 
-    def entered(self, key: Key | None, name: str) -> Key | None:
+    def entered(self, key: FolderKey | None, name: str) -> FolderKey | None:
         """The key of a name in the folder with that key; None once nothing closed can be below.
 
         Raises:
@@ -67,7 +67,7 @@ class ClosedPaths:
             raise NotOurs
         return key if key in self._above else None
 
-    def _key(self, path: Path) -> Key:
+    def _key(self, path: Path) -> FolderKey:
         return tuple(map(folded, path.relative_to(self.workspace).parts))
 
 
@@ -117,7 +117,7 @@ class Ground:
         """Raises OSError: the workspace is not there."""
         self._workspace = os.fspath(closed.workspace)
         self._closed = closed
-        self.granted: set[Identity] = set()
+        self.granted: set[Inode] = set()
         self.closed_files = {found for path in closed.paths if (found := _found(path))}
         self.root = os.open(closed.workspace, _AS_FOLDER)
 
@@ -175,7 +175,7 @@ class Ground:
 
     def _walk(self, names: list[str], through_granted: bool) -> FolderEntry:
         folder, granted = self.root, False
-        key: Key | None = ()
+        key: FolderKey | None = ()
         try:
             for name in names[:-1]:
                 key = self._closed.entered(key, name)
@@ -195,7 +195,7 @@ class Ground:
         return FolderEntry(self, folder, names[-1], granted=granted)
 
 
-def identity(status: os.stat_result) -> Identity:
+def identity(status: os.stat_result) -> Inode:
     return status.st_dev, status.st_ino
 
 
@@ -220,7 +220,7 @@ def folded(name: str) -> str:
     return name.casefold().rstrip(". ")
 
 
-def _found(path: Path) -> Identity | None:
+def _found(path: Path) -> Inode | None:
     """The identity of what is there."""
     try:
         return identity(path.lstat())
