@@ -17,7 +17,8 @@ _CHUNK: Final = 65_536
 
 
 class KeyRead(NamedTuple):
-    """What one read gave, and when, in seconds of the monotonic clock."""
+    """What one read gave, and when, in seconds of the monotonic clock. One without data is the last:
+    nothing more had come by then."""
 
     at: float
     data: bytes
@@ -53,6 +54,8 @@ class EarlyKeys:
     def _read(self) -> None:
         while True:
             ready, _, _ = select.select([self._stdin, self._wakes], [], [])
+            if self._stdin not in ready:
+                self._pieces.append(KeyRead(time.monotonic(), b""))
             if self._wakes in ready:
                 return
             try:

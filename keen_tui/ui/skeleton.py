@@ -80,8 +80,8 @@ def skeleton(theme: str, environ: Mapping[str, str], *, stdin: int = 0, stdout: 
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, _end)
         typed_before = silence(stdin)
-        _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
         _early = EarlyKeys(stdin)
+        _write(stdout, _picture(theme, environ, os.get_terminal_size(stdout)))
         yield
     except BaseException:
         with suppress(OSError):

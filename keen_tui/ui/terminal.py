@@ -12,11 +12,14 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from textual import events
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
+from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
@@ -32,7 +35,7 @@ _BEGIN: Final = "\x1b[200~"
 _END: Final = "\x1b[201~"
 _CHUNK: Final = 65_536
 _PATIENCE: Final = 0.1
-"""Seconds after which a lone escape is a key."""
+"""Seconds without input after which the parser is asked whether a lone escape is a key."""
 _SILENCE: Final = 0.03
 """Seconds without input after which a paste is over that had its end mark: nobody types as fast."""
 _MORE_BEHIND_A_LINE: Final = re.compile(r"[\r\n][^\x00-\x1f\x7f].{7,}", re.DOTALL)
@@ -42,6 +45,16 @@ _MUCH: Final = 1_000
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LOST: Final = 2.0
 """Seconds without input after which one is over whose end mark does not come."""
+
+
+class _KeyParser(XTermParser):
+    """Textual's parser, which can also be told that nothing came for a while."""
+
+    def pause(self) -> Iterable[Message]:
+        """The messages for what waits for more that did not come, such as a lone escape."""
+        if self._timeout_time is not None:
+            self._timeout_time = 0.0
+        return self.tick()
 
 
 class PasteParser:
@@ -56,7 +69,7 @@ class PasteParser:
 
     def __init__(self, debug: bool = False) -> None:
         self._debug = debug
-        self._parser = XTermParser(debug)
+        self._parser = _KeyParser(debug)
         self._pasted: list[str] | None = None
         self._has_end = False
         self._held = ""
@@ -98,6 +111,12 @@ class PasteParser:
         if end and rest:
             yield from self.feed(rest)
 
+    def pause(self, seconds: float) -> Iterable[Message]:
+        """The messages for what is complete when nothing had come for so long, whenever that was."""
+        yield from self.silence(seconds)
+        if seconds >= ESCAPE_DELAY:
+            yield from self._parsed(self._parser.pause())
+
     def tick(self) -> Iterable[Message]:
         """The messages for what is complete as nothing has come behind it, such as a lone escape."""
         yield from self._parsed(self._parser.tick())
@@ -112,7 +131,7 @@ class PasteParser:
             yield from (message for message in messages if _can_be(message))
         except Exception:
             _log.warning("the terminal sent something that isn't a key", exc_info=True)
-            self._parser = XTermParser(self._debug)
+            self._parser = _KeyParser(self._debug)
 
     def _hold_back(self, text: str) -> str:
         """The text without the beginning of a begin mark at its end, which waits for the rest."""
@@ -204,7 +223,8 @@ class KeenDriver(LinuxDriver):
         decode = getincrementaldecoder("utf-8")("replace").decode
         early = skeleton.early_pieces()
         self._cooked = self._cooked or (skeleton.typed_before if early else 0)
-        last = self._process_early(early, parser, decode)
+        self._process(early_messages(early, parser, partial(self._fed, parser, decode)))
+        last = time.monotonic()
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
@@ -224,20 +244,6 @@ class KeenDriver(LinuxDriver):
         for _ in parser.feed(""):
             pass
 
-    def _process_early(
-        self, early: Sequence[KeyRead], parser: PasteParser, decode: Callable[[bytes], str]
-    ) -> float:
-        """Keys typed before this driver was there, each as if it were typed now; when the last one came."""
-        last, may_be_escape = time.monotonic(), False
-        for at, read in early:
-            self._process(parser.silence(at - last))
-            if may_be_escape and at - last >= _PATIENCE:
-                time.sleep(_PATIENCE)  # so that the parser sees that nothing came behind it
-                self._process(parser.tick())
-            self._process(self._fed(parser, decode, read))
-            last, may_be_escape = at, read.endswith(b"\x1b")
-        return last
-
     def _fed(self, parser: PasteParser, decode: Callable[[bytes], str], read: bytes) -> Iterable[Message]:
         is_typed = self._cooked > 0
         read, self._cooked = _uncooked(read, self._cooked)
@@ -246,6 +252,17 @@ class KeenDriver(LinuxDriver):
     def _process(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self.process_message(message)
+
+
+def early_messages(
+    early: Sequence[KeyRead], parser: PasteParser, feed: Callable[[bytes], Iterable[Message]]
+) -> Iterator[Message]:
+    """The messages for keys typed before the driver was there, each as if it were typed now. `feed` gives a
+    piece to the parser."""
+    for before, piece in pairwise((early[0], *early) if early else ()):
+        yield from parser.pause(piece.at - before.at)
+        if piece.data:
+            yield from feed(piece.data)
 
 
 def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:

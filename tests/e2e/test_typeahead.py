@@ -109,7 +109,8 @@ def test_an_escape_and_a_letter_behind_it_are_two_keys(tmp_path: Path, moment: s
     """Together they are alt and a letter, which somebody who pauses between them does not mean."""
     with starting(tmp_path, moment) as (terminal, server):
         terminal.type(ESC)
-        pause = time.monotonic() + 0.3
+        terminal.wait_until_read()  # a pause that the program sleeps through is none
+        pause = time.monotonic() + 0.5
         terminal.wait_until(lambda: time.monotonic() > pause, 60, "a moment in which nobody types")
         terminal.type("bold\r")
         terminal.wait_for_screen("Reply 1.", seconds=LONG_WAIT)

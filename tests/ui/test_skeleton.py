@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from keen_tui.ui.skeleton import early_pieces, skeleton
+from keen_tui.ui.terminal import PasteParser, early_messages
 
 COLOURS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 
@@ -71,9 +72,27 @@ def test_each_piece_says_when_it_came(terminal: tuple[int, int]) -> None:
             while unread(its):
                 pass
             written(ours)
-        escape, letter = early_pieces()
-    assert (escape.data, letter.data) == (b"\x1b", b"o")
-    assert letter.at > escape.at
+        escape, letter, end = early_pieces()
+    assert (escape.data, letter.data, end.data) == (b"\x1b", b"o", b"")
+    assert escape.at < letter.at < end.at, "nothing had come when somebody else took over"
+
+
+@pytest.mark.parametrize("pieces", [(b"\x1b",), (b"\x1b", b"o")])
+def test_an_escape_and_a_letter_after_a_pause_are_two_keys(
+    terminal: tuple[int, int], pieces: tuple[bytes, ...]
+) -> None:
+    """Also where somebody else takes over in that pause, and reads the letter."""
+    ours, its = terminal
+    parser = PasteParser()
+    with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
+        for piece in pieces:
+            os.write(ours, piece)
+            while unread(its):
+                pass
+            written(ours)  # looks for longer than an escape waits
+        early = early_pieces()
+    messages = [*early_messages(early, parser, lambda read: parser.feed(read.decode())), *parser.feed("b")]
+    assert [getattr(each, "key", "?") for each in messages] == [*["escape", "o"][: len(pieces)], "b"]
 
 
 def test_the_modes_come_back_at_the_end(terminal: tuple[int, int]) -> None:
