@@ -26,6 +26,7 @@ from keen_tui.events import (
 from keen_tui.headless.sentences import progress_line
 from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.network.online import CommandNetwork
+from keen_tui.tools.network.wanted import may_want_network
 from keen_tui.tools.rules import Rules, Ruling, parse_rules
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
@@ -69,6 +70,7 @@ class World:
     def __init__(self, server: Server, folder: Path) -> None:
         self.names = Names({name: [ELSEWHERE] for name in ("a.example", "b.example")}, server.port)
         self.names.addresses["lan.example"] = ["10.0.0.1"]
+        self.sandbox = NoWalls()
         self._folder = folder
 
     def __call__(
@@ -81,7 +83,7 @@ class World:
         **options: Any,
     ) -> AbstractAsyncContextManager[Bench]:
         network = CommandNetwork(setting=setting, internet=self.names.internet)
-        sandbox = SandboxFinder(lambda: ProbeResult(sandbox=NoWalls()))
+        sandbox = SandboxFinder(lambda: ProbeResult(sandbox=self.sandbox))
         options |= {"mode": mode, "attended": attended, "network": network, "sandbox": sandbox}
         return at_work(replies, self._folder, **options)
 
@@ -236,6 +238,25 @@ async def test_what_needs_no_network_gets_no_proxy(world: World) -> None:
         await bench.ask("go")
     assert bench.results()[0] == "none"
     assert "127.0.0.1" in bench.results()[1]
+
+
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+@pytest.mark.parametrize(
+    "command", ["arch", shlex.join([sys.executable, "-c", "import os; print(os.environ)"])]
+)
+@pytest.mark.parametrize("has_own_network", [True, False])
+async def test_what_runs_read_only_gets_no_network(
+    world: World, mode: Mode, command: str, has_own_network: bool
+) -> None:
+    """Neither a command that is known to only read nor one that is tried, though every host is allowed."""
+    assert may_want_network([shlex.split(command)])
+    world.sandbox.has_own_network = has_own_network
+    async with world(script(command), mode=mode, setting="on") as bench:
+        await bench.ask("go")
+        assert not bench.log.of(ApprovalRequested)
+    [terms] = world.sandbox.runs
+    assert (terms.writes, terms.listener_to, terms.connects) == (False, None, False)
+    assert "proxy" not in bench.results()[0]
 
 
 async def test_in_plan_mode_nothing_is_reached(world: World) -> None:

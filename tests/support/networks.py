@@ -32,13 +32,18 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 class NoWalls:
-    """A sandbox that holds nothing and hands a listener out, as one with a network of its own does."""
+    """A sandbox that holds nothing and hands a listener out, as one with a network of its own does. `runs`
+    are the terms of the commands so far."""
 
     name = "bubblewrap"
-    has_own_network = True
+
+    def __init__(self) -> None:
+        self.has_own_network = True
+        self.runs: list[Terms] = []
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
+        self.runs.append(terms)
         if terms.listener_to is None:
             yield Launch(argv=argv, environ=environ)
             return

@@ -60,9 +60,9 @@ def is_public(text: str) -> bool:
     if isinstance(address, IPv6Address):
         if address in _NAT64:
             return is_public(str(IPv4Address(int(address) & 0xFFFF_FFFF)))
-        if address.ipv4_mapped or address.sixtofour or address.teredo or address.is_site_local:
+        if int(address) < 1 << 96:  # ::a.b.c.d and ::ffff:a.b.c.d, however they are written
             return False
-        if address.scope_id or int(address) < 1 << 96:  # ::a.b.c.d
+        if address.sixtofour or address.teredo or address.is_site_local or address.scope_id:
             return False
     is_special = (
         address.is_private

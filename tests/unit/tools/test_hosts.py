@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,10 @@ NOT_PUBLIC = [
     "::1",
     "::ffff:1.1.1.1",
     "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "::ffff:10.0.0.1",
+    "::ffff:a00:1",
+    "::ffff:101:101",
     "fe80::1",
     "fe80::1%1",
     "fc00::1",
@@ -59,6 +65,15 @@ def test_addresses_of_the_internet(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["", *NOT_PUBLIC])
 def test_addresses_of_this_machine_its_network_groups_and_disguises(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["::ffff:1.1.1.1", "::ffff:101:101", "::ffff:10.0.0.1", "::ffff:7f00:1"])
+def test_a_mapped_address_is_refused_by_itself(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newer Pythons judge it as the IPv4 address in it, so what they say of ::/8 doesn't refuse it."""
+    for name in ("is_private", "is_global", "is_reserved", "is_loopback", "is_link_local", "is_multicast"):
+        of_ipv4 = attrgetter(f"ipv4_mapped.{name}")
+        monkeypatch.setattr(IPv6Address, name, property(of_ipv4))
     assert not is_public(address)
 
 

@@ -30,6 +30,9 @@ async def line(server: Server) -> AsyncIterator[Line]:
             "lan.example": ["192.168.1.1"],
             "mixed.example": [ELSEWHERE, "10.0.0.1"],
             "mapped.example": ["::ffff:127.0.0.2"],
+            "mapped-lan.example": ["::ffff:10.0.0.1"],
+            "mapped-hex.example": ["::ffff:a00:1"],
+            "mapped-public.example": ["::ffff:1.1.1.1"],
             "metadata.example": ["169.254.169.254"],
             "carrier.example": ["100.64.0.1"],
             "odd.example": ["not an address"],
@@ -115,7 +118,18 @@ async def test_no_name_of_this_machine_or_its_network_is_reached(line: Line, tar
 
 @pytest.mark.parametrize(
     "name",
-    ["home", "lan", "mixed", "mapped", "metadata", "carrier", "odd"],
+    [
+        "home",
+        "lan",
+        "mixed",
+        "mapped",
+        "mapped-lan",
+        "mapped-hex",
+        "mapped-public",
+        "metadata",
+        "carrier",
+        "odd",
+    ],
 )
 async def test_no_name_leads_to_this_machine_or_its_network(line: Line, server: Server, name: str) -> None:
     host = f"{name}.example:{server.port}"
