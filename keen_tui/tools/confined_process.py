@@ -79,7 +79,7 @@ def _started_apart(
         assert launch.confine is not None
         launch.confine()
         process = subprocess.Popen(
-            at_gate.held(launch.argv),
+            at_gate.held(launch.argv, environ),
             cwd=folder,
             env=environ,
             stdin=at_gate.closed,

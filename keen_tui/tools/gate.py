@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from keen_tui.tools.orphans.strays import MARK, mark_for_good
 
+SIGNALS_AS_EVER: Final = "import _signal as g; [g.signal(each, g.SIG_DFL) for each in (g.SIGPIPE, g.SIGXFSZ)]"
+"""Python for a program that is about to become another one: Python ignores these, which is inherited."""
+
 _GATE: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
 """Becomes what it is given when a line comes in, and ends when none does."""
+
+_FAITHFUL_GATE: Final = f"""\
+import os, sys
+if os.read(0, 1):
+    {SIGNALS_AS_EVER}
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""The same in Python, which takes longer to start, for variables that a shell would drop."""
 
 
 class Gate:
@@ -21,8 +34,10 @@ class Gate:
         self._opening = opening
 
     @staticmethod
-    def held(argv: tuple[str, ...]) -> tuple[str, ...]:
-        return (*_GATE, *argv)
+    def held(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, ...]:
+        """What to start for a command that is to have this environment, all of it."""
+        faithful = (sys.executable, "-I", "-S", "-c", _FAITHFUL_GATE)
+        return (*(_GATE if _gets_through(environ) else faithful), *argv)
 
     def open(self, pid: int, environ: Mapping[str, str]) -> None:
         """Mark the process with the mark that its environment holds, and let it begin."""
@@ -43,7 +58,7 @@ def gate() -> Iterator[Gate]:
         os.close(opening)
 
 
-def keeps_all(environ: Mapping[str, str]) -> bool:
-    """Whether all these variables get through a gate: some shells drop names that are not their own, such as
-    those of bash's exported functions."""
+def _gets_through(environ: Mapping[str, str]) -> bool:
+    """Whether a shell passes all these variables on: some drop names that are not their own, such as those of
+    bash's exported functions."""
     return all(name.isascii() and name.isidentifier() for name in environ)

@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.tools.confined_process import ConfinedProcess, start_confined
-from keen_tui.tools.gate import gate, keeps_all
+from keen_tui.tools.gate import gate
 from keen_tui.tools.orphans.guard import guard
-from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, mark_for_good, signal_others
+from keen_tui.tools.orphans.strays import MARK, can_find_strays, end_strays, signal_others
 from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.sandbox.base import Launch, in_thread
 from keen_tui.tools.time_limit import TimeLimit
@@ -87,29 +87,19 @@ async def run_command(
 async def _started(launch: Launch, folder: Path, environ: Mapping[str, str], output: int) -> _Process:
     if launch.confine:
         return await start_confined(launch, folder=folder, environ=environ, output=output)
-    if not keeps_all(environ):
-        process = await _spawned(launch, launch.argv, asyncio.subprocess.DEVNULL, folder, environ, output)
-        mark_for_good(process.pid, environ[MARK])
-        return process
     with gate() as at_gate:
-        process = await _spawned(launch, at_gate.held(launch.argv), at_gate.closed, folder, environ, output)
+        process = await asyncio.create_subprocess_exec(
+            *at_gate.held(launch.argv, environ),
+            cwd=folder,
+            env=environ,
+            pass_fds=launch.descriptors,
+            stdin=at_gate.closed,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
         at_gate.open(process.pid, environ)
     return process
-
-
-async def _spawned(
-    launch: Launch, argv: tuple[str, ...], source: int, folder: Path, environ: Mapping[str, str], output: int
-) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=folder,
-        env=environ,
-        pass_fds=launch.descriptors,
-        stdin=source,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-    )
 
 
 async def _ended_within(process: _Process, limit: TimeLimit) -> bool:

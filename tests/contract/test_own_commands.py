@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,27 @@ async def test_it_runs_as_the_user_but_asks_nobody(
     async with at_work([], tmp_path, mode="plan") as bench:
         ran = await run(bench, 'echo $MY_TOKEN $TERM $PAGER; read line || echo "no input"; pwd')
         assert ran.result.text == f"mine dumb cat\nno input\n{tmp_path.resolve()}"
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+async def test_functions_that_bash_exported_are_there_and_end_with_it_too(
+    tmp_path: Path, at_work: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what gave up its parent and its environment at once, while this program had other things to do."""
+    monkeypatch.setenv("BASH_FUNC_greet%%", "() {  echo hello\n}")
+
+    async def be_busy() -> None:
+        while True:
+            time.sleep(0.05)
+            await asyncio.sleep(0)
+
+    async with at_work([], tmp_path) as bench:
+        busy = asyncio.create_task(be_busy())
+        leaves = "(env -i setsid sleep 60489 &)"
+        ran = await run(bench, f'{leaves}; greet; yes | head -1; read line || echo "no input"')
+        busy.cancel()
+    assert ran.result.text.startswith("hello\ny\nno input")
+    assert not called_with("sleep 60489")
 
 
 async def test_keys_reach_neither_its_environment_nor_what_is_kept_and_sent(

@@ -16,10 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from keen_tui.tools.gate import SIGNALS_AS_EVER
+
 PORT: Final = 31_028
 """Where the proxy listens in the command's own network. Nothing else is there when a command begins."""
 
-_STARTER: Final = """\
+_STARTER: Final = f"""\
 import _socket as s, os, sys
 l = s.socket(s.AF_INET, s.SOCK_STREAM)
 l.setsockopt(s.SOL_SOCKET, s.SO_REUSEADDR, 1)
@@ -29,6 +31,7 @@ c = s.socket(fileno=int(sys.argv[1]))
 c.sendmsg([b"x"], [(s.SOL_SOCKET, s.SCM_RIGHTS, l.fileno().to_bytes(4, sys.byteorder))])
 c.close()
 l.close()
+{SIGNALS_AS_EVER}
 os.execvp(sys.argv[3], sys.argv[3:])
 """
 

@@ -66,6 +66,12 @@ async def test_where_commands_see_no_python_there_is_a_proxy_too(jail: Jail, ser
     assert result.text.endswith("hello")
 
 
+async def test_a_pipe_that_is_closed_ends_what_writes_to_it(jail: Jail, server: Server) -> None:
+    """The program that hands the listener out ignores the signal for that, and what it becomes must not."""
+    result = await run(jail, server, f"{PYTHON} -V >/dev/null && yes | head -1")
+    assert result.text == "y"
+
+
 async def test_what_is_not_allowed_is_refused_and_told(jail: Jail, server: Server) -> None:
     result = await run(jail, server, f"{PYTHON} -c '{GET}' http://b.example/")
     assert "403" in result.text
