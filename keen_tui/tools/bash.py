@@ -15,18 +15,15 @@ from msgspec.structs import replace
 
 from keen_tui.display import CommandDisplay, PartDisplay
 from keen_tui.errors import ToolFailure
-from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult, ToolSpec
 from keen_tui.programs import find_program
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
-from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.command_output import CommandOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.git.plan import plan_of
 from keen_tui.tools.git.steps import GitSteps
-from keen_tui.tools.kept_output import KeptOutput
-from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.network.gate import HostGate
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
 from keen_tui.tools.process import Ended, run_command
@@ -176,40 +173,27 @@ class Bash:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
             raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
-        captured = CapturedOutput()
-        kept = KeptOutput(self._workspace.new_output_file)
-        live = LiveOutput(captured, on_output)
-        without_keys = KeysTakenOut(await asyncio.to_thread(self._keys))
-
-        def pass_on(chunk: bytes) -> None:
-            if chunk:
-                kept.feed(chunk)
-                live.feed(chunk)
-
-        def take(chunk: bytes) -> None:
-            pass_on(without_keys.feed(chunk))
-
+        keys = await asyncio.to_thread(self._keys)
+        output = CommandOutput(on_output, self._workspace.new_output_file, keys)
         try:
-            ended, hidden = await self._ended(command, running, take)
+            ended, hidden = await self._ended(command, running, output.feed)
         except asyncio.CancelledError:
-            kept.discard()
+            output.discard()
             raise
         except OSError as error:
             raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
         finally:
-            pass_on(without_keys.rest())
-            live.close()
-        where = await asyncio.to_thread(kept.close)
-        output = captured.text(where).strip("\n")
+            output.end()
+        text = await asyncio.to_thread(output.text)
         result = command_result(
             command,
-            output,
+            text,
             ended,
             running.limit.seconds,
             sandboxed=running.sandbox is not None,
             refused=running.gate.refused if running.gate else (),
         )
-        said = output if ended.code else ""
+        said = text if ended.code else ""
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
         return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
 

@@ -10,15 +10,12 @@ from pathlib import Path
 
 from keen_tui.display import CommandDisplay
 from keen_tui.errors import ToolFailure
-from keen_tui.masking import KeysTakenOut
 from keen_tui.messages import ToolResult
 from keen_tui.programs import find_program
 from keen_tui.tools.base import OutputSink
-from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.command_output import CommandOutput
 from keen_tui.tools.command_result import command_result
 from keen_tui.tools.environment import api_keys, key_variables, own_environment
-from keen_tui.tools.kept_output import KeptOutput
-from keen_tui.tools.live import LiveOutput
 from keen_tui.tools.process import Ended, run_command
 from keen_tui.tools.sandbox.base import Launch
 
@@ -50,31 +47,19 @@ class OwnCommands:
             ToolFailure: it can't be started.
         """
         hidden = key_variables(os.environ, self._key_variables())
-        without_keys = KeysTakenOut(api_keys(os.environ, hidden))
-        captured, kept = CapturedOutput(), KeptOutput(self._new_output_file)
-        live = LiveOutput(captured, on_output)
+        output = CommandOutput(on_output, self._new_output_file, api_keys(os.environ, hidden))
         ended: Ended | None = None
-
-        def pass_on(chunk: bytes) -> None:
-            if chunk:
-                kept.feed(chunk)
-                live.feed(chunk)
-
-        def take(chunk: bytes) -> None:
-            pass_on(without_keys.feed(chunk))
-
         launch = Launch(argv=(self._shell, "-c", command), environ=own_environment(os.environ, hidden))
         try:
-            ended = await run_command(launch, folder=self._folder, timeout=None, on_output=take)
+            ended = await run_command(launch, folder=self._folder, timeout=None, on_output=output.feed)
         except asyncio.CancelledError:
             pass
         except (OSError, ValueError) as error:
             raise ToolFailure(f"the command can't be started in {self._folder}: {error}.") from error
         finally:
-            pass_on(without_keys.rest())
-            live.close()
-        output = captured.text(await _in_any_case(asyncio.to_thread(kept.close))).strip("\n")
-        return _stopped(command, output) if ended is None else command_result(command, output, ended)
+            output.end()
+        text = await _in_any_case(asyncio.to_thread(output.text))
+        return _stopped(command, text) if ended is None else command_result(command, text, ended)
 
 
 async def _in_any_case(deed: Coroutine[None, None, str]) -> str:

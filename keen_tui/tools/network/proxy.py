@@ -37,6 +37,8 @@ _HOP_BY_HOP: Final = frozenset(
 )
 
 Headers = Iterable[tuple[bytes, bytes]]
+Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
+"""What h11 gives next."""
 
 
 class Refused(Exception):
@@ -119,8 +121,7 @@ class Proxy:
         """The head of the request. Raises Refused: it is none, too long, or too slow."""
         try:
             async with asyncio.timeout(self._head_seconds):
-                while (event := ours.next_event()) is h11.NEED_DATA:
-                    ours.receive_data(await reader.read(CHUNK))
+                event = await _next_event(ours, reader)
         except h11.RemoteProtocolError as error:
             raise Refused(error.error_status_hint, "the request can't be understood") from error
         except TimeoutError as error:
@@ -242,46 +243,40 @@ async def _pass_on(ours: h11.Connection, client: Streams, upstream: Streams, req
 async def _copied(
     source: h11.Connection, reader: asyncio.StreamReader, target: h11.Connection, writer: asyncio.StreamWriter
 ) -> None:
-    """The content that follows a head, up to its end."""
-    while True:
-        event = source.next_event()
-        if event is h11.NEED_DATA:
-            source.receive_data(await reader.read(CHUNK))
-        elif isinstance(event, h11.Data):
-            writer.write(target.send(h11.Data(data=event.data)) or b"")
-            await writer.drain()
-        elif isinstance(event, h11.EndOfMessage):
-            writer.write(target.send(h11.EndOfMessage()) or b"")
-            await writer.drain()
-            return
-        else:
-            return
+    """The content that follows a head, up to its end, without what else belongs to one connection."""
+    while isinstance(event := await _next_event(source, reader), h11.Data):
+        await _send(target, writer, h11.Data(data=event.data))
+    if isinstance(event, h11.EndOfMessage):
+        await _send(target, writer, h11.EndOfMessage())
 
 
 async def _answer(
     theirs: h11.Connection, reader: asyncio.StreamReader, ours: h11.Connection, writer: asyncio.StreamWriter
 ) -> None:
-    while True:
-        event = theirs.next_event()
-        if event is h11.NEED_DATA:
-            theirs.receive_data(await reader.read(CHUNK))
-        elif isinstance(event, h11.InformationalResponse):
-            writer.write(
-                ours.send(h11.InformationalResponse(status_code=event.status_code, headers=[])) or b""
-            )
-        elif isinstance(event, h11.Response):
-            headers = _end_to_end(event.headers.raw_items())
-            headers = [each for each in headers if each[0].lower() != b"transfer-encoding"]
-            again = h11.Response(
-                status_code=event.status_code,
-                reason=event.reason,
-                headers=[*headers, (b"Connection", b"close")],
-            )
-            writer.write(ours.send(again) or b"")
-            await _copied(theirs, reader, ours, writer)
-            return
-        else:
-            return
+    while isinstance(event := await _next_event(theirs, reader), h11.InformationalResponse):
+        await _send(ours, writer, h11.InformationalResponse(status_code=event.status_code, headers=[]))
+    if isinstance(event, h11.Response):
+        headers = _end_to_end(event.headers.raw_items())
+        headers = [each for each in headers if each[0].lower() != b"transfer-encoding"]
+        again = h11.Response(
+            status_code=event.status_code,
+            reason=event.reason,
+            headers=[*headers, (b"Connection", b"close")],
+        )
+        await _send(ours, writer, again)
+        await _copied(theirs, reader, ours, writer)
+
+
+async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> Event:
+    """What comes next on a connection, read until it is whole."""
+    while (event := connection.next_event()) is h11.NEED_DATA:
+        connection.receive_data(await reader.read(CHUNK))
+    return event
+
+
+async def _send(connection: h11.Connection, writer: asyncio.StreamWriter, event: h11.Event) -> None:
+    writer.write(connection.send(event) or b"")
+    await writer.drain()
 
 
 async def _tunnel(client: Streams, upstream: Streams) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import resource
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.process import run_command
 from keen_tui.tools.sandbox.base import Launch
 from tests.support.agent import LIMIT
+from tests.support.disk import largest_file
 
 
 def test_output_that_its_result_holds_makes_no_file(tmp_path: Path) -> None:
@@ -66,7 +64,7 @@ def test_a_disk_that_is_full_leaves_no_half_file(tmp_path: Path) -> None:
     kept = KeptOutput(lambda: tmp_path / "out.txt")
     kept.feed(b"x" * 20_000)
     assert (tmp_path / "out.txt").exists()
-    with _files_no_larger_than(30_000):
+    with largest_file(30_000):
         kept.feed(b"x" * 20_000)
     kept.feed(b"x" * 20_000)
     assert kept.close() == ""
@@ -115,14 +113,3 @@ async def test_a_failing_reader_neither_holds_the_command_up_nor_stays_silent(tm
     with pytest.raises(ZeroDivisionError):
         await run_command(Launch(argv=argv, environ={}), folder=tmp_path, timeout=LIMIT, on_output=fail)
     assert (tmp_path / "done").exists()
-
-
-@contextmanager
-def _files_no_larger_than(size: int) -> Iterator[None]:
-    """As on a full disk, a file can't grow beyond that."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

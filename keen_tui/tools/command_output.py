@@ -1,0 +1,52 @@
+"""The output of a command on its way to whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from keen_tui.masking import KeysTakenOut
+from keen_tui.tools.base import OutputSink
+from keen_tui.tools.captured import CapturedOutput
+from keen_tui.tools.kept_output import KeptOutput
+from keen_tui.tools.live import LiveOutput
+
+
+class CommandOutput:
+    """Output of one command: without API keys, shown as it comes, and in a file where it is long.
+
+    Args:
+        on_output: shows it as it comes.
+        new_file: names a file for output that is too long for a result; None: it is not kept.
+        keys: what is taken out.
+    """
+
+    def __init__(
+        self, on_output: OutputSink, new_file: Callable[[], Path | None], keys: Iterable[str]
+    ) -> None:
+        self._captured = CapturedOutput()
+        self._kept = KeptOutput(new_file)
+        self._live = LiveOutput(self._captured, on_output)
+        self._without_keys = KeysTakenOut(keys)
+
+    def feed(self, chunk: bytes) -> None:
+        """Add output. May be called in another thread."""
+        self._pass_on(self._without_keys.feed(chunk))
+
+    def end(self) -> None:
+        """Show the rest: nothing comes any more."""
+        self._pass_on(self._without_keys.rest())
+        self._live.close()
+
+    def text(self) -> str:
+        """The output as its result has it, with the name of the file that has all of it. Writes that file."""
+        return self._captured.text(self._kept.close()).strip("\n")
+
+    def discard(self) -> None:
+        """Remove the file: nobody will read it."""
+        self._kept.discard()
+
+    def _pass_on(self, chunk: bytes) -> None:
+        if chunk:
+            self._kept.feed(chunk)
+            self._live.feed(chunk)
