@@ -51,9 +51,10 @@ from keen_tui.memory.recorder import merged_memory, turn_memory
 from keen_tui.messages import Fact
 from keen_tui.models import ModelInfo
 from keen_tui.providers.registry import APIS
-from tests.support.agent import LIMIT, QUICK_RETRIES, Bench, at_work, provider_for
+from tests.support.agent import QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded
 from tests.support.images import png
+from tests.support.waiting import LIMIT, one_round, until
 
 LONG = "KEEN_LONG_TESTS" in os.environ
 EXAMPLES = 3_000 if LONG else 150
@@ -215,8 +216,7 @@ class Script:
 
     async def _events(self, goal: int) -> None:
         """Wait until so many events were read, or nothing runs any more."""
-        while self.session.running and len(self.bench.log.events) < goal:
-            await asyncio.sleep(0)
+        await until(lambda: len(self.bench.log.events) >= goal or not self.session.running, moment=one_round)
 
     def _message(self) -> str:
         """A new message; every third one names an image."""
@@ -238,10 +238,11 @@ class Script:
 
     async def _read_all(self) -> None:
         """Until the log has read what was published: each turn that started has its end in it."""
-        while len(self.bench.log.ends) < len(self.bench.log.of(TurnStarted)) or self.session.running:
-            await asyncio.sleep(0)
-        while folded(self.bench) != self.session.conversation:
-            await asyncio.sleep(0)
+        log = self.bench.log
+        await until(
+            lambda: len(log.ends) >= len(log.of(TurnStarted)) and not self.session.running, moment=one_round
+        )
+        await until(lambda: folded(self.bench) == self.session.conversation, moment=one_round)
 
     def check(self) -> None:
         log = self.bench.log

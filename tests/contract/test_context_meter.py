@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,8 @@ from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.events import ContextMeasured, ToolFinished, TurnStarted
 from keen_tui.history import POLICIES
 from keen_tui.messages import TokenUsage, TurnMemory
-from tests.support.agent import LIMIT, AtWork, Bench
+from tests.support.agent import AtWork, Bench
+from tests.support.waiting import until
 
 FILES = ("a.txt", "b.txt", "c.txt")
 READ_ALL = Reply([Call("read_file", {"path": name}) for name in FILES], usage=None)
@@ -30,9 +30,7 @@ async def shows_next_request(bench: Bench) -> int:
     """Wait until the meter shows what the context view says of the next request; gives the tokens."""
     report = await bench.session.context()
     tokens = report.totals[POLICIES.index(report.policy)].tokens
-    async with asyncio.timeout(LIMIT):
-        while not bench.log.of(ContextMeasured) or measured(bench) != tokens:
-            await asyncio.sleep(0.01)
+    await until(lambda: bench.log.of(ContextMeasured) and measured(bench) == tokens)
     return tokens
 
 

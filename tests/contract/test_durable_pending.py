@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
@@ -28,10 +27,10 @@ from keen_tui.memory.rendering import ABANDONED
 from keen_tui.memory.unfinished import ENDED_MIDWAY
 from keen_tui.providers.registry import APIS
 from keen_tui.storage.pending_file import read_pending
-from tests.support.agent import LIMIT
 from tests.support.compacting import CUT, SUMMARY, memory, requested, work
 from tests.support.faults import DONE, WORK, refused, runs
 from tests.support.saving import Place, SavedBench, gone, pending_files, place, results_in
+from tests.support.waiting import until
 
 each_api = pytest.mark.parametrize("api", APIS)
 OTHER_API: dict[Api, Api] = {
@@ -43,9 +42,7 @@ OTHER_API: dict[Api, Api] = {
 
 async def kept(file: Path, bench: SavedBench) -> None:
     """Wait until the file holds the pending state of now."""
-    async with asyncio.timeout(LIMIT):
-        while read_pending(file) != (bench.session.identity, bench.session.pending):
-            await asyncio.sleep(0.005)
+    await until(lambda: read_pending(file) == (bench.session.identity, bench.session.pending))
 
 
 def peek(file: Path) -> Call:
@@ -80,9 +77,7 @@ async def test_after_each_step_the_file_holds_its_results(tmp_path: Path, api: A
     async with place(tmp_path, api, [WORK, NoAnswer("stall")]) as here, here.program() as bench:
         bench.session.submit("u1")
         await requested(bench, 2)
-        async with asyncio.timeout(LIMIT):
-            while ENDED_MIDWAY.text in bench.pending_file.read_text():
-                await asyncio.sleep(0.005)
+        await until(lambda: ENDED_MIDWAY.text not in bench.pending_file.read_text())
         known = read_pending(bench.pending_file)
         assert known and known[1].calls == 1 and known[1].texts == ("I count.",)
         bench.session.stop()
@@ -125,9 +120,7 @@ async def test_a_turn_that_ends_as_an_error_leaves_no_file(tmp_path: Path, api: 
         async with here.program() as bench:
             bench.session.set_mode("ask")
             bench.session.submit("u1")
-            async with asyncio.timeout(LIMIT):
-                while not bench.pending_file.exists():
-                    await asyncio.sleep(0.005)
+            await until(bench.pending_file.exists)
             bench.session.stop()
             assert isinstance(await bench.log.wait_for_end(), TurnError)
         assert pending_files(here) == []
@@ -335,9 +328,7 @@ async def test_a_file_that_outlived_its_turn_is_not_used(tmp_path: Path, api: Ap
             await gone(file)
             bench.session.submit("u2")
             await requested(bench, 4)
-            async with asyncio.timeout(LIMIT):
-                while '"text":"u2"' not in bench.file.read_text():
-                    await asyncio.sleep(0.005)
+            await until(lambda: '"text":"u2"' in bench.file.read_text())
             shutil.copytree(here.home, died)
         (died_file,) = [died / file.relative_to(here.home)]
         died_file.write_bytes(stale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.headless.run import run_prompt
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
-from tests.support.agent import LIMIT, ONE_ATTEMPT, provider_for
+from tests.support.agent import ONE_ATTEMPT, provider_for
 from tests.support.breaking_file import BreakingFile, Disk, refused
 from tests.support.program import Run
+from tests.support.waiting import until
 
 WRITE = Call("write_file", {"path": "a.py", "content": "x"})
 SCRIPT = [Reply([WRITE]), Reply([Say("Done.")])]
@@ -70,12 +71,6 @@ async def turn(
         )
         history = HistoryDesk(session, SessionStore(folder / "home"), keeper, opener=disk.open)
         yield asyncio.create_task(run_prompt(session, "write it", output, out, err, history)), out, err
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not holds():
-            await asyncio.sleep(0.005)
 
 
 def types(out: io.StringIO) -> list[str]:

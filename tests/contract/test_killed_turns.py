@@ -22,10 +22,10 @@ from keen_tui.events import (
     TurnIncomplete,
 )
 from keen_tui.providers.registry import APIS
-from tests.support.agent import LIMIT
 from tests.support.faults import DONE
 from tests.support.jail import flags_of_auto
 from tests.support.saving import Place, gone, pending_files, place
+from tests.support.waiting import until
 
 each_api = pytest.mark.parametrize("api", APIS)
 COUNTED = ("one", "two", "three")
@@ -72,9 +72,7 @@ async def killed_in_the_middle(here: Place, settings: str) -> str:
         stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(LIMIT * 2):
-            while counted(here.workspace) != ["one", "two"] or begun(here) < 3:
-                await asyncio.sleep(0.01)
+        await until(lambda: counted(here.workspace) == ["one", "two"] and begun(here) >= 3)
     finally:
         process.kill()
         await process.wait()

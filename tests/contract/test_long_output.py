@@ -17,9 +17,9 @@ from keen_tui.messages import ToolCall, ToolResult
 from keen_tui.storage.outputs import OutputFiles
 from keen_tui.tools.permissions import ALLOW, Allowed, judge
 from keen_tui.tools.toolbox import build_toolbox
-from tests.support.agent import LIMIT
 from tests.support.faults import DONE
 from tests.support.saving import place
+from tests.support.waiting import until
 
 LINES = "seq 100000"
 
@@ -78,9 +78,7 @@ async def test_other_files_there_are_as_outside_as_before(tools: LongOutputs) ->
 
 async def test_an_interrupted_command_leaves_no_file(tools: LongOutputs, tmp_path: Path) -> None:
     running = asyncio.create_task(tools.run("bash", command=f"{LINES}; touch written; sleep 600"))
-    async with asyncio.timeout(LIMIT):
-        while not (tmp_path / "work" / "written").exists():
-            await asyncio.sleep(0.01)
+    await until((tmp_path / "work" / "written").exists)
     running.cancel()
     await asyncio.wait({running})
     assert list(tools.outputs.rglob("*.txt")) == []

@@ -24,7 +24,6 @@ from keen_tui.demo.script import (
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.messages import StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
 from keen_tui.providers.base import StepText
-from tests.support.agent import LIMIT
 from tests.support.chat import delta, fragment, stream
 from tests.support.client import (
     KEY,
@@ -35,6 +34,7 @@ from tests.support.client import (
     request,
     text_of,
 )
+from tests.support.waiting import LIMIT
 
 HELLO = Reply([Say("Hello, world. This is more than one delta.")])
 CALLING = Reply([Think("Let me see."), Say("Reading."), Call("read_file", {"path": "a.py"})])

@@ -37,7 +37,6 @@ from keen_tui.errors import (
 from keen_tui.providers.base import StepPart
 from keen_tui.providers.reported import stream_error
 from keen_tui.providers.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
-from tests.support.agent import LIMIT
 from tests.support.chat import delta
 from tests.support.client import (
     KEY,
@@ -46,6 +45,7 @@ from tests.support.client import (
     request,
     text_of,
 )
+from tests.support.waiting import LIMIT
 
 HELLO = Reply([Say("Hello, world. This is more than one delta.")])
 CALLING = Reply([Think("Let me see."), Say("Reading."), Call("read_file", {"path": "a.py"})])

@@ -34,9 +34,9 @@ from keen_tui.models import Identity
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.openai_responses import OpenAIResponses
 from tests.support import client
-from tests.support.agent import LIMIT
 from tests.support.client import KEY, reasoning_of, request, step_request, text_of
 from tests.support.responses import call, completed, done, event, message, reasoning, stream, text
+from tests.support.waiting import LIMIT
 from tests.support.wire import assert_valid
 
 client_of = partial(client.client_of, api="openai-responses")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,8 @@ from keen_tui.events import ApprovalRequested, SandboxFound, ToolFinished, TurnD
 from keen_tui.messages import CommandFailed
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
-from tests.support.agent import LIMIT, Bench, at_work
+from tests.support.agent import Bench, at_work
+from tests.support.waiting import until
 
 COMMAND = "echo ran >> ran; echo outside"
 SCRIPT = [Reply([Call("bash", {"command": COMMAND})]), Reply([Say("Done.")])]
@@ -117,9 +117,7 @@ async def test_a_stop_outside_says_that_the_effects_are_unknown(tmp_path: Path) 
     script = [Reply([Call("bash", {"command": "echo ran > ran; sleep 600"})])]
     async with at_work(script, tmp_path, mode="auto-edit", sandbox=stopping()) as bench:
         await asked(bench, allow=True)
-        async with asyncio.timeout(LIMIT):
-            while not (tmp_path / "ran").exists():
-                await asyncio.sleep(0.02)
+        await until((tmp_path / "ran").exists)
         bench.session.stop()
         end = await bench.log.wait_for_end()
         [finished] = bench.log.of(ToolFinished)

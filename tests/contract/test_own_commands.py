@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import time
@@ -14,9 +13,10 @@ from keen_tui.demo.script import Break, HttpAnswer, Reply, Say
 from keen_tui.errors import SessionRefused
 from keen_tui.events import QueueChanged, ShellFinished, ShellStarted, ToolOutput, TurnDone, TurnError
 from keen_tui.messages import TurnMemory
-from tests.support.agent import LIMIT, AtWork, Bench
+from tests.support.agent import AtWork, Bench
 from tests.support.processes import called_with
 from tests.support.saving import SavedBench, place
+from tests.support.waiting import until
 
 OK = Reply([Say("Ok.")])
 REFUSED = HttpAnswer(401, {"error": {"message": "wrong key"}})
@@ -113,9 +113,7 @@ async def test_live_output_comes_and_a_stop_ends_all_of_its_processes(
         assert (output.id, output.lines) == (started.id, 1)
         bench.session.stop()
         ended = await bench.log.wait_for(ShellFinished)
-        async with asyncio.timeout(LIMIT):
-            while called_with("sleep 60487"):
-                await asyncio.sleep(0.01)
+        await until(lambda: not called_with("sleep 60487"))
         assert ended.result.interrupted
         assert ended.result.text == "begun\n[stopped by the user]"
         await bench.ask("go")

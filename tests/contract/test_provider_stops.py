@@ -28,8 +28,9 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from tests.support.agent import LIMIT, AtWork, Bench
+from tests.support.agent import AtWork, Bench
 from tests.support.faults import COUNT, DONE, HALF, encoded, refused, runs
+from tests.support.waiting import LIMIT
 
 PATIENT = RetryPolicy(attempts=4, first_delay=600.0)
 READ = Reply([Call("read_file", {"path": "a.txt"})])

@@ -28,6 +28,7 @@ from keen_tui.events import (
 )
 from tests.support.agent import AtWork, Bench
 from tests.support.faults import DONE, WORK, refused, runs
+from tests.support.waiting import one_round, until
 
 EVEN = RetryPolicy(attempts=4, first_delay=0.001, rate_limit_wait=0.13, jitter=lambda: 0.5)
 FIRST_RATE_LIMIT = 0.13 / 13 * 0.875
@@ -37,8 +38,7 @@ FIRST_RATE_LIMIT = 0.13 / 13 * 0.875
 async def delay_told(bench: Bench) -> float | None:
     """The wait that the first refusal leads to, left at once; None when the turn just ends."""
     bench.session.submit("go")
-    while not bench.log.ends and not bench.log.of(RetryScheduled):
-        await asyncio.sleep(0)
+    await until(lambda: bench.log.ends or bench.log.of(RetryScheduled), moment=one_round)
     bench.session.stop()
     await bench.session.wait_until_idle()
     await bench.log.wait_for_end()

@@ -22,8 +22,9 @@ from keen_tui.events import (
     TurnStarted,
 )
 from keen_tui.storage.sessions import SessionStore
-from tests.support.agent import LIMIT, AtWork, Bench
+from tests.support.agent import AtWork, Bench
 from tests.support.saving import all_found
+from tests.support.waiting import LIMIT
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 WAIT = Call("bash", {"command": "until [ -e gate ]; do sleep 0.02; done; echo waited"})

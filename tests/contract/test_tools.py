@@ -16,7 +16,7 @@ from keen_tui.errors import ToolFailure
 from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolCall
 from keen_tui.tools.asking import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
-from tests.support.agent import LIMIT
+from tests.support.waiting import LIMIT
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from keen_tui.providers.base import Provider
 from keen_tui.providers.registry import APIS
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench, provider_for
+from tests.support.waiting import until
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 
@@ -222,8 +223,7 @@ async def test_07_esc_during_the_second_of_three_calls(tmp_path: Path, at_work: 
     script: list[Answer] = [Reply([COUNT, slow, COUNT]), Reply([Say("Fine.")])]
     async with at_work(script, tmp_path) as bench:
         bench.session.submit("count")
-        while not any("so far" in event.text for event in bench.log.of(ToolOutput)):
-            await bench.log.wait_for(ToolOutput, len(bench.log.of(ToolOutput)) + 1)
+        await until(lambda: any("so far" in event.text for event in bench.log.of(ToolOutput)))
         bench.session.stop()
         end = await bench.log.wait_for_end()
         assert isinstance(end, TurnIncomplete)

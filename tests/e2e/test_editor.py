@@ -10,7 +10,7 @@ import pytest
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import PROMPT_SIGN, program
-from tests.support.agent import LIMIT
+from tests.support.waiting import LIMIT
 
 CTRL_G = "\x07"
 

@@ -15,10 +15,10 @@ from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.messages import TokenUsage
 from keen_tui.providers.registry import APIS
-from tests.support.agent import LIMIT
 from tests.support.images import png
 from tests.support.processes import called_with
 from tests.support.program import Program
+from tests.support.waiting import LIMIT, until
 
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
 
@@ -233,9 +233,7 @@ async def test_a_signal_stops_the_turn_and_its_command(program: Program, number:
         process = await program.start(
             "--base-url", server.base_url, "--model", "m", "--mode", "auto", "-p", "hi"
         )
-        async with asyncio.timeout(LIMIT):
-            while not called_with(asleep):
-                await asyncio.sleep(0.05)
+        await until(lambda: called_with(asleep))
         process.send_signal(number)
         async with asyncio.timeout(LIMIT):
             _, err = await process.communicate()

@@ -19,9 +19,9 @@ import pytest
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, Reply, Say
 from keen_tui.demo.wires import seen
-from tests.support.agent import LIMIT
 from tests.support.processes import called_with
 from tests.support.program import Program, Run
+from tests.support.waiting import LIMIT, until
 
 WRITE = Call("write_file", {"path": "a.py", "content": "x"})
 
@@ -278,10 +278,9 @@ async def test_a_lost_connection_ends_the_turn_as_a_termination_does(
     asleep = f"sleep 600.{os.getpid()}{number}"
     async with shell_with(tmp_path, Reply([Call("bash", {"command": asleep})])) as shell:
         process = await shell.program.start(*shell.work.split(), "-p", "hi", "--output", "json")
+        await until(lambda: called_with(asleep))
+        process.send_signal(number)
         async with asyncio.timeout(4 * LIMIT):
-            while not called_with(asleep):
-                await asyncio.sleep(0.05)
-            process.send_signal(number)
             out, _ = await process.communicate()
     assert process.returncode == 3
     assert json.loads(out)["reason"] == "interrupted"

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,8 +15,8 @@ import pytest
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say
 from keen_tui.demo.wires import seen
-from tests.support.agent import LIMIT
 from tests.support.program import Program, Run
+from tests.support.waiting import LIMIT, until
 
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
 WRITE = Call("write_file", {"path": "a.py", "content": "x"})
@@ -69,14 +69,8 @@ class Desk:
         self.script += [Reply([WRITE, FAIL]), Reply([HANG])]
         begun = self.program.workspace / "begun"
         process = await self.program.start(*self.flags, "-p", "work")
-        await _until(lambda: bool(begun.read_text()))
+        await until(lambda: bool(begun.read_text()))
         return process
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT):
-        while not holds():
-            await asyncio.sleep(0.05)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,18 @@ from keen_tui.events import ApprovalRequested, ModelChanged, QueueChanged, Sandb
 from keen_tui.ui.app import UiSettings
 from tests.support import story
 from tests.support.svg import picture
+from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 
 PICTURES = Path(__file__).parent / "pictures"
 MODEL = ModelChanged(model="qwen3-coder", server="ollama", effort="", context_window=200_000)
-PATIENCE = 60.0
 WIDE, NARROW = (120, 36), (80, 24)
+LOOKS = 6
+"""As many pictures in a row that are the same mean that the screen rests."""
+LOOKS = 6
+"""As many pictures in a row that are the same mean that the screen rests."""
+LOOKS = 6
+"""As many pictures in a row that are the same mean that the screen rests."""
 
 Play = Callable[[Driver], Awaitable[None]]
 
@@ -220,19 +225,27 @@ async def test_the_screen_looks_as_it_did(tmp_path: Path, name: str) -> None:
 
 async def settles_as(driver: Driver, wanted: str) -> bool:
     """Whether it stops changing as that picture, on a busy machine perhaps after a rest on the way."""
-    deadline = time.monotonic() + PATIENCE
-    while await settled(driver) != wanted:
-        if time.monotonic() > deadline:
-            return False
+    seen: list[str] = []
+    try:
+        await until(lambda: rests(seen) and seen[-1] == wanted, moment=lambda: look(driver, seen))
+    except TimeoutError:
+        return False
     return True
 
 
 async def settled(driver: Driver) -> str:
     """The picture once it has stopped changing."""
-    before, same = "", 0
-    while same < 5:
-        await driver.pilot.pause(0.05)
-        now = picture(driver.app)
-        same = same + 1 if now == before else 0
-        before = now
-    return before
+    seen: list[str] = []
+    await until(lambda: rests(seen), moment=lambda: look(driver, seen))
+    return seen[-1]
+
+
+async def look(driver: Driver, seen: list[str]) -> None:
+    """Take one more picture."""
+    await driver.pilot.pause(0.05)
+    seen[:] = [*seen[1 - LOOKS :], picture(driver.app)]
+
+
+def rests(seen: Sequence[str]) -> bool:
+    """Whether the newest pictures are all the same."""
+    return len(seen) == LOOKS and len(set(seen)) == 1

@@ -27,13 +27,11 @@ from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
+from tests.support.waiting import LIMIT, one_round, until
 from tests.support.wire import assert_valid
 
 Found = TypeVar("Found", bound=Event)
 Script = Sequence[Answer] | Callable[[RecordedRequest], Answer]
-
-LIMIT = 180.0
-"""Seconds that a test waits for a state before it fails. Generous: machines are shared."""
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)
 QUICK_RETRIES = RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.001, rate_limit_wait=0.004)
@@ -85,8 +83,7 @@ class EventLog:
 
     async def caught_up(self) -> None:
         """Wait until all that was published so far is here."""
-        while self._reader.unread:
-            await asyncio.sleep(0)
+        await until(lambda: not self._reader.unread, moment=one_round)
         async with self._changed:
             pass  # the reader has noted what it took
 

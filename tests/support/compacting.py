@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from keen_tui.demo.script import Break, Call, Reply, Say, Seen, Think
 from keen_tui.memory.conversation import COMPACTED, Conversation
 from keen_tui.messages import CommandFailed, Message, TurnMemory
-from tests.support.agent import LIMIT, Bench
+from tests.support.agent import Bench
 from tests.support.faults import refused
+from tests.support.waiting import until
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("close", after_deltas=2))
 TOLD = "Two files were made, one command failed."
@@ -58,6 +57,4 @@ def shape(bench: Bench) -> list[str]:
 
 async def requested(bench: Bench, count: int) -> None:
     """Wait until the server has that many requests."""
-    async with asyncio.timeout(LIMIT):
-        while len(bench.server.requests) < count:
-            await asyncio.sleep(0.001)
+    await until(lambda: len(bench.server.requests) >= count)

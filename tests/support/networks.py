@@ -14,10 +14,10 @@ from keen_tui.tools.network.hosts import Host
 from keen_tui.tools.network.proxy import Proxy
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.time_limit import TimeLimit
+from tests.support.waiting import LIMIT
 
 ELSEWHERE = "127.0.0.2"
 """An address of this machine that connections to it don't come from: it stands for one of the Internet."""
-LIMIT = 180
 
 _STARTER = """\
 import os, socket, sys

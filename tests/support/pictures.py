@@ -22,8 +22,8 @@ from keen_tui.ui.app import KeenApp, UiSettings
 from keen_tui.ui.port import Workplace
 from tests.support.moving import Frame, film
 from tests.support.svg import drawn_rows
+from tests.support.waiting import until
 
-PATIENCE = 300.0
 FILM_LABEL = (
     "Keen TUI fixes a failing test. It asks before it runs the tests and before it edits the file. "
     "The connection breaks, ctrl+r continues from the last result, and the tests pass."
@@ -52,13 +52,12 @@ class Recording:
         Raises:
             TimeoutError: it never held.
         """
-        deadline = time.monotonic() + PATIENCE
-        while not holds():
-            if time.monotonic() > deadline:
-                raise TimeoutError("the tour hangs")
-            await self._pilot.pause(0.02)
-            if time.monotonic() - self._newest >= _BETWEEN_FRAMES:
-                self.shoot(_A_FRAME)
+        await until(holds, moment=self._film, says=lambda: "for the tour")
+
+    async def _film(self) -> None:
+        await self._pilot.pause(0.02)
+        if time.monotonic() - self._newest >= _BETWEEN_FRAMES:
+            self.shoot(_A_FRAME)
 
     async def until_asked(self, tool: str) -> None:
         """Wait until the question about a call of that tool takes keys."""

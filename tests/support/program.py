@@ -13,8 +13,8 @@ from typing import Any
 
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer
-from tests.support.agent import LIMIT
 from tests.support.jail import flags_of_auto
+from tests.support.waiting import LIMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ from keen_tui.providers.base import Provider
 from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
-from tests.support.agent import LIMIT, ONE_ATTEMPT, Bench, EventLog, Script, provider_for
+from tests.support.agent import ONE_ATTEMPT, Bench, EventLog, Script, provider_for
+from tests.support.waiting import until
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,4 @@ def pending_files(place: Place) -> list[Path]:
 
 async def gone(file: Path) -> None:
     """Wait until the file is not there."""
-    async with asyncio.timeout(LIMIT):
-        while file.exists():
-            await asyncio.sleep(0.005)
+    await until(lambda: not file.exists())

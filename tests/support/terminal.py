@@ -20,6 +20,8 @@ from typing import Self
 
 import pyte
 
+from tests.support.waiting import LIMIT, wait_until
+
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
 """Private sequences, such as those of the kitty keyboard protocol, that pyte takes for text."""
 
@@ -32,6 +34,7 @@ _SCHEDULED = 2
 
 _TAKE_TERMINAL = """\
 import fcntl, os, sys, termios
+from tests.support.waiting import LIMIT, wait_until
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
@@ -133,7 +136,7 @@ class TerminalProgram:
         self.output += piece
         return piece
 
-    def wait_for(self, words: str, *, since: int = 0, seconds: float = 180.0) -> float:
+    def wait_for(self, words: str, *, since: int = 0, seconds: float = LIMIT) -> float:
         """Wait until `words` are drawn behind byte `since` of the output; seconds on the perf counter.
 
         Raises:
@@ -144,11 +147,12 @@ class TerminalProgram:
 
     def wait_until(self, reached: Callable[[], bool], seconds: float, what: str) -> float:
         """Read until `reached`."""
-        end = time.monotonic() + seconds
-        while not reached():
-            if time.monotonic() > end:
-                raise TimeoutError(f"{what!r} never came; on the screen:\n{self.screen()}")
-            self.read(0.05)
+        wait_until(
+            reached,
+            moment=lambda: self.read(0.05),
+            says=lambda: f"for {what!r}; on the screen:\n{self.screen()}",
+            limit=seconds,
+        )
         return time.perf_counter()
 
     def settle(self, seconds: float) -> None:
@@ -170,7 +174,7 @@ class TerminalProgram:
         self._screen.resize(rows, columns)
         os.kill(self.pid, signal.SIGWINCH)
 
-    def wait_for_exit(self, seconds: float = 180.0) -> int:
+    def wait_for_exit(self, seconds: float = LIMIT) -> int:
         """Wait until the program has ended; its exit code."""
         self.wait_until(lambda: self._process.poll() is not None, seconds, "the end of the program")
         self.settle(0.1)
@@ -196,7 +200,7 @@ class TerminalProgram:
         del self.output[: self._drawn]
         self._drawn = 0
 
-    def wait_for_screen(self, *words: str, seconds: float = 180.0) -> None:
+    def wait_for_screen(self, *words: str, seconds: float = LIMIT) -> None:
         """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
         self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
 

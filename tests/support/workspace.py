@@ -16,8 +16,7 @@ from keen_tui.ui.port import SettingsPort, Workplace
 from keen_tui.ui.screens.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
-
-PATIENCE = 180.0
+from tests.support.waiting import until
 
 
 @dataclass
@@ -55,12 +54,17 @@ class Driver:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until it holds; fails after a generous time."""
-        deadline = time.monotonic() + PATIENCE
-        while not holds():
+
+        def holds_or_failed() -> bool:
             if self.app.failure:
                 raise self.app.failure
-            assert time.monotonic() < deadline, "waited in vain; the screen:\n" + "\n".join(self.rows())
-            await self.pilot.pause(0.01)
+            return holds()
+
+        await until(
+            holds_or_failed,
+            moment=lambda: self.pilot.pause(0.01),
+            says=lambda: "; the screen:\n" + "\n".join(self.rows()),
+        )
 
     async def until_shown(self, text: str) -> None:
         await self.until(lambda: self.shows(text))

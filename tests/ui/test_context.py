@@ -10,6 +10,7 @@ from keen_tui.events import PolicyChanged
 from keen_tui.messages import TurnMemory
 from keen_tui.ui.app import UiSettings
 from tests.support import contexts, story
+from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 
 
@@ -38,9 +39,12 @@ def part_row(driver: Driver, title: str) -> str:
 async def choose(driver: Driver, title: str) -> None:
     """Go to the part of that title from the first one on."""
     await driver.press("home")
-    while f"{title}   as" not in "".join(driver.rows()):
+
+    async def down() -> None:
         await driver.press("down")
         await driver.pilot.pause()
+
+    await until(lambda: f"{title}   as" in "".join(driver.rows()), moment=down)
 
 
 async def test_every_part_is_a_row_with_its_tokens_under_each_policy(tmp_path: Path) -> None:

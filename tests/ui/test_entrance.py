@@ -17,9 +17,8 @@ from keen_tui.ui.port import Workplace
 from keen_tui.ui.screens.entrance import Entrance
 from keen_tui.ui.screens.help import HelpScreen
 from tests.support.fake_session import FakeSession
+from tests.support.waiting import LIMIT, until
 from tests.support.workspace import Driver
-
-PATIENCE = 180.0
 
 
 class Slow:
@@ -31,7 +30,7 @@ class Slow:
         self._error = error
 
     def __call__(self) -> Workplace:
-        assert self.go_on.wait(PATIENCE)
+        assert self.go_on.wait(LIMIT)
         if self._error:
             raise self._error
         return Workplace(session=self.session)
@@ -87,10 +86,13 @@ async def test_what_is_typed_all_the_way_through_is_one_message(tmp_path: Path) 
     typed: list[str] = []
     async with at_the_entrance(slow) as driver:
         slow.go_on.set()
-        while not driver.app.live:
+
+        async def type_a_letter() -> None:
             typed.append(ascii_lowercase[len(typed) % 26])
             driver.app.post_message(events.Key(typed[-1], typed[-1]))
             await driver.pilot.pause(0.001)
+
+        await until(lambda: driver.app.live, moment=type_a_letter)
         driver.app.post_message(events.Key("enter", None))
         await driver.until(lambda: ("submit", "".join(typed)) in slow.session.calls)
 
@@ -148,6 +150,5 @@ async def test_what_goes_wrong_ends_it_and_is_kept_for_the_terminal(tmp_path: Pa
     slow = Slow(tmp_path, ConfigError("No such thing."))
     async with at_the_entrance(slow) as driver:
         slow.go_on.set()
-        while not driver.app._exit:
-            await driver.pilot.pause(0.01)
+        await until(lambda: driver.app._exit)
         assert str(driver.app.failure) == "No such thing."

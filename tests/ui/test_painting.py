@@ -16,8 +16,8 @@ from textual.strip import Strip
 from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
 from keen_tui.ui.reducer import apply
 from keen_tui.ui.transcript.painting import STRIPS_KEPT
-from tests.support.agent import LIMIT
 from tests.support.painted import Painted, painted_workspace
+from tests.support.waiting import LIMIT
 
 Deed = Callable[[Painted], Awaitable[None]]
 

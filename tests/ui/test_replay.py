@@ -20,6 +20,7 @@ from keen_tui.ui.app import KeenApp
 from keen_tui.ui.port import Guided, SessionPort, Workplace
 from tests.support import story
 from tests.support.recording import recording
+from tests.support.waiting import until
 from tests.support.workspace import Driver
 
 NEARLY_STILL = 1e-6
@@ -205,8 +206,7 @@ async def _back(driver: Driver) -> None:
     """Close what the action has opened."""
     await driver.pilot.pause()
     await driver.until(lambda: not _is_opening(driver))
-    while driver.app.screen is not driver.screen:
-        await driver.press("escape")
+    await until(lambda: driver.app.screen is driver.screen, moment=lambda: driver.press("escape"))
     if driver.screen.question_pane.question:
         driver.screen.close_question()
 

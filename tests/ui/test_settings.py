@@ -11,6 +11,7 @@ from keen_tui.config import Settings
 from keen_tui.settings_desk import SettingsDesk
 from keen_tui.ui.settings.screen import SettingsScreen
 from keen_tui.ui.usual_theme import theme_for
+from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 
 
@@ -35,8 +36,7 @@ async def choose(driver: Driver, name: str) -> None:
     await driver.press("home")
     screen = driver.app.screen
     assert isinstance(screen, SettingsScreen)
-    while screen.chosen.name != name:
-        await driver.press("down")
+    await until(lambda: screen.chosen.name == name, moment=lambda: driver.press("down"))
 
 
 def written(folder: Path) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 from keen_tui.ui.skeleton import early_pieces, skeleton
 from keen_tui.ui.terminal import PasteParser, early_messages
+from tests.support.waiting import wait_until
 
 COLOURS = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 
@@ -58,8 +59,7 @@ def test_keys_typed_meanwhile_are_neither_shown_nor_changed(terminal: tuple[int,
         written(ours)
         os.write(ours, b"hi\r\x04\x1a")
         assert written(ours) == ""
-        while unread(its):
-            pass
+        wait_until(lambda: not unread(its))
         assert b"".join(piece.data for piece in early_pieces()) == b"hi\r\x04\x1a"
         assert not early_pieces(), "each key is there once"
 
@@ -69,8 +69,7 @@ def test_each_piece_says_when_it_came(terminal: tuple[int, int]) -> None:
     with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
         for key in (b"\x1b", b"o"):
             os.write(ours, key)
-            while unread(its):
-                pass
+            wait_until(lambda: not unread(its))
             written(ours)
         escape, letter, end = early_pieces()
     assert (escape.data, letter.data, end.data) == (b"\x1b", b"o", b"")
@@ -87,8 +86,7 @@ def test_an_escape_and_a_letter_after_a_pause_are_two_keys(
     with skeleton("keen-dark", COLOURS, stdin=its, stdout=its):
         for piece in pieces:
             os.write(ours, piece)
-            while unread(its):
-                pass
+            wait_until(lambda: not unread(its))
             written(ours)  # looks for longer than an escape waits
         early = early_pieces()
     messages = [*early_messages(early, parser, lambda read: parser.feed(read.decode())), *parser.feed("b")]

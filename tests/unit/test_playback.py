@@ -29,8 +29,9 @@ from keen_tui.storage.reading import SessionFile
 from keen_tui.ui.reducer import apply_all
 from keen_tui.ui.state import UiState
 from tests.support import story
-from tests.support.agent import LIMIT, EventLog
+from tests.support.agent import EventLog
 from tests.support.recording import recording
+from tests.support.waiting import LIMIT
 
 NEARLY_STILL = 1e-6
 LONG_TEXT = "one two three four five six seven eight nine ten eleven twelve"

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.campaigns.crash.checking import Account, assert_goes_on, assert_saved, assert_upkept
 from tests.campaigns.crash.model import Model
-from tests.support.agent import LIMIT
+from tests.support.waiting import LIMIT
 
 
 @dataclass(slots=True)

@@ -17,8 +17,8 @@ from keen_tui.storage.reading import read_session
 from keen_tui.storage.sessions import SessionStore
 from tests.campaigns.crash.lives import session_of
 from tests.campaigns.crash.model import SUMMARY, Model
-from tests.support.agent import LIMIT
 from tests.support.session_files import REPRESENTATIVE
+from tests.support.waiting import LIMIT
 
 Records = list[dict[str, Any]]
 

@@ -18,6 +18,7 @@ from tests.campaigns.faults.cases import Case
 from tests.campaigns.faults.story import KEY, WRITTEN_BY_COMMANDS, Story
 from tests.support.images import png
 from tests.support.terminal import TerminalProgram
+from tests.support.waiting import wait_until
 
 CTRL_C, CTRL_D, CTRL_R, ESC, UP = "\x03", "\x04", "\x12", "\x1b", "\x1b[A"
 PATIENCE = 40.0
@@ -92,14 +93,19 @@ class Stage:
 
     def wait(self, terminal: TerminalProgram, reached: Callable[[], bool], what: str) -> None:
         """Until it is reached; questions are answered with yes. Raises TimeoutError."""
-        end = time.monotonic() + PATIENCE
-        while not reached():
-            if time.monotonic() > end:
-                raise TimeoutError(f"{what} never came; on the screen:\n{terminal.screen()}")
+
+        def read_and_allow() -> None:
             if asks(terminal):
                 terminal.type(f"{UP}\r")
                 _read_while_it_asks(terminal)
             terminal.read(0.05)
+
+        wait_until(
+            reached,
+            moment=read_and_allow,
+            says=lambda: f"for {what}; on the screen:\n{terminal.screen()}",
+            limit=PATIENCE,
+        )
 
     def begin(self, terminal: TerminalProgram, text: str) -> None:
         """Send a message."""

@@ -27,9 +27,9 @@ from keen_tui.events import (
 from keen_tui.storage.journal import LAG, Journal, open_file
 from keen_tui.storage.reading import read_session
 from keen_tui.storage.records import Header
-from tests.support.agent import LIMIT
 from tests.support.breaking_file import BreakingFile, Disk, Fault, full_after, in_pieces, refused
 from tests.support.session_files import REPRESENTATIVE, done, started, turn, write_session
+from tests.support.waiting import LIMIT, until
 
 
 class Bench:
@@ -232,8 +232,7 @@ async def test_text_that_was_written_before_a_failed_flush_is_not_lost(bench: Be
     await bench.journal.flushed()
     deltas = [TextDelta(turn=1, step=1, text="x") for _ in range(LAG + 1)]
     bench.publish(*deltas)
-    while bench.disk.writes < 2:
-        await asyncio.sleep(0.001)
+    await until(lambda: bench.disk.writes >= 2)
     bench.disk.on_sync = errno.EIO
     assert not await bench.save(done(1))
     bench.disk.on_sync = 0
@@ -257,9 +256,7 @@ async def test_it_is_tried_again_by_itself(bench: Bench) -> None:
     bench.disk.on_write = refused(errno.ENOSPC)
     assert not await bench.save(*turn(1))
     bench.disk.on_write = lambda file, data: None
-    async with asyncio.timeout(LIMIT):
-        while bench.said[-1:] != ["The session is saved again."]:
-            await asyncio.sleep(0.001)
+    await until(lambda: bench.said[-1:] == ["The session is saved again."])
     assert bench.saved == turn(1)
 
 

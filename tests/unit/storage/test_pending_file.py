@@ -9,7 +9,7 @@ from keen_tui.memory.pending import PendingState, PendingTrace
 from keen_tui.messages import CommandFailed, FileChanged
 from keen_tui.models import Identity
 from keen_tui.storage.pending_file import PendingFile, read_pending
-from tests.support.agent import LIMIT
+from tests.support.waiting import LIMIT
 
 IDENTITY = Identity(api="openai-chat", base_url="http://localhost/v1", model="m")
 PENDING = PendingState(

@@ -18,9 +18,9 @@ from keen_tui.messages import CommandFailed
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.environment import child_environment
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
-from tests.support.agent import LIMIT
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench
+from tests.support.waiting import until
 
 needs_proc = pytest.mark.skipif(not can_find_strays(), reason="there is no /proc")
 
@@ -32,9 +32,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def wait_until_gone(pid: int) -> None:
-    async with asyncio.timeout(LIMIT):
-        while is_alive(pid):
-            await asyncio.sleep(0.02)
+    await until(lambda: not is_alive(pid))
 
 
 async def test_output_comes_in_order_and_success_has_no_fact(tmp_path: Path) -> None:
@@ -83,9 +81,7 @@ async def test_of_a_bomb_of_forks_that_ignore_the_end_nothing_is_left(tmp_path: 
     result = await ToolBench(tmp_path)("bash", command=bomb, timeout=4)
     assert result.exit_code == 124
     assert result.text.count("here") > 1
-    async with asyncio.timeout(LIMIT):
-        while called_with("60611"):
-            await asyncio.sleep(0.02)
+    await until(lambda: not called_with("60611"))
 
 
 async def test_a_timeout_lets_the_command_clean_up_first(tmp_path: Path) -> None:
@@ -131,9 +127,7 @@ def test_a_dead_process_that_nobody_buried_is_not_called_running() -> None:
 async def test_a_cancelled_command_dies_with_its_children(tmp_path: Path) -> None:
     bench = ToolBench(tmp_path)
     running = asyncio.create_task(bench("bash", command="sleep 600 & echo $!; wait"))
-    async with asyncio.timeout(LIMIT):
-        while not bench.live:
-            await asyncio.sleep(0.01)
+    await until(lambda: bench.live)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

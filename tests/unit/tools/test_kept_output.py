@@ -14,8 +14,8 @@ from keen_tui.tools.kept_output import FIRST_BYTES, LAST_BYTES, KeptOutput
 from keen_tui.tools.output_pipe import output_pipe
 from keen_tui.tools.process import run_command
 from keen_tui.tools.sandbox.base import Launch
-from tests.support.agent import LIMIT
 from tests.support.disk import largest_file
+from tests.support.waiting import LIMIT
 
 
 def test_output_that_its_result_holds_makes_no_file(tmp_path: Path) -> None:

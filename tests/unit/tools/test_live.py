@@ -6,7 +6,7 @@ import asyncio
 
 from keen_tui.tools.captured import CapturedOutput
 from keen_tui.tools.live import INTERVAL, MOST_CHARACTERS, LiveOutput
-from tests.support.agent import LIMIT
+from tests.support.waiting import LIMIT
 
 
 class Shown:

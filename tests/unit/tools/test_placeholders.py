@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from keen_tui.tools.sandbox.placeholders import Placeholders
-from tests.support.agent import LIMIT
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -48,6 +47,7 @@ HELD = """
 import sys
 from pathlib import Path
 from keen_tui.tools.sandbox.placeholders import Placeholders
+from tests.support.waiting import wait_until
 placeholders = Placeholders([Path(name) for name in sys.argv[1:]])
 with placeholders.standing() as standing:
     print(len(standing), flush=True)
@@ -78,10 +78,7 @@ def test_a_killed_session_leaves_nothing(names: list[Path], tmp_path: Path) -> N
     with other_session(names) as other:
         other.kill()
         other.communicate()
-    deadline = time.monotonic() + LIMIT
-    while list(tmp_path.iterdir()):
-        assert time.monotonic() < deadline, list(tmp_path.rglob("*"))
-        time.sleep(0.05)
+    wait_until(lambda: not list(tmp_path.iterdir()), says=lambda: f"for {list(tmp_path.rglob('*'))} to go")
 
 
 def test_what_a_session_left_that_nobody_could_clear_up_after_goes_with_the_next(

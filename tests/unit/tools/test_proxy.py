@@ -9,7 +9,8 @@ import pytest
 
 from keen_tui.tools.network import proxy
 from keen_tui.tools.network.addresses import Internet, connected
-from tests.support.networks import ELSEWHERE, LIMIT, Line, Names, Server
+from tests.support.networks import ELSEWHERE, Line, Names, Server
+from tests.support.waiting import LIMIT
 
 GOOD = "good.example"
 

@@ -19,8 +19,8 @@ from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.workspace import Workspace
 from tests.support.jail import PYTHON, SANDBOXES, Jail
-from tests.support.networks import ELSEWHERE, LIMIT, Names, Server
-from tests.support.waiting import until
+from tests.support.networks import ELSEWHERE, Names, Server
+from tests.support.waiting import LIMIT, until
 
 GET = "import urllib.request as u, sys; print(u.urlopen(sys.argv[1]).read().decode())"
 

@@ -12,8 +12,8 @@ import pytest
 from keen_tui.errors import ToolFailure
 from keen_tui.tools.search import Searcher
 from keen_tui.tools.workspace import Workspace
-from tests.support.agent import LIMIT
 from tests.support.tools import ToolBench
+from tests.support.waiting import LIMIT
 
 ENGINES = [
     pytest.param(False, id="python"),

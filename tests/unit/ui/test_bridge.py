@@ -17,8 +17,8 @@ from keen_tui.ui.bridge import CHARACTERS_AT_ONCE, follow
 from keen_tui.ui.reducer import apply, apply_all
 from keen_tui.ui.state import TextBlock, UiState
 from tests.support import story
-from tests.support.agent import LIMIT
 from tests.support.any_event import any_event
+from tests.support.waiting import LIMIT, one_round, until
 
 
 async def followed(bus: EventBus, show: Callable[[UiState], None], publish: Callable[[], None]) -> None:
@@ -109,11 +109,10 @@ async def test_others_get_their_turn_while_a_long_past_is_folded(restoring: bool
     bus.publish(SessionRestored())
 
     async def other() -> None:
-        while not shown or not shown[-1].turns or shown[-1].restoring:
-            turns.append(len(shown))
-            await asyncio.sleep(0)
+        turns.append(len(shown))
+        await one_round()
 
-    await asyncio.wait_for(other(), LIMIT)
+    await until(lambda: shown and shown[-1].turns and not shown[-1].restoring, moment=other)
     bus.close()
     await asyncio.wait_for(reader, LIMIT)
     assert len(turns) >= 4

@@ -22,8 +22,8 @@ from keen_tui.ui.highlight import AT_ONCE, ScreenColours, highlight
 from keen_tui.ui.themes import Styles
 from keen_tui.ui.trail import Trail
 from keen_tui.ui.transcript.document import Document
-from tests.support.agent import LIMIT
 from tests.support.screen import THEMES, look, tool_block
+from tests.support.waiting import LIMIT, until
 
 
 class _DiffApp(App[None]):
@@ -90,14 +90,12 @@ async def test_code_is_plain_until_what_colours_it_is_loaded(
 
 async def test_a_line_far_below_is_plain_until_the_code_above_is_read(told: asyncio.Event) -> None:
     colours = ScreenColours(CODE, path="far.py")
-    while colours[0][0][1] != "keyword":
-        await asyncio.wait_for(told.wait(), LIMIT)
-        told.clear()
+    await until(lambda: colours[0][0][1] == "keyword")
     wanted = coloured_at_once(CODE, path="far.py")
     seen = colours[LINES - 1]
     if seen != wanted[-1]:
         assert seen == [(CODE.rsplit("\n", 1)[-1], "text")]
-        await asyncio.wait_for(told.wait(), LIMIT)
+        await until(lambda: colours[LINES - 1] == wanted[-1])
     assert [colours[number] for number in range(LINES)] == wanted
 
 
@@ -121,8 +119,7 @@ async def test_what_is_shown_gets_its_colours_when_they_are_there(
 
 async def test_a_failed_errand_is_done_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     errand = errands.Errand(lambda: 1 / 0)
-    while not errand.is_done:
-        await asyncio.sleep(0.01)
+    await until(lambda: errand.is_done)
     assert "an errand failed" in caplog.text
 
 
@@ -136,8 +133,7 @@ async def test_a_fence_with_one_long_line_is_coloured_once(monkeypatch: pytest.M
     line = "x = [" + "1, " * 1_500 + "]"
     highlight("x", path="loaded.py")
     monkeypatch.setattr("keen_tui.ui.highlight.Errand", begun.append)
-    while not is_loaded("", "loaded.py"):
-        await asyncio.sleep(0.01)
+    await until(lambda: is_loaded("", "loaded.py"))
     assert highlight(line, path="loaded.py") == coloured_at_once(line, path="loaded.py")
     assert begun == []
 
