@@ -10,12 +10,14 @@ from keen_tui.choices import Mode, PolicyName, Scope
 from keen_tui.errors import SessionRefused
 from keen_tui.events import (
     ApprovalAnswered,
+    ApprovalRequested,
     Event,
     MemoryEdited,
     MessageTakenBack,
     ModeChanged,
     PolicyChanged,
     QuestionAnswered,
+    QuestionAsked,
     QueueChanged,
 )
 from keen_tui.history import ContextReport, PartSize
@@ -48,6 +50,7 @@ class FakeSession:
         self.queue: tuple[str, ...] = ()
         self.calls: list[tuple[object, ...]] = []
         self.permitted = Permitted()
+        self._open: dict[str, int] = {}
         self.refusal = ""
         self.failed_message = ""
         self.report = ContextReport(
@@ -55,8 +58,10 @@ class FakeSession:
         )
 
     def publish(self, *events: Event) -> None:
-        """Let the screen see these events."""
+        """Let the screen see these events. Approvals and questions among them are open from then on."""
         for event in events:
+            if isinstance(event, ApprovalRequested | QuestionAsked):
+                self._open[event.id] = event.turn
             self.bus.publish(event)
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
@@ -84,10 +89,11 @@ class FakeSession:
         self.calls.append(("stop",))
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
+        turn = self._close(call_id)
         self._note("answer", call_id, allow, scope, message)
         self.publish(
             ApprovalAnswered(
-                turn=1,
+                turn=turn,
                 id=call_id,
                 allowed=allow,
                 for_session=scope == "session",
@@ -97,8 +103,9 @@ class FakeSession:
         )
 
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        turn = self._close(call_id)
         self._note("reply", call_id, choice, words)
-        self.publish(QuestionAnswered(turn=1, id=call_id, choice=choice, words=words, by="user"))
+        self.publish(QuestionAnswered(turn=turn, id=call_id, choice=choice, words=words, by="user"))
 
     async def take_back(self, command: str) -> None:
         self._note("take_back", command)
@@ -138,6 +145,13 @@ class FakeSession:
     async def close(self) -> None:
         self.calls.append(("close",))
         self.bus.close()
+
+    def _close(self, call_id: str) -> int:
+        """Close the approval or question of a call; gives the turn that it belongs to."""
+        turn = self._open.pop(call_id, None)
+        if turn is None:
+            raise SessionRefused("That question is no longer open.")
+        return turn
 
     def _note(self, *call: object) -> None:
         if self.refusal:

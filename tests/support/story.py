@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine
 from keen_tui.events import (
+    AnswerChoice,
     ApprovalRequested,
     ContextMeasured,
     Event,
+    QuestionAsked,
     ReasoningDelta,
     TextDelta,
     ToolFinished,
     ToolOutput,
     ToolStarted,
     TurnDone,
+    TurnError,
     TurnIncomplete,
     TurnStarted,
     Usage,
@@ -134,6 +137,18 @@ def approval(
         display=DIFF,
         grant=grant,
     )
+
+
+def question(turn: int, call: str) -> Event:
+    choices = tuple(AnswerChoice(label=label) for label in ("SQLite", "Dbm"))
+    other = AnswerChoice(label="something else", wants_words=True)
+    return QuestionAsked(
+        turn=turn, id=call, name="ask_user", question="Which database?", choices=(*choices, other)
+    )
+
+
+def failed(turn: int) -> TurnError:
+    return TurnError(turn=turn, attempt=1, reason="provider", detail="no", seconds=1.0)
 
 
 def three_turns() -> list[Event]:
