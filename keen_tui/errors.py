@@ -39,7 +39,7 @@ EndReason = Literal[
     "interrupted",
     "internal",
 ]
-"""Why a turn ended without being done (turn.md, "End events")."""
+"""Why a turn ended without being done (turn.md, "How a turn ends")."""
 
 NOBODY = "nobody is there to be asked"
 """How the answer to a question begins that nobody could be asked."""

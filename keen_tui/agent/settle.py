@@ -1,6 +1,6 @@
 """What becomes of a turn: commit, save or discard. One pure function decides, for every front end.
 
-The session applies the settlement first and publishes its event then (turn.md, "End events").
+The session applies the settlement first and publishes its event then (turn.md, "How a turn ends").
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Assembles an Anthropic Messages reply from its events. Pure: no network, no clock.
 
-Everything that a server may add or leave out is tolerated; only what turn.md calls complete is complete.
+Everything that a server may add or leave out is tolerated; turn.md, "When a reply is complete", says what a
+whole reply needs.
 """
 
 from __future__ import annotations

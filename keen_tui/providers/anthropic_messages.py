@@ -45,7 +45,7 @@ LONGEST_OUTPUT = 32_000
 """Tokens asked for at most: a coding step needs no more, and rate limits count what is asked for."""
 
 PAUSES = 3
-"""How often a paused turn is continued (turn.md, "Provider-native traces")."""
+"""How often a paused turn is continued (turn.md, "What each API demands")."""
 
 _THINKING_TOKENS = {"low": 2_048, "medium": 8_192, "high": 16_384}
 _MOST_THINKING = 24_576

@@ -118,7 +118,7 @@ class Provider(Protocol):
         """Make one model call, once: no retry inside.
 
         Yields text and reasoning as they stream, and a `StepReply` last, exactly once, and only when
-        the reply is complete as turn.md says ("Complete means"). In the reply every tool call has an
+        the reply is complete (turn.md, "When a reply is complete"). In the reply every tool call has an
         id that is unique in the request that will carry it.
 
         Raises:

@@ -1,6 +1,7 @@
 """Assembles a Chat Completions reply from its chunks. Pure: no network, no clock.
 
-Everything that a server may add or leave out is tolerated; only what turn.md calls complete is complete.
+Everything that a server may add or leave out is tolerated; turn.md, "When a reply is complete", says what a
+whole reply needs.
 """
 
 from __future__ import annotations

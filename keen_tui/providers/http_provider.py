@@ -66,7 +66,7 @@ class Assembly(Protocol):
 
     @property
     def complete(self) -> bool:
-        """The reply is whole, as turn.md says ("Complete means")."""
+        """The reply is whole (turn.md, "When a reply is complete")."""
 
     @property
     def ended(self) -> bool:

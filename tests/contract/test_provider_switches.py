@@ -75,7 +75,7 @@ async def test_p29_after_two_faults_another_model_goes_on_or_is_told_what_was_le
 
 
 async def assert_asks_and_abandons(bench: Bench, api: Api, model: str) -> None:
-    """Rule 8: unasked, nothing changes; asked, one message stands for the work."""
+    """turn.md rule 8: unasked, nothing changes; asked, one message stands for the work."""
     kept, conversation = bench.session.pending, bench.session.conversation
     with pytest.raises(SessionRefused, match="retry"):
         bench.switch(api, model=model)

@@ -1,4 +1,4 @@
-"""Validators of requests: what each API demands of every request (docs/turn.md)."""
+"""Validators of requests: docs/turn.md, "What each API demands"."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+from tests.support.references import PAGES, ROOT
+
 _LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)#?([^)\s]*)\)")
 
 
