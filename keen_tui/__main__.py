@@ -41,14 +41,14 @@ def _nowhere(mode: str) -> Any:
 def _to_the_end(arguments: Sequence[str]) -> int:
     """Run the program until all it printed is written."""
     if sys.stdout is None:
-        from keen_tui.errors import OutputFailed
+        from keen_tui.domain.errors import OutputFailed
 
         sys.stdout = _nowhere("w")
         raise OutputFailed("Standard output is closed, so nothing can be printed.")
     try:
         return _start(arguments)
     except SystemExit as left:  # of --help and --version; argparse keeps quiet about what it can't print
-        from keen_tui.headless.outlets import require_writable
+        from keen_tui.frontends.headless.outlets import require_writable
 
         require_writable(sys.stdout)
         return int(left.code or 0)
@@ -57,7 +57,7 @@ def _to_the_end(arguments: Sequence[str]) -> int:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    from keen_tui.flags import parsed
+    from keen_tui.settings.flags import parsed
 
     given = parsed(arguments)
     _require_folder()
@@ -67,7 +67,7 @@ def _start(arguments: Sequence[str]) -> int:
     if has_person and _is_work(given) and os.path.lexists(".keen"):
         from pathlib import Path
 
-        from keen_tui.trusting import settle_trust
+        from keen_tui.settings.trust import settle_trust
 
         settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
     if has_person and _is_work(given):
@@ -82,24 +82,24 @@ def _start(arguments: Sequence[str]) -> int:
     _require_screen(os.environ)
     gc.disable()  # start-up makes many objects and no garbage; the screen turns it on when it is ready
     os.environ.setdefault("TEXTUAL_FPS", "120")  # a key waits for the next frame; Textual makes 60 a second
-    from keen_tui.ui.skeleton import skeleton
+    from keen_tui.frontends.tui.startup.skeleton import skeleton
 
     with skeleton(_theme(given, written), os.environ):
         close_memory()
-        from keen_tui.screen import run_on_screen
+        from keen_tui.start_tui import run_on_screen
 
         return run_on_screen(given)
 
 
 def _settle_left_running() -> None:
     """Ask about commands that a killed program left running, if there may be any."""
-    from keen_tui.home import data_folder
+    from keen_tui.system.paths import data_folder
 
     folder = data_folder(os.environ) / "running"
     if not os.path.isdir(folder) or not os.listdir(folder):  # noqa: PTH112, PTH208 - before the first paint
         return
+    from keen_tui.settings.trust import forget_typed
     from keen_tui.tools.orphans.question import settle_left_running
-    from keen_tui.trusting import forget_typed
 
     settle_left_running(folder, sys.stdin, sys.stdout, lambda: forget_typed(sys.stdin))
 
@@ -109,7 +109,7 @@ def _require_folder() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - a Path costs more
     except OSError:
-        from keen_tui.errors import ConfigError
+        from keen_tui.domain.errors import ConfigError
 
         raise ConfigError("The current folder doesn't exist any more. Go to another one first.") from None
 
@@ -126,7 +126,7 @@ def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
 def _require_screen(environ: Mapping[str, str]) -> None:
     """Raises ConfigError where the terminal says that it can't draw one."""
     if environ.get("TERM", "") in ("", "dumb"):
-        from keen_tui.errors import ConfigError
+        from keen_tui.domain.errors import ConfigError
 
         said = f"TERM={environ['TERM']}" if environ.get("TERM") else "TERM is not set"
         raise ConfigError(f"This terminal can't draw a screen ({said}). keen-tui --plain works line by line.")
@@ -139,15 +139,15 @@ def _is_work(given: Mapping[str, Any]) -> bool:
 
 def _theme(given: Mapping[str, Any], written: Mapping[str, Any]) -> str:
     """The theme by name, as far as that can be told at once; what is wrong is found out later."""
-    from keen_tui.ui.usual_theme import theme_for
+    from keen_tui.frontends.tui.startup.usual_theme import theme_for
 
     return theme_for(str(given.get("theme", written.get("theme", ""))), os.environ)
 
 
 def _written_settings() -> Mapping[str, Any]:
     """What the settings file says, as far as that can be told at once; what is wrong is found out later."""
-    from keen_tui.errors import ConfigError
-    from keen_tui.home import settings_file, text_of
+    from keen_tui.domain.errors import ConfigError
+    from keen_tui.system.paths import settings_file, text_of
 
     try:
         written = text_of(settings_file(os.environ))

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from keen_tui.config import Settings
-from keen_tui.errors import ConfigError, KeenError, ModelMissing
-from keen_tui.flags import command_of
-from keen_tui.home import data_folder, home_folder
-from keen_tui.loading import load_all
-from keen_tui.log import begin_log
-from keen_tui.masking import keep_secrets_of, masked
-from keen_tui.plain import clean
+from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing
+from keen_tui.settings.config import Settings
+from keen_tui.settings.flags import command_of
+from keen_tui.settings.load import load_all
+from keen_tui.system.log import begin_log
+from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.text.redaction import keep_secrets_of, masked
+from keen_tui.text.sanitize import clean
 
 EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE
@@ -47,7 +47,7 @@ def told(error: Exception) -> int:
 
     What nobody expected is written to crash.txt in the settings folder, for a report.
     """
-    from keen_tui.headless.outlets import failure_of, note
+    from keen_tui.frontends.headless.outlets import failure_of, note
 
     error = (isinstance(error, OSError) and failure_of(sys.stdout)) or error
     if isinstance(error, KeenError):
@@ -83,20 +83,20 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if problem:
         print(f"! {clean(problem)}", file=sys.stderr)
     if command == "sessions":
-        from keen_tui import saved
+        from keen_tui import session_cli
 
-        return saved.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+        return session_cli.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
     if command == "settings":
-        from keen_tui.settings_file import write_defaults
+        from keen_tui.settings.file import write_defaults
 
         file, is_new = write_defaults(os.environ)
         print(f"{clean(str(file))}{'' if is_new else '   (it was there already and stays as it is)'}")
         return 0
     if command == "export":
-        from keen_tui import saved
+        from keen_tui import session_cli
 
         format, file = given.get("format", ""), given.get("out", "")
-        return saved.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
+        return session_cli.export(given["words"][1], format, file, Path.cwd(), os.environ, sys.stdout)
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
     if command == "replay":
@@ -108,7 +108,7 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
 
 def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     """A conversation line by line."""
-    from keen_tui.plain_mode.run import run_plain
+    from keen_tui.frontends.line.run import run_plain
 
     if command_of(given) == "replay":
         raise ConfigError("A replay needs the full screen: add --no-plain.")
@@ -118,18 +118,18 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
         with tour_line_by_line(settings, given.get("pace", 1.0)) as workplace:
             run_plain(workplace)
         return 0
-    from keen_tui import workplaces
+    from keen_tui import frontend_setup
 
-    run_plain(workplaces.live(settings, given, os.environ, problem))
+    run_plain(frontend_setup.live(settings, given, os.environ, problem))
     return 0
 
 
 def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
-    from keen_tui.headless.outlets import require_writable
-    from keen_tui.headless.run import run_prompt
-    from keen_tui.headless.standard_input import read_prompt, with_data
+    from keen_tui.frontends.headless.outlets import require_writable
+    from keen_tui.frontends.headless.run import run_prompt
+    from keen_tui.frontends.headless.standard_input import read_prompt, with_data
     from keen_tui.providers.registry import build_provider
-    from keen_tui.saved import asked_for
+    from keen_tui.session_cli import asked_for
     from keen_tui.tools.orphans.question import sentences
     from keen_tui.tools.orphans.records import FOLDER, left_running
     from keen_tui.wiring import build_chooser, build_saved_session, build_store
@@ -165,9 +165,9 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
 def _with_command(prompt: str) -> str:
     """The text of the user's own command that the prompt calls, else the prompt as it is."""
-    from keen_tui.custom_commands import CustomCommand, expanded
-    from keen_tui.ui.commands import SlashCommands
-    from keen_tui.workplaces import all_commands
+    from keen_tui.frontend_setup import all_commands
+    from keen_tui.frontends.shared.commands import SlashCommands
+    from keen_tui.settings.custom_commands import CustomCommand, expanded
 
     called = SlashCommands(all_commands(Path.cwd(), os.environ).found).called(prompt)
     if called is None or called.what is None:

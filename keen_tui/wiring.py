@@ -6,32 +6,32 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.instructions import Instructions, read_instructions
-from keen_tui.agent.prompt_desk import PromptDesk
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.services.prompt_history import PromptDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.config import Settings
-from keen_tui.home import data_folder, home_folder, settings_file
-from keen_tui.keys import Keys
-from keen_tui.models import ModelInfo
-from keen_tui.programs import find_program
+from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
-from keen_tui.providers.catalog import load_catalog
-from keen_tui.providers.choice import Chooser
+from keen_tui.providers.catalog.catalog import load_catalog
+from keen_tui.providers.catalog.choice import Chooser
+from keen_tui.settings.config import Settings
+from keen_tui.settings.credentials import Keys
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
-from keen_tui.tools.allowances import Allowances
-from keen_tui.tools.file_names import FileNames
+from keen_tui.system.executables import find_program
+from keen_tui.system.paths import data_folder, home_folder, settings_file
+from keen_tui.tools.files.file_names import FileNames
+from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.orphans.guard import guard
 from keen_tui.tools.orphans.records import FOLDER as RUNNING
-from keen_tui.tools.rules import NO_RULES, RULINGS, Rules, parse_rules
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rules import NO_RULES, RULINGS, Rules, parse_rules
 from keen_tui.tools.sandbox.probe import no_sandbox, sandbox_here
-from keen_tui.tools.search import Searcher
+from keen_tui.tools.search.search import Searcher
 from keen_tui.tools.toolbox import build_toolbox
-from keen_tui.tools.workspace import Workspace
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:

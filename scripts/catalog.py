@@ -1,4 +1,4 @@
-"""Writes keen_tui/providers/catalog_data/*.toml, the models that Keen knows when it is installed.
+"""Writes keen_tui/providers/catalog/data/*.toml, the models that Keen knows when it is installed.
 
     pip install genai-prices && pip download --no-deps litellm
     python scripts/catalog.py litellm-*.whl
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "keen_tui" / "providers" / "catalog_data"
+TARGET = HERE.parent / "keen_tui" / "providers" / "catalog" / "data"
 LITELLM_DATA = "litellm/model_prices_and_context_window_backup.json"
 
 EFFORT_FLAGS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")

@@ -12,11 +12,11 @@ from contextlib import aclosing, suppress
 
 from msgspec.structs import replace
 
-from keen_tui.agent.parts import Agent
-from keen_tui.agent.request import step_request
-from keen_tui.agent.stops import stop_notice
-from keen_tui.errors import ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
-from keen_tui.events import (
+from keen_tui.agent.turn.request import step_request
+from keen_tui.agent.turn.stops import stop_notice
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.domain.errors import ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -24,13 +24,13 @@ from keen_tui.events import (
     RetryScheduled,
     Usage,
 )
+from keen_tui.domain.messages import Message, StepReply, StopReason, TokenUsage
+from keen_tui.domain.models import cost_of
 from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
 from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
 from keen_tui.memory.rendering import render_assistant, render_user
-from keen_tui.messages import Message, StepReply, StopReason, TokenUsage
-from keen_tui.models import cost_of
 from keen_tui.providers.base import StepRequest, StepText
 
 log = logging.getLogger(__name__)

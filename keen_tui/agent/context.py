@@ -9,19 +9,19 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from keen_tui.agent.parts import Agent
-from keen_tui.agent.request import step_request
-from keen_tui.agent.request_size import Measured
-from keen_tui.choices import PolicyName
-from keen_tui.history import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
+from keen_tui.agent.turn.request import step_request
+from keen_tui.agent.turn.request_size import Measured
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.messages import Message, NativeMessage, ToolResult, ToolStep
+from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
-from keen_tui.messages import Message, NativeMessage, ToolResult, ToolStep
 from keen_tui.providers.base import StepRequest
-from keen_tui.providers.images import ImageSize, image_sizes
-from keen_tui.wording import image_line
+from keen_tui.providers.wire.images import ImageSize, image_sizes
+from keen_tui.text.labels import image_line
 
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 
-from keen_tui.agent.request_size import Measured, RequestSize
-from keen_tui.events import (
+from keen_tui.agent.turn.request_size import Measured, RequestSize
+from keen_tui.domain.events import (
     Compacted,
     ContextMeasured,
     Event,

@@ -16,9 +16,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.disk.reading import NoFile, content_of
-from keen_tui.measures import counted, size
-from keen_tui.revealing import without_hidden
+from keen_tui.system.safe_read import NoFile, content_of
+from keen_tui.text.disguise import without_hidden
+from keen_tui.text.units import counted, size
 
 FILE: Final = "AGENTS.md"
 

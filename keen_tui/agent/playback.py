@@ -10,10 +10,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keen_tui.agent.context_meter import tokens_reached
-from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, PolicyName, Scope
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.choices import Mode, PolicyName, Scope
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ContextMeasured,
     Event,
     SessionOpened,
@@ -22,11 +22,11 @@ from keen_tui.events import (
     TurnAbandoned,
     Usage,
 )
-from keen_tui.history import ContextReport
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
-from keen_tui.messages import TurnMemory
-from keen_tui.permitted import Permitted
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Record
 

@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from keen_tui.agent.context import report
 from keen_tui.agent.session_work import SessionWork
-from keen_tui.choices import Mode, PolicyName, Scope
-from keen_tui.errors import PROGRAM_ENDED, SessionRefused
-from keen_tui.events import MessageTakenBack, ModelChanged, PolicyChanged, SandboxFound, TurnAbandoned
-from keen_tui.history import ContextReport
+from keen_tui.domain.choices import Mode, PolicyName, Scope
+from keen_tui.domain.errors import PROGRAM_ENDED, SessionRefused
+from keen_tui.domain.events import MessageTakenBack, ModelChanged, PolicyChanged, SandboxFound, TurnAbandoned
+from keen_tui.domain.models import ModelInfo
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
-from keen_tui.models import ModelInfo
-from keen_tui.permitted import Permitted
 from keen_tui.providers.base import Provider
 
 

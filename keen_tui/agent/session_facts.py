@@ -8,28 +8,28 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 
-from keen_tui.agent.approvals import Approvals
 from keen_tui.agent.context import with_draft
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
-from keen_tui.agent.parts import Agent
-from keen_tui.agent.questions import UserQuestions
-from keen_tui.agent.request_size import Measured, RequestSize, measured_request
-from keen_tui.agent.retries import RetryPolicy
-from keen_tui.agent.waiting import Waiting
-from keen_tui.agent.work_clock import WorkClock
-from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, Network, PolicyName
-from keen_tui.errors import STOPPED, SessionRefused
-from keen_tui.events import Event, Notice, Usage
+from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.message_queue import Waiting
+from keen_tui.agent.turn.questions import UserQuestions
+from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
+from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.work_clock import WorkClock
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.choices import Mode, Network, PolicyName
+from keen_tui.domain.errors import STOPPED, SessionRefused
+from keen_tui.domain.events import Event, Notice, Usage
+from keen_tui.domain.messages import Message
+from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
-from keen_tui.messages import Message
-from keen_tui.models import Identity, ModelInfo
 from keen_tui.providers.base import Provider
-from keen_tui.tools.allowances import Allowances
-from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.toolbox import Toolbox
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from keen_tui.agent.aside import answer_aside
 from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
-from keen_tui.agent.parts import PendingKeeper
+from keen_tui.agent.one_shot import answer_aside
 from keen_tui.agent.session_facts import SessionFacts
-from keen_tui.display import TodoDisplay, TodoItem
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.agent.turn.turn_context import PendingKeeper
+from keen_tui.domain.display import TodoDisplay, TodoItem
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     EndEvent,
     Event,
     MemoryEdited,
@@ -26,12 +26,12 @@ from keen_tui.events import (
     TurnStarted,
     TurnUndone,
 )
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.models import Identity
 from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Projector
 from keen_tui.memory.rendering import rendered_bytes
-from keen_tui.messages import TurnMemory
-from keen_tui.models import Identity
 
 
 class SessionPast(SessionFacts):

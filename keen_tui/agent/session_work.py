@@ -9,14 +9,14 @@ from collections.abc import Coroutine
 from msgspec.structs import replace
 
 from keen_tui.agent.compaction import compact
-from keen_tui.agent.images import images_of, publish_images
-from keen_tui.agent.loop import broken_by_bug, run_turn
-from keen_tui.agent.own_command import run_own_command
-from keen_tui.agent.request_size import Measured, measured_request
 from keen_tui.agent.session_past import SessionPast
-from keen_tui.agent.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
-from keen_tui.agent.working import WorkingTurn
-from keen_tui.events import CompactionFailed, Notice, TurnError, TurnStarted
+from keen_tui.agent.turn.active_turn import WorkingTurn
+from keen_tui.agent.turn.images import images_of, publish_images
+from keen_tui.agent.turn.loop import broken_by_bug, run_turn
+from keen_tui.agent.turn.request_size import Measured, measured_request
+from keen_tui.agent.turn.settle import Broken, Commit, Discard, Ending, Save, Settlement, settle
+from keen_tui.agent.user_command import run_own_command
+from keen_tui.domain.events import CompactionFailed, Notice, TurnError, TurnStarted
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import Recorder
 

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from keen_tui.agent.session import Session
-from keen_tui.bus import Subscription
-from keen_tui.choices import Titles
-from keen_tui.config import is_loopback
-from keen_tui.errors import KeenError
-from keen_tui.events import Event, SessionOpened, SessionRenamed, TurnDone
-from keen_tui.measures import first_line
-from keen_tui.plain import clean
+from keen_tui.domain.bus import Subscription
+from keen_tui.domain.choices import Titles
+from keen_tui.domain.errors import KeenError
+from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, TurnDone
+from keen_tui.settings.config import is_loopback
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line
 
 log = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from keen_tui.disk.reading import content_of
-from keen_tui.errors import SessionRefused
-from keen_tui.history import Changes, FileVersions
-from keen_tui.storage.blobs import hash_of
-from keen_tui.storage.checkpoints import Checkpoints, KeptFile, TakenBack
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.reports import Changes, FileVersions
+from keen_tui.storage.checkpoints.blobs import hash_of
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints, KeptFile, TakenBack
 from keen_tui.storage.outputs import OutputFiles
+from keen_tui.system.safe_read import content_of
 
 NEWEST = -1
 """Stands for the newest turn that changed a file and is not undone."""

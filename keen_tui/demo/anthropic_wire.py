@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from keen_tui.demo.script import Call, Fail, Refuse, Reply, ReplyPart, Say, Seen, SeenCall, Think, WireEvent
 from keen_tui.demo.wire_json import sse
-from keen_tui.messages import StopReason, TokenUsage
+from keen_tui.domain.messages import StopReason, TokenUsage
 
 _STOP_REASONS: Mapping[StopReason, str] = {
     "stop": "end_turn",

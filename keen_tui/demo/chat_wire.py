@@ -19,7 +19,7 @@ from keen_tui.demo.script import (
     WireEvent,
 )
 from keen_tui.demo.wire_json import sse
-from keen_tui.messages import StopReason, TokenUsage
+from keen_tui.domain.messages import StopReason, TokenUsage
 
 DONE = b"data: [DONE]\n\n"
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keen_tui.demo.tour import FIRST_PROMPT, SECOND_PROMPT
-from keen_tui.events import (
+from keen_tui.domain.events import (
     ApprovalRequested,
     Event,
     RetryScheduled,

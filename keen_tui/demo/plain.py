@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from keen_tui.config import Settings
-from keen_tui.demo.companion import Tour
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.play import tour_session
-from keen_tui.events import ApprovalRequested, Event, TurnDone, TurnIncomplete, TurnStarted
-from keen_tui.ui.port import Workplace
+from keen_tui.demo.tour_driver import Tour
+from keen_tui.domain.events import ApprovalRequested, Event, TurnDone, TurnIncomplete, TurnStarted
+from keen_tui.frontends.shared.port import Workplace
+from keen_tui.settings.config import Settings
 
 
 @contextmanager

@@ -12,13 +12,12 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
-from keen_tui.config import Settings
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.project import run_tests_command, scratch_project
 from keen_tui.demo.threaded import serving
 from keen_tui.demo.tour import ATTEMPTS, CONTEXT_WINDOW, MODEL, TourModel
-from keen_tui.events import (
+from keen_tui.domain.events import (
     ApprovalRequested,
     Event,
     TextDelta,
@@ -27,10 +26,11 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.headless.sentences import progress_line
-from keen_tui.models import ModelInfo, Price
+from keen_tui.domain.models import ModelInfo, Price
+from keen_tui.frontends.headless.sentences import progress_line
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
+from keen_tui.settings.config import Settings
 from keen_tui.wiring import build_session
 
 

@@ -24,7 +24,7 @@ from keen_tui.demo.script import (
     WireEvent,
 )
 from keen_tui.demo.wire_json import sse
-from keen_tui.messages import TokenUsage
+from keen_tui.domain.messages import TokenUsage
 
 ENCRYPTED = "reasoning.encrypted_content"
 _ITEM_TYPES: Mapping[type[ReplyPart], str] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from keen_tui.config import Settings
-from keen_tui.demo.companion import Tour
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.play import tour_session
-from keen_tui.ui.keymap import shown
-from keen_tui.ui.port import Workplace
+from keen_tui.demo.tour_driver import Tour
+from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.settings.config import Settings
 from keen_tui.wiring import build_file_names
 
 

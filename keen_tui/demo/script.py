@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from keen_tui.messages import StopReason, TokenUsage
+from keen_tui.domain.messages import StopReason, TokenUsage
 
 
 class Say(Struct, frozen=True):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from keen_tui.demo.project import BUGGY_LINES, FIXED_LINES
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Seen, Think
 from keen_tui.demo.wires import seen
-from keen_tui.messages import TokenUsage
+from keen_tui.domain.messages import TokenUsage
 
 MODEL = "tour"
 CONTEXT_WINDOW = 32_000

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Compacted,
     Event,
     ImagesAttached,
@@ -29,9 +29,9 @@ from keen_tui.events import (
     TurnStarted,
     TurnUndone,
 )
+from keen_tui.domain.messages import CommandRun, Image, Message, ToolCall, ToolResult, ToolStep, TurnMemory
 from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
-from keen_tui.messages import CommandRun, Image, Message, ToolCall, ToolResult, ToolStep, TurnMemory
 
 COMPACTED = "(the conversation until here, summarised)"
 """Text of the user message that a summary answers: every API wants a user's words first."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from keen_tui.messages import Fact, NativeMessage
+from keen_tui.domain.messages import Fact, NativeMessage
 
 
 class PendingTrace(Struct, frozen=True):

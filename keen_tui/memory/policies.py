@@ -12,10 +12,10 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from keen_tui.choices import PolicyName
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.messages import Message, ToolCall, ToolResult, ToolStep
 from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter
 from keen_tui.memory.rendering import render_assistant
-from keen_tui.messages import Message, ToolCall, ToolResult, ToolStep
 
 RESULT_LIMIT = 16_384
 """Bytes of a tool result that are replayed under `full-trace`, at most."""

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from keen_tui.domain.messages import Image, Message, NativeMessage, ToolStep
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.rendering import render_user
-from keen_tui.messages import Image, Message, NativeMessage, ToolStep
 
 
 class UserText(Struct, frozen=True):

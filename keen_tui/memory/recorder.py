@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keen_tui.messages import CommandFailed, Fact, FileChanged, TurnMemory
+from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, TurnMemory
 
 
 class Recorder:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from keen_tui.messages import CommandFailed, CommandRun, Message, TurnMemory
+from keen_tui.domain.messages import CommandFailed, CommandRun, Message, TurnMemory
 
 ABANDONED = "(turn abandoned)"
 """Text of the assistant message that stands for discarded work (turn.md rule 8)."""

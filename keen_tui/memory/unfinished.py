@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
-from keen_tui.errors import PROGRAM_ENDED
-from keen_tui.events import (
+from keen_tui.domain.errors import PROGRAM_ENDED
+from keen_tui.domain.events import (
     Compacted,
     CompactionFailed,
     CompactionStarted,
@@ -23,10 +23,10 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
+from keen_tui.domain.messages import Fact, ToolResult
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
-from keen_tui.messages import Fact, ToolResult
 
 ENDED_MIDWAY = ToolResult(
     text="interrupted: the program ended while this ran, effects unknown",

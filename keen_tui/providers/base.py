@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
-from keen_tui.messages import NativeMessage, StepReply, ToolCall, ToolResult, ToolSpec
-from keen_tui.models import Identity
 
 
 class Connection(Struct, frozen=True, kw_only=True):

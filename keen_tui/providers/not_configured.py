@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from keen_tui.errors import RequestRefused
+from keen_tui.domain.errors import RequestRefused
+from keen_tui.domain.messages import NativeMessage, ToolCall, ToolResult
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import Part
-from keen_tui.messages import NativeMessage, ToolCall, ToolResult
-from keen_tui.models import Identity
 from keen_tui.providers.base import StepPart, StepRequest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never, get_args
 
-from keen_tui.choices import Api
+from keen_tui.domain.choices import Api
 from keen_tui.providers.base import Connection, Provider
 
 APIS: tuple[Api, ...] = get_args(Api)
@@ -14,15 +14,15 @@ def build_provider(api: Api, connection: Connection) -> Provider:
     """The client of a model in that API. Cheap: no SDK is imported, and of our own only the API's files."""
     match api:
         case "openai-chat":
-            from keen_tui.providers.openai_chat import OpenAIChat  # noqa: PLC0415
+            from keen_tui.providers.openai.chat import OpenAIChat  # noqa: PLC0415
 
             return OpenAIChat(connection)
         case "openai-responses":
-            from keen_tui.providers.openai_responses import OpenAIResponses  # noqa: PLC0415
+            from keen_tui.providers.openai.responses import OpenAIResponses  # noqa: PLC0415
 
             return OpenAIResponses(connection)
         case "anthropic":
-            from keen_tui.providers.anthropic_messages import AnthropicMessages  # noqa: PLC0415
+            from keen_tui.providers.anthropic.messages import AnthropicMessages  # noqa: PLC0415
 
             return AnthropicMessages(connection)
         case _:

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from keen_tui.bus import EventBus
-from keen_tui.disk.folders import make_private
-from keen_tui.events import (
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     CompactionDelta,
@@ -43,6 +42,7 @@ from keen_tui.events import (
 )
 from keen_tui.storage.paths import beginning_file, private_opener, sync_folder
 from keen_tui.storage.records import Header, event_line, header_line
+from keen_tui.system.folders import make_private
 
 log = logging.getLogger(__name__)
 

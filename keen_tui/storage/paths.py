@@ -10,7 +10,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from keen_tui.errors import StorageFailed
+from keen_tui.domain.errors import StorageFailed
 
 PRIVATE_FILE = 0o600
 

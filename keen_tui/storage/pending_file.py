@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from keen_tui.disk.folders import make_private
-from keen_tui.errors import StorageFailed
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
-from keen_tui.models import Identity
 from keen_tui.storage.paths import private_opener, require_regular
 from keen_tui.storage.records import parsed_pending, pending_text
+from keen_tui.system.folders import make_private
 
 
 class PendingFile:

@@ -19,12 +19,12 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import Struct
 
-from keen_tui.disk.folders import make_private
-from keen_tui.disk.reading import content_of
-from keen_tui.disk.replacing import put_file
-from keen_tui.errors import StorageFailed
-from keen_tui.storage.forgetting import forget_old_files
+from keen_tui.domain.errors import StorageFailed
 from keen_tui.storage.paths import PRIVATE_FILE, private_opener
+from keen_tui.storage.retention import forget_old_files
+from keen_tui.system.atomic_write import put_file
+from keen_tui.system.folders import make_private
+from keen_tui.system.safe_read import content_of
 
 _MOST_BYTES: Final = 4_000_000
 """Size of the history at which its older half is forgotten."""

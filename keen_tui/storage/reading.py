@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keen_tui.errors import StorageFailed
-from keen_tui.events import Event
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.events import Event
 from keen_tui.storage.paths import private_opener, require_regular, sync_folder
 from keen_tui.storage.records import SCHEMA, Header, Record, parsed_event, parsed_header
 from keen_tui.storage.sharing import SharedTexts

@@ -15,10 +15,10 @@ from typing import Any
 from msgspec import Struct, ValidationError, convert, structs, to_builtins
 from msgspec.structs import replace
 
-from keen_tui import events
-from keen_tui.events import LAID_FLAT, Event, as_record, event_type
+from keen_tui.domain import events
+from keen_tui.domain.events import LAID_FLAT, Event, as_record, event_type
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState
-from keen_tui.models import Identity
 
 SCHEMA = 1
 

@@ -16,24 +16,24 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from keen_tui.disk.folders import make_private
-from keen_tui.errors import SessionInUse, SessionUnknown, StorageFailed
-from keen_tui.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
-from keen_tui.history import SavedSession, SearchHit
-from keen_tui.measures import first_line
-from keen_tui.storage.forgetting import forget_old, is_due
-from keen_tui.storage.listing import SessionEntry, entries_in, folders_in, key_of
-from keen_tui.storage.locked import is_locked
-from keen_tui.storage.lookup import FEW, SessionLookup
+from keen_tui.domain.errors import SessionInUse, SessionUnknown, StorageFailed
+from keen_tui.domain.events import Compacted, Event, MemoryEdited, SessionRenamed, TurnStarted
+from keen_tui.domain.reports import SavedSession, SearchHit
+from keen_tui.storage.lookup.listing import SessionEntry, entries_in, folders_in, key_of
+from keen_tui.storage.lookup.locked import is_locked
+from keen_tui.storage.lookup.lookup import FEW, SessionLookup
+from keen_tui.storage.lookup.summaries import own_title, title_file
 from keen_tui.storage.paths import (
     is_session_id,
     new_session_id,
     private_opener,
     workspace_folder,
 )
-from keen_tui.storage.peek import own_title, title_file
 from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, read_session
 from keen_tui.storage.records import event_line, header_line
+from keen_tui.storage.retention import forget_old, is_due
+from keen_tui.system.folders import make_private
+from keen_tui.text.units import first_line
 
 _STALE_SECONDS = 86_400.0
 """After which a half copy is surely nobody's work any more."""

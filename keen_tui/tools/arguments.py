@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from keen_tui.errors import ToolFailure
-from keen_tui.messages import ToolSpec
-from keen_tui.plain import clean
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import ToolSpec
+from keen_tui.text.sanitize import clean
 
 _WHOLE = re.compile(r"\s*-?[0-9]{1,18}\s*")
 

@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
-from keen_tui.display import Display
-from keen_tui.messages import ToolResult, ToolSpec
-from keen_tui.tools.asking import QuestionSpec
+from keen_tui.domain.display import Display
+from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.question_spec import QuestionSpec
 
 OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""

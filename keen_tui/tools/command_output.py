@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from keen_tui.masking import KeysTakenOut
+from keen_tui.text.redaction import KeysTakenOut
 from keen_tui.tools.base import OutputSink
-from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.kept_output import KeptOutput
-from keen_tui.tools.live import LiveOutput
+from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.live_output import LiveOutput
+from keen_tui.tools.process.spooled_output import KeptOutput
 
 
 class CommandOutput:

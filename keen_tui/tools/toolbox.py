@@ -11,28 +11,28 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.errors import ToolFailure
-from keen_tui.masking import taken_out
-from keen_tui.messages import ToolCall, ToolResult, ToolSpec
-from keen_tui.plain import clean
-from keen_tui.programs import find_program
-from keen_tui.tools.ask_user import AskUser
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
+from keen_tui.system.executables import find_program
+from keen_tui.text.redaction import taken_out
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.base import Keeper, OutputSink, PreparedCall, Run, Tool
-from keen_tui.tools.bash import Bash
-from keen_tui.tools.edit_file import EditFile
-from keen_tui.tools.environment import api_keys
-from keen_tui.tools.glob_files import GlobFiles
-from keen_tui.tools.grep_files import GrepFiles
+from keen_tui.tools.builtin.ask_user import AskUser
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.builtin.edit_file import EditFile
+from keen_tui.tools.builtin.glob_files import GlobFiles
+from keen_tui.tools.builtin.grep_files import GrepFiles
+from keen_tui.tools.builtin.propose_plan import ProposePlan
+from keen_tui.tools.builtin.read_file import ReadFile
+from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
+from keen_tui.tools.builtin.write_file import WriteFile
+from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
-from keen_tui.tools.own_command import OwnCommands
-from keen_tui.tools.propose_plan import ProposePlan
-from keen_tui.tools.read_file import ReadFile
-from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.permissions.rules import NO_RULES, Rules
+from keen_tui.tools.process.environment import api_keys
+from keen_tui.tools.process.user_command import OwnCommands
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
-from keen_tui.tools.search import Searcher
-from keen_tui.tools.todo_write import TodoList, TodoWrite
-from keen_tui.tools.workspace import Workspace
-from keen_tui.tools.write_file import WriteFile
+from keen_tui.tools.search.search import Searcher
 
 
 class Toolbox:

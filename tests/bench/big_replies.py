@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from keen_tui.demo.wire_json import sse
-from keen_tui.messages import StepReply
-from keen_tui.providers.anthropic_assembly import AnthropicAssembly
-from keen_tui.providers.chat_assembly import ChatAssembly
-from keen_tui.providers.event_reader import EventReader
-from keen_tui.providers.http_provider import Assembly
-from keen_tui.providers.responses_assembly import ResponsesAssembly
+from keen_tui.domain.messages import StepReply
+from keen_tui.providers.anthropic.assembly import AnthropicAssembly
+from keen_tui.providers.openai.chat_assembly import ChatAssembly
+from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.event_reader import EventReader
+from keen_tui.providers.wire.http_provider import Assembly
 from tests.bench.table import Row
 
 MEGABYTE = 1_000_000

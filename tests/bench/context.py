@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keen_tui.choices import PolicyName
-from keen_tui.events import ToolFinished, TurnDone
-from keen_tui.history import POLICIES
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import ToolFinished, TurnDone
+from keen_tui.domain.reports import POLICIES
 from tests.bench.context_script import TASKS, lay_out, replies
 from tests.bench.table import Row
 from tests.support.agent import at_work

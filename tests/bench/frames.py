@@ -27,7 +27,7 @@ _TURN = 1_000_000
 
 async def main(file: Path, words: str) -> list[float]:
     """Milliseconds of CPU for each block that is appended."""
-    from keen_tui.events import TurnStarted
+    from keen_tui.domain.events import TurnStarted
     from tests.support.workspace import workspace
 
     with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +39,7 @@ async def main(file: Path, words: str) -> list[float]:
 
 
 async def _open(driver: Driver, file: Path, words: str) -> None:
-    from keen_tui.events import SessionOpened, SessionRestored
+    from keen_tui.domain.events import SessionOpened, SessionRestored
     from keen_tui.storage.reading import read_session
 
     past = [record.event for record in read_session(file).records]
@@ -51,8 +51,8 @@ async def _open(driver: Driver, file: Path, words: str) -> None:
 
 async def _append(driver: Driver, number: int) -> float:
     """CPU time of the event loop's thread from the event to the end of its frame."""
-    from keen_tui.events import ToolFinished, ToolStarted
-    from keen_tui.messages import ToolResult
+    from keen_tui.domain.events import ToolFinished, ToolStarted
+    from keen_tui.domain.messages import ToolResult
 
     call = {"turn": _TURN, "step": 1, "id": f"new{number}", "name": "read_file", "target": "a.py"}
     result = ToolResult(text="one\ntwo\n", summary="2 lines")

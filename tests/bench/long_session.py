@@ -7,9 +7,9 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from keen_tui.display import CommandDisplay, FileDisplay
-from keen_tui.events import Event, TextDelta, ToolFinished, ToolStarted, TurnDone, TurnStarted, Usage
-from keen_tui.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.display import CommandDisplay, FileDisplay
+from keen_tui.domain.events import Event, TextDelta, ToolFinished, ToolStarted, TurnDone, TurnStarted, Usage
+from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.sessions import SessionStore
 from tests.bench.programs import Place

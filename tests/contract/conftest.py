@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from keen_tui.choices import PolicyName
-from keen_tui.history import POLICIES
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.reports import POLICIES
 from keen_tui.providers.registry import APIS
 from tests.support import agent
 

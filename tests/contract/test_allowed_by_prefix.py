@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.events import ApprovalRequested, ToolFinished
+from keen_tui.domain.events import ApprovalRequested, ToolFinished
 from tests.support.agent import at_work
 
 

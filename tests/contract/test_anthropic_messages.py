@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, HttpAnswer, RawStream, Reply, Say, Think
 from keen_tui.demo.wire_json import sse
-from keen_tui.errors import ContextExceeded, ReplyUnreadable, RequestRefused, ServerBusy, StreamCut
+from keen_tui.domain.errors import ContextExceeded, ReplyUnreadable, RequestRefused, ServerBusy, StreamCut
+from keen_tui.domain.messages import Message, NativeMessage, StepReply, TokenUsage, ToolResult, ToolSpec
 from keen_tui.memory.pending import PendingTrace
-from keen_tui.messages import Message, NativeMessage, StepReply, TokenUsage, ToolResult, ToolSpec
-from keen_tui.providers.anthropic_messages import LONGEST_OUTPUT, OUTPUT_LIMIT, PAUSES
+from keen_tui.providers.anthropic.messages import LONGEST_OUTPUT, OUTPUT_LIMIT, PAUSES
 from keen_tui.providers.base import StepPart, StepText
-from keen_tui.providers.key_headers import key_headers
+from keen_tui.providers.wire.key_headers import key_headers
 from tests.support.client import KEY, client_of, parts_of, reply_of, request, step_request, text_of
 from tests.support.wire import assert_valid
 

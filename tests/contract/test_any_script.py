@@ -15,7 +15,6 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.choices import Api, PolicyName
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -28,8 +27,9 @@ from keen_tui.demo.script import (
     Say,
     Think,
 )
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.choices import Api, PolicyName
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     Compacted,
     CompactionFailed,
     CompactionStarted,
@@ -45,11 +45,11 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.history import POLICIES
+from keen_tui.domain.messages import Fact
+from keen_tui.domain.models import ModelInfo
+from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.recorder import merged_memory, turn_memory
-from keen_tui.messages import Fact
-from keen_tui.models import ModelInfo
 from keen_tui.providers.registry import APIS
 from tests.support.agent import QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded

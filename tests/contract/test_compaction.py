@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import (
     Answer,
     HttpAnswer,
@@ -20,8 +19,9 @@ from keen_tui.demo.script import (
     Say,
     Think,
 )
-from keen_tui.errors import EndReason, SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import EndReason, SessionRefused
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -33,11 +33,11 @@ from keen_tui.events import (
     TurnIncomplete,
     Usage,
 )
+from keen_tui.domain.messages import TokenUsage, TurnMemory
+from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.memory.conversation import COMPACTED
-from keen_tui.messages import TokenUsage, TurnMemory
-from keen_tui.models import ModelInfo, Price
 from keen_tui.providers.base import Connection, StepPart, StepRequest
-from keen_tui.providers.openai_chat import OpenAIChat
+from keen_tui.providers.openai.chat import OpenAIChat
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.compacting import (

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Seen
-from keen_tui.events import (
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -19,8 +19,8 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.messages import TokenUsage
-from keen_tui.models import ModelInfo
+from keen_tui.domain.messages import TokenUsage
+from keen_tui.domain.models import ModelInfo
 from tests.support.agent import AtWork, Bench
 from tests.support.compacting import (
     CUT,

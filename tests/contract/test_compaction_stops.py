@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import (
     Answer,
     NoAnswer,
     RecordedRequest,
     Reply,
 )
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -27,7 +27,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.messages import TurnMemory
+from keen_tui.domain.messages import TurnMemory
 from tests.support.agent import AtWork, Bench
 from tests.support.compacting import (
     CUT,

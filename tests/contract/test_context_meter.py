@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.events import ContextMeasured, ToolFinished, TurnStarted
-from keen_tui.history import POLICIES
-from keen_tui.messages import TokenUsage, TurnMemory
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import ContextMeasured, ToolFinished, TurnStarted
+from keen_tui.domain.messages import TokenUsage, TurnMemory
+from keen_tui.domain.reports import POLICIES
 from tests.support.agent import AtWork, Bench
 from tests.support.waiting import until
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Break, Call, RecordedRequest, Reply, Say, Think
-from keen_tui.events import Compacted, TurnStarted, Usage
-from keen_tui.history import POLICIES, ContextPart, ContextReport
-from keen_tui.messages import TokenUsage, TurnMemory
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import Compacted, TurnStarted, Usage
+from keen_tui.domain.messages import TokenUsage, TurnMemory
+from keen_tui.domain.reports import POLICIES, ContextPart, ContextReport
 from tests.support.agent import AtWork, Bench
 
 WRITE = Call("write_file", {"path": "a.py", "content": 'x = "ä"\n'})

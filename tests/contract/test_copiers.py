@@ -13,13 +13,20 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
-from keen_tui.events import Compacted, Event, SessionRestored, ShellFinished, TurnIncomplete, TurnUndone
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import (
+    Compacted,
+    Event,
+    SessionRestored,
+    ShellFinished,
+    TurnIncomplete,
+    TurnUndone,
+)
+from keen_tui.domain.messages import CommandFailed, CommandRun, Image, Message, TurnMemory
 from keen_tui.memory.conversation import Past
-from keen_tui.messages import CommandFailed, CommandRun, Image, Message, TurnMemory
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 from tests.support.images import png

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Think
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ToolFinished,
     TurnAbandoned,
     TurnDone,

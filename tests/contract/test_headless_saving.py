@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import Output
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.headless.run import run_prompt
+from keen_tui.domain.choices import Output
+from keen_tui.frontends.headless.run import run_prompt
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.agent import ONE_ATTEMPT, provider_for

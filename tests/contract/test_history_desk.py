@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import Mode
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import STOPPED, SessionRefused, StorageFailed
-from keen_tui.events import (
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.errors import STOPPED, SessionRefused, StorageFailed
+from keen_tui.domain.events import (
     ApprovalRequested,
     Event,
     SessionOpened,
@@ -25,7 +25,7 @@ from keen_tui.events import (
     TurnStarted,
     TurnUndone,
 )
-from keen_tui.messages import Message, TurnMemory
+from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import Bench, Script, at_work

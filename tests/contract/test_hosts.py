@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from keen_tui.choices import Mode, Network
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.choices import Mode, Network
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     HostContacted,
@@ -23,11 +23,11 @@ from keen_tui.events import (
     TurnDone,
     TurnIncomplete,
 )
-from keen_tui.headless.sentences import progress_line
-from keen_tui.tools.allowances import Allowances
+from keen_tui.frontends.headless.sentences import progress_line
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.network.wanted import may_want_network
-from keen_tui.tools.rules import Rules, Ruling, parse_rules
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rules import Rules, Ruling, parse_rules
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work
 from tests.support.loop_clock import LoopClock

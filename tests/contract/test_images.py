@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, RecordedRequest, Reply, Say, Seen
-from keen_tui.events import ImagesAttached, Notice, Steered, ToolStarted, TurnDone, TurnError, TurnIncomplete
+from keen_tui.domain.events import (
+    ImagesAttached,
+    Notice,
+    Steered,
+    ToolStarted,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
+from keen_tui.domain.messages import Image, StepReply
 from keen_tui.memory.projection import UserText
-from keen_tui.messages import Image, StepReply
 from keen_tui.providers.base import StepRequest
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench

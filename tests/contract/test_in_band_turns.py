@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.events import StepRestarted, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import StepRestarted, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 
 BLOCK = "<keen_memory>\n- the secret of what counts\n</keen_memory>"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import Reply, Say
-from keen_tui.events import Notice
+from keen_tui.domain.choices import Api
+from keen_tui.domain.events import Notice
 from keen_tui.providers.registry import APIS
 from tests.support.program import Program
 from tests.support.saving import SavedBench, place

@@ -12,15 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import Answer, Call, RecordedRequest, Reply, Say, Seen, Think
 from keen_tui.demo.wires import seen
-from keen_tui.events import (
-    ToolFinished,
-    TurnAbandoned,
-    TurnDone,
-    TurnIncomplete,
-)
+from keen_tui.domain.choices import Api
+from keen_tui.domain.events import ToolFinished, TurnAbandoned, TurnDone, TurnIncomplete
 from keen_tui.providers.registry import APIS
 from tests.support.faults import DONE
 from tests.support.jail import flags_of_auto

@@ -12,10 +12,10 @@ import pytest
 
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.events import ToolFinished
-from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.domain.events import ToolFinished
+from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.storage.outputs import OutputFiles
-from keen_tui.tools.permissions import ALLOW, Allowed, judge
+from keen_tui.tools.permissions.permissions import ALLOW, Allowed, judge
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.faults import DONE
 from tests.support.saving import place

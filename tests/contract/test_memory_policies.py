@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Api, Mode, PolicyName
 from keen_tui.demo.script import Answer, Break, Call, RecordedRequest, Reply, Say, Think
-from keen_tui.events import (
+from keen_tui.domain.choices import Api, Mode, PolicyName
+from keen_tui.domain.events import (
     Event,
     PolicyChanged,
     SessionRestored,
@@ -24,9 +24,9 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.history import POLICIES
+from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.policies import RESULT_LIMIT
-from keen_tui.messages import ToolResult, TurnMemory
 from keen_tui.providers.registry import APIS
 from tests.support.agent import AtWork
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.model_desk import ModelDesk
-from keen_tui.config import load_settings
+from keen_tui.agent.services.model_service import ModelDesk
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import (
+from keen_tui.domain.errors import (
     AuthFailed,
     ConfigError,
     ConnectionFailed,
@@ -21,11 +20,12 @@ from keen_tui.errors import (
     RequestRefused,
     SessionRefused,
 )
-from keen_tui.events import ModelChanged, TurnDone, TurnIncomplete
-from keen_tui.models import ModelInfo
-from keen_tui.providers.choice import ModelChoice
+from keen_tui.domain.events import ModelChanged, TurnDone, TurnIncomplete
+from keen_tui.domain.models import ModelInfo
+from keen_tui.providers.catalog.choice import ModelChoice
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
+from keen_tui.settings.config import load_settings
 from keen_tui.wiring import build_chooser, build_session
 from tests.support.agent import Bench, EventLog
 from tests.support.page_server import Page, serving
@@ -106,7 +106,7 @@ async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
 async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("keen_tui.keys._keyring_takes", lambda *_: False)  # this machine's is not asked
+    monkeypatch.setattr("keen_tui.settings.credentials._keyring_takes", lambda *_: False)
     async with at_desk(tmp_path, DONE, key="") as (desk, bench, _):
         acme = next(provider for provider in desk.providers if provider.id == "acme")
         assert desk.key_source(acme) == "", "on this machine none is needed"
@@ -227,7 +227,7 @@ async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
 async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("keen_tui.keys._keyring_takes", lambda *_: False)
+    monkeypatch.setattr("keen_tui.settings.credentials._keyring_takes", lambda *_: False)
     pages = {"/v1/models": Page({"data": [{"id": "m"}]})}
     async with (
         at_desk(tmp_path) as (desk, _, environ),

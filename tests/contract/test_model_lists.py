@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.errors import AuthFailed, ConnectionFailed, ProviderError, ReplyUnreadable, RequestRefused
-from keen_tui.keys import FoundKey
-from keen_tui.models import ModelInfo, ProviderInfo
-from keen_tui.providers import servers
-from keen_tui.providers.catalog import load_catalog
-from keen_tui.providers.servers import check_connection, find_local_servers, list_models
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import (
+    AuthFailed,
+    ConnectionFailed,
+    ProviderError,
+    ReplyUnreadable,
+    RequestRefused,
+)
+from keen_tui.domain.models import ModelInfo, ProviderInfo
+from keen_tui.providers.catalog import servers
+from keen_tui.providers.catalog.catalog import load_catalog
+from keen_tui.providers.catalog.servers import check_connection, find_local_servers, list_models
+from keen_tui.settings.credentials import FoundKey
 from tests.support.page_server import Page, serving
 
 CATALOG = load_catalog(None)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import Answer, Call, RawStream, RecordedRequest, Reply, Say
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Compacted,
     EndEvent,
     Notice,

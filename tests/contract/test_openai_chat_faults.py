@@ -23,7 +23,7 @@ from keen_tui.demo.script import (
     Think,
 )
 from keen_tui.demo.wire_json import sse
-from keen_tui.errors import (
+from keen_tui.domain.errors import (
     AuthFailed,
     ConnectionFailed,
     ContextExceeded,
@@ -35,8 +35,8 @@ from keen_tui.errors import (
     StreamStalled,
 )
 from keen_tui.providers.base import StepPart
-from keen_tui.providers.reported import stream_error
-from keen_tui.providers.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
+from keen_tui.providers.wire.reported import stream_error
+from keen_tui.providers.wire.sdk_errors import MESSAGE_LIMIT, ErrorTranslator
 from tests.support.chat import delta
 from tests.support.client import (
     KEY,
@@ -111,7 +111,7 @@ async def test_silence_for_the_stall_limit_is_a_stall() -> None:
 
 
 async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keen_tui.providers.http_provider.AFTER_FINISH", 0.1)
+    monkeypatch.setattr("keen_tui.providers.wire.http_provider.AFTER_FINISH", 0.1)
     finished = b"data: " + json.dumps(delta("stop", content="all")).encode() + b"\n\n"
     answer = RawStream(finished, broken=Break("stall", after_bytes=len(finished)))
     async with asyncio.timeout(LIMIT):
@@ -120,7 +120,7 @@ async def test_silence_after_the_finish_reason_is_no_stall(monkeypatch: pytest.M
 
 
 async def test_a_pause_behind_a_usage_chunk_ends_no_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keen_tui.providers.http_provider.AFTER_FINISH", 0.01)
+    monkeypatch.setattr("keen_tui.providers.wire.http_provider.AFTER_FINISH", 0.01)
     begun = sse(delta(content="half ")) + sse({"choices": [], "usage": {"prompt_tokens": 1}})
     ended = sse(delta("stop", content="all"))
     reply = await reply_of([RawStream(begun + ended, piece=len(begun), pace=0.3)])

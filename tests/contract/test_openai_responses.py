@@ -27,12 +27,19 @@ from keen_tui.demo.script import (
     Think,
 )
 from keen_tui.demo.wires import seen
-from keen_tui.errors import AuthFailed, ProviderError, RequestRefused, ServerBusy, StreamCut, StreamStalled
+from keen_tui.domain.errors import (
+    AuthFailed,
+    ProviderError,
+    RequestRefused,
+    ServerBusy,
+    StreamCut,
+    StreamStalled,
+)
+from keen_tui.domain.messages import Message, StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import Message, StepReply, TokenUsage, ToolCall, ToolResult, ToolSpec
-from keen_tui.models import Identity
 from keen_tui.providers.base import Connection, StepRequest
-from keen_tui.providers.openai_responses import OpenAIResponses
+from keen_tui.providers.openai.responses import OpenAIResponses
 from tests.support import client
 from tests.support.client import KEY, reasoning_of, request, step_request, text_of
 from tests.support.responses import call, completed, done, event, message, reasoning, stream, text

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Break, HttpAnswer, Reply, Say
-from keen_tui.errors import SessionRefused
-from keen_tui.events import QueueChanged, ShellFinished, ShellStarted, ToolOutput, TurnDone, TurnError
-from keen_tui.messages import TurnMemory
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import QueueChanged, ShellFinished, ShellStarted, ToolOutput, TurnDone, TurnError
+from keen_tui.domain.messages import TurnMemory
 from tests.support.agent import AtWork, Bench
 from tests.support.processes import called_with
 from tests.support.saving import SavedBench, place

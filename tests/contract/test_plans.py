@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Mode
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.events import ApprovalRequested, ModeChanged, QuestionAsked, ToolFinished, TurnDone, TurnError
-from keen_tui.messages import TurnMemory
-from keen_tui.ui.state_edits import status_of
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.events import (
+    ApprovalRequested,
+    ModeChanged,
+    QuestionAsked,
+    ToolFinished,
+    TurnDone,
+    TurnError,
+)
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.state.state_edits import status_of
 from tests.support.agent import AtWork, Bench
 
 PLAN = "# Move the tax\n\n1. `cart.py`: **tax** last\x1b[2J\n"

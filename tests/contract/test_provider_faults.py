@@ -15,8 +15,7 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.retries import RetryPolicy
-from keen_tui.choices import Api
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -32,8 +31,9 @@ from keen_tui.demo.script import (
     Think,
 )
 from keen_tui.demo.wire_json import sse
-from keen_tui.errors import EndReason, StreamStalled
-from keen_tui.events import (
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import EndReason, StreamStalled
+from keen_tui.domain.events import (
     EndEvent,
     Notice,
     RetryScheduled,
@@ -43,8 +43,8 @@ from keen_tui.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire.http_provider import HttpProvider
 from tests.support.agent import AtWork, Bench
 from tests.support.client import parts_of
 from tests.support.faults import DONE, HALF, WORK, refused, runs

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.retries import RetryPolicy
-from keen_tui.choices import Mode
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import Answer, Break, Call, NoAnswer, RawStream, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wire_json import sse
-from keen_tui.events import (
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Event,

@@ -12,7 +12,7 @@ from msgspec.structs import fields, replace
 
 from keen_tui.demo.script import Answer, Break, Call, RawStream, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wires import seen
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Notice,
     ReasoningDelta,
     RetryScheduled,
@@ -23,9 +23,9 @@ from keen_tui.events import (
     TurnIncomplete,
     Usage,
 )
-from keen_tui.messages import TokenUsage
-from keen_tui.providers import http_provider
+from keen_tui.domain.messages import TokenUsage
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire import http_provider
 from tests.support import agent
 from tests.support.agent import QUICK_RETRIES, AtWork
 from tests.support.faults import WORK, encoded, runs

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, Break, Fail, HttpAnswer, RecordedRequest, Reply, Say, Seen
-from keen_tui.errors import SessionRefused
-from keen_tui.events import ModelChanged, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
-from keen_tui.providers.http_provider import HttpProvider
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import ModelChanged, TurnAbandoned, TurnDone, TurnError, TurnIncomplete
 from keen_tui.providers.registry import APIS
+from keen_tui.providers.wire.http_provider import HttpProvider
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 from tests.support.faults import DONE, WORK, refused, runs
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import Answer, Break, Fail, NoAnswer, Reply
-from keen_tui.errors import ServerBusy, SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import ServerBusy, SessionRefused
+from keen_tui.domain.events import (
     ApprovalRequested,
     Compacted,
     RetryScheduled,

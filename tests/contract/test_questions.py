@@ -7,11 +7,18 @@ from typing import Any, get_args
 
 import pytest
 
-from keen_tui.choices import Mode
 from keen_tui.demo.script import Break, Call, Reply, Say
-from keen_tui.errors import SessionRefused
-from keen_tui.events import QuestionAnswered, QuestionAsked, ToolFinished, TurnDone, TurnError, TurnIncomplete
-from keen_tui.messages import TurnMemory
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
+    QuestionAnswered,
+    QuestionAsked,
+    ToolFinished,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
+from keen_tui.domain.messages import TurnMemory
 from tests.support.agent import AtWork, Bench
 from tests.support.saving import place
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Mode
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.events import ApprovalRequested, ToolFinished
-from keen_tui.messages import CommandFailed, ToolResult
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.events import ApprovalRequested, ToolFinished
+from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from tests.support.agent import Bench, at_work

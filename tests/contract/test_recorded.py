@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import Break, RawStream
-from keen_tui.errors import StreamCut
-from keen_tui.messages import StepReply
-from keen_tui.providers.anthropic_assembly import AnthropicAssembly
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import StreamCut
+from keen_tui.domain.messages import StepReply
+from keen_tui.providers.anthropic.assembly import AnthropicAssembly
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
-from keen_tui.providers.chat_assembly import ChatAssembly
-from keen_tui.providers.http_provider import Assembly
-from keen_tui.providers.responses_assembly import ResponsesAssembly
-from keen_tui.providers.sse import SseDecoder
+from keen_tui.providers.openai.chat_assembly import ChatAssembly
+from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.http_provider import Assembly
+from keen_tui.providers.wire.sse import SseDecoder
 from tests.support.client import parts_of, reasoning_of, text_of
 from tests.support.recorded import Recorded, needs_recorded, recorded_streams
 

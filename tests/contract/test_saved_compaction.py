@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Api
-from keen_tui.events import Compacted, TurnDone, TurnUndone
+from keen_tui.domain.choices import Api
+from keen_tui.domain.events import Compacted, TurnDone, TurnUndone
 from keen_tui.providers.registry import APIS
 from tests.support.compacting import SUMMARISED, SUMMARY, TOLD, assistant, block, folded, user, work
 from tests.support.faults import DONE

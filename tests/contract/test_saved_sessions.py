@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.session import Session
-from keen_tui.errors import SessionInUse, SessionRefused, StorageFailed
-from keen_tui.events import Event, Notice, SessionOpened, SessionRestored
+from keen_tui.domain.errors import SessionInUse, SessionRefused, StorageFailed
+from keen_tui.domain.events import Event, Notice, SessionOpened, SessionRestored
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import Block, ToolBlock, TurnRow, UiState
 from keen_tui.memory.conversation import COMPACTED
-from keen_tui.messages import TurnMemory
 from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.sessions import SessionStore
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.state import Block, ToolBlock, TurnRow, UiState
 from tests.campaigns.crash.lives import session_of
 from tests.campaigns.crash.model import Model
 from tests.support.agent import EventLog

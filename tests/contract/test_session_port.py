@@ -11,8 +11,8 @@ from typing import Protocol
 import pytest
 
 from keen_tui.demo.script import Answer, Call, NoAnswer, RecordedRequest, Reply, Say
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     MemoryEdited,
@@ -25,10 +25,10 @@ from keen_tui.events import (
     TurnError,
     TurnStarted,
 )
-from keen_tui.history import POLICIES
-from keen_tui.messages import TurnMemory
-from keen_tui.permitted import Permitted
-from keen_tui.ui.port import SessionPort
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import POLICIES
+from keen_tui.frontends.shared.port import SessionPort
 from tests.support import story
 from tests.support.agent import EventLog, at_work
 from tests.support.fake_session import FakeSession

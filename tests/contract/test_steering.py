@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import PolicyName
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say, Seen
-from keen_tui.events import (
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import (
     QueueChanged,
     SessionRestored,
     Steered,

@@ -9,7 +9,14 @@ import pytest
 
 from keen_tui.demo.script import Call, RecordedRequest, Reply, Say, Think
 from keen_tui.demo.wires import seen
-from keen_tui.events import ApprovalRequested, ToolFinished, ToolStarted, TurnDone, TurnError, TurnStarted
+from keen_tui.domain.events import (
+    ApprovalRequested,
+    ToolFinished,
+    ToolStarted,
+    TurnDone,
+    TurnError,
+    TurnStarted,
+)
 from tests.support.agent import AtWork, Bench
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.history_desk import HistoryDesk
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.titles import PROMPT, as_title
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import Titles
 from keen_tui.demo.script import Answer, HttpAnswer, RecordedRequest, Reply, Say, Seen
 from keen_tui.demo.wires import seen
-from keen_tui.events import SessionRenamed, TurnDone, TurnError
+from keen_tui.domain.choices import Titles
+from keen_tui.domain.events import SessionRenamed, TurnDone, TurnError
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from keen_tui.demo.script import Call, Reply, Say
-from keen_tui.display import TodoDisplay, TodoItem
-from keen_tui.events import ToolFinished, TurnDone
-from keen_tui.messages import TurnMemory
+from keen_tui.domain.display import TodoDisplay, TodoItem
+from keen_tui.domain.events import ToolFinished, TurnDone
+from keen_tui.domain.messages import TurnMemory
 from tests.support.agent import AtWork
 from tests.support.saving import place
 

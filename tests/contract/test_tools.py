@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import pytest
 
-from keen_tui.display import CommandDisplay, DiffDisplay
-from keen_tui.errors import ToolFailure
-from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolCall
-from keen_tui.tools.asking import QuestionReply
+from keen_tui.domain.display import CommandDisplay, DiffDisplay
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolCall
+from keen_tui.tools.question_spec import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
 

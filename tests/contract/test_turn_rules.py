@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.script import Break, Call, Fail, HttpAnswer, NoAnswer, Refuse, Reply, Say, Seen, Think
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Notice,
@@ -28,9 +28,9 @@ from keen_tui.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.messages import StopReason, TokenUsage
-from keen_tui.permitted import Permitted
-from keen_tui.tools.allowances import Allowances
+from keen_tui.domain.messages import StopReason, TokenUsage
+from keen_tui.domain.permitted import Permitted
+from keen_tui.tools.permissions.allowances import Allowances
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))

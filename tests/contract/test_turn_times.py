@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from keen_tui.demo.script import Answer, Break, Call, NoAnswer, RecordedRequest, Reply, Say
-from keen_tui.errors import PROGRAM_ENDED, STOPPED
-from keen_tui.events import (
+from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED
+from keen_tui.domain.events import (
     ApprovalRequested,
     QuestionAsked,
     ToolFinished,

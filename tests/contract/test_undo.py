@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.messages import ToolCall
-from keen_tui.storage.checkpoints import Checkpoints
+from keen_tui.domain.messages import ToolCall
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 from keen_tui.tools.toolbox import build_toolbox
 
 

@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, NoAnswer, Reply, Say, Seen, Think
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ApprovalRequested,
     MessageTakenBack,
     ModelChanged,
@@ -26,8 +26,8 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.messages import CommandFailed, TurnMemory
-from keen_tui.models import ModelInfo
+from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.registry import APIS
 from tests.support import agent

@@ -13,7 +13,7 @@ import pytest
 from keen_tui import __version__
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
-from keen_tui.messages import TokenUsage
+from keen_tui.domain.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.images import png
 from tests.support.processes import called_with

@@ -9,10 +9,10 @@ from typing import get_args
 
 import pytest
 
-from keen_tui.choices import Mode
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.demo.threaded import serving
+from keen_tui.domain.choices import Mode
 from tests.e2e.test_screen import answer
 from tests.support.program import Program
 from tests.support.terminal import TerminalProgram

@@ -8,11 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import Call, Fail, Refuse, Reply, ReplyPart, Say, Think, WireEvent
 from keen_tui.demo.wire_json import sse
 from keen_tui.demo.wires import WIRES
-from keen_tui.messages import StopReason
+from keen_tui.domain.choices import Api
+from keen_tui.domain.messages import StopReason
 from tests.fuzz.canned import PATHS
 from tests.support.any_event import json_values, texts
 

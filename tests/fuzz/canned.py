@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
-from keen_tui.choices import Api
-from keen_tui.providers.anthropic_messages import AnthropicMessages
+from keen_tui.domain.choices import Api
+from keen_tui.providers.anthropic.messages import AnthropicMessages
 from keen_tui.providers.base import Connection, StepRequest
-from keen_tui.providers.event_reader import EventReader
-from keen_tui.providers.http_provider import HttpProvider
-from keen_tui.providers.openai_chat import OpenAIChat
-from keen_tui.providers.openai_responses import OpenAIResponses
+from keen_tui.providers.openai.chat import OpenAIChat
+from keen_tui.providers.openai.responses import OpenAIResponses
+from keen_tui.providers.wire.event_reader import EventReader
+from keen_tui.providers.wire.http_provider import HttpProvider
 
 
 class _Canned(HttpProvider):

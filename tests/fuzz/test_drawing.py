@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, FileListDisplay, TextDisplay
-from keen_tui.events import (
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileListDisplay, TextDisplay
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Event,
@@ -27,7 +27,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.messages import CommandFailed, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult, TurnMemory
 from tests.fuzz.budget import LONG
 from tests.fuzz.corpora import COMMONMARK, DRIVING, NAUGHTY, WIDE
 from tests.support.workspace import Driver, workspace

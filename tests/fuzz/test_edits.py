@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from keen_tui.errors import ToolFailure
+from keen_tui.domain.errors import ToolFailure
 from tests.fuzz.budget import examples
 from tests.support.tools import ToolBench
 

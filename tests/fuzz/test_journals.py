@@ -11,8 +11,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.errors import StorageFailed
-from keen_tui.events import Event
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.events import Event
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_header, read_session, read_tail
 from keen_tui.storage.records import event_line
 from keen_tui.storage.sessions import SessionStore

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import Call, Reply
-from keen_tui.errors import ProviderError
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import ProviderError
+from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
 from keen_tui.memory.pending import PendingTrace
-from keen_tui.messages import StepReply, ToolCall, ToolResult
 from keen_tui.providers.base import StepText
 from keen_tui.providers.registry import APIS
 from tests.fuzz.bodies import body_of, cut_in_pieces, mistreated, replies

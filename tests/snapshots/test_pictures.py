@@ -13,9 +13,16 @@ from typing import Any
 import pytest
 from msgspec import Struct, field
 
-from keen_tui.display import CommandDisplay, PartDisplay
-from keen_tui.events import ApprovalRequested, ModelChanged, QueueChanged, SandboxFound, Steered, TurnError
-from keen_tui.ui.app import UiSettings
+from keen_tui.domain.display import CommandDisplay, PartDisplay
+from keen_tui.domain.events import (
+    ApprovalRequested,
+    ModelChanged,
+    QueueChanged,
+    SandboxFound,
+    Steered,
+    TurnError,
+)
+from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
 from tests.support.svg import picture
 from tests.support.waiting import until

@@ -11,20 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from keen_tui.agent.retries import RetryPolicy
 from keen_tui.agent.session import Session
-from keen_tui.bus import Subscription
-from keen_tui.choices import Api, Mode, PolicyName
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Answer, RecordedRequest, Seen
 from keen_tui.demo.wires import seen
-from keen_tui.events import Compacted, CompactionFailed, EndEvent, Event, TurnDone, TurnError, TurnIncomplete
-from keen_tui.models import ModelInfo
+from keen_tui.domain.bus import Subscription
+from keen_tui.domain.choices import Api, Mode, PolicyName
+from keen_tui.domain.events import (
+    Compacted,
+    CompactionFailed,
+    EndEvent,
+    Event,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+)
+from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Connection, Provider
 from keen_tui.providers.registry import build_provider
-from keen_tui.tools.allowances import Allowances
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
-from keen_tui.tools.rules import NO_RULES, Rules
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.sandbox.probe import SandboxFinder
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.waiting import LIMIT, one_round, until

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from keen_tui.events import Event
+from keen_tui.domain.events import Event
 
 EVENT_TYPES: tuple[type[Event], ...] = typing.get_args(Event)
 

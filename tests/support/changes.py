@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keen_tui.history import Changes, FileVersions
+from keen_tui.domain.reports import Changes, FileVersions
 
 CART = """\
 from money import Money

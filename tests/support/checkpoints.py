@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.storage.checkpoints import Checkpoints
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 
 
 class Project:

@@ -13,7 +13,7 @@ CORE = (
     "keen_tui.wiring",
     "keen_tui.demo.model_server",
     "keen_tui.cli",
-    "keen_tui.plain_mode.run",
+    "keen_tui.frontends.line.run",
     "keen_tui.demo.plain",
 )
 HEAVY = ("textual", "rich", "openai", "anthropic", "pydantic", "httpx2", "pygments", "markdown_it")

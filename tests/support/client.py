@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer, Script
+from keen_tui.domain.choices import Api
+from keen_tui.domain.messages import Message, StepReply, ToolSpec
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import project
-from keen_tui.messages import Message, StepReply, ToolSpec
 from keen_tui.providers.base import Connection, Provider, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.registry import build_provider
 

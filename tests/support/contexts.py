@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keen_tui.choices import PolicyName
-from keen_tui.history import ContextPart, ContextReport, PartSize
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.reports import ContextPart, ContextReport, PartSize
 
 TURN_3 = """› round the totals once, at the end, not per line
 

@@ -7,16 +7,10 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
-from keen_tui.events import (
-    Compacted,
-    Event,
-    TextDelta,
-    TurnAbandoned,
-    TurnDone,
-    TurnIncomplete,
-)
-from keen_tui.exporting import ExportSource, as_html, as_json, as_markdown
-from keen_tui.messages import CommandFailed, TurnMemory
+from keen_tui.domain.events import Compacted, Event, TextDelta, TurnAbandoned, TurnDone, TurnIncomplete
+from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.export import as_html, as_json, as_markdown
+from keen_tui.export.source import ExportSource
 
 MEMORY = TurnMemory(
     files_changed=("src/cart.py",),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.choices import ExportFormat
-from keen_tui.errors import KeenError, SessionInUse
-from keen_tui.history import Changes, SavedSession, SearchHit
+from keen_tui.domain.choices import ExportFormat
+from keen_tui.domain.errors import KeenError, SessionInUse
+from keen_tui.domain.reports import Changes, SavedSession, SearchHit
 
 NOW = time.time()
 HERE = Path("/home/me/shop")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.errors import ConfigError, KeenError
-from keen_tui.models import FoundServer, ModelInfo, Price, ProviderInfo
+from keen_tui.domain.errors import ConfigError, KeenError
+from keen_tui.domain.models import FoundServer, ModelInfo, Price, ProviderInfo
 
 
 def model(provider: str, id: str, name: str = "", **known: object) -> ModelInfo:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from keen_tui.bus import EventBus
-from keen_tui.choices import Mode, PolicyName, Scope
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.choices import Mode, PolicyName, Scope
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ApprovalAnswered,
     ApprovalRequested,
     Event,
@@ -20,10 +20,10 @@ from keen_tui.events import (
     QuestionAsked,
     QueueChanged,
 )
-from keen_tui.history import ContextReport, PartSize
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import ContextReport, PartSize
 from keen_tui.memory.pending import PendingState
-from keen_tui.messages import TurnMemory
-from keen_tui.permitted import Permitted
 
 _NOTHING = PartSize(text="", bytes=0, tokens=0)
 

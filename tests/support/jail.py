@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.messages import ToolResult
-from keen_tui.programs import find_program
-from keen_tui.tools.bash import Bash
-from keen_tui.tools.environment import child_environment
+from keen_tui.domain.messages import ToolResult
+from keen_tui.system.executables import find_program
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock
@@ -30,7 +31,6 @@ from keen_tui.tools.sandbox.probe import (
     started,
 )
 from keen_tui.tools.sandbox.scratch import FOLDER
-from keen_tui.tools.workspace import Workspace
 
 PYTHON = os.path.realpath(sys.executable)
 

@@ -16,13 +16,13 @@ from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
-from keen_tui.events import Event
-from keen_tui.ui import app as keen_app
-from keen_tui.ui.app import KeenApp
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.reducer import apply
-from keen_tui.ui.screens.workspace import WorkspaceScreen
-from keen_tui.ui.themes import Styles
+from keen_tui.domain.events import Event
+from keen_tui.frontends.tui import app as keen_app
+from keen_tui.frontends.tui.app import KeenApp
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.state.reducer import apply
+from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.screen import THEMES
 
@@ -50,7 +50,7 @@ class Terminal:
 
 
 class _StillApp(App[None]):
-    CSS_PATH = Path(keen_app.__file__).with_name(KeenApp.CSS_PATH)
+    CSS_PATH = Path(keen_app.__file__).parent / KeenApp.CSS_PATH
 
     def __init__(self, folder: Path, theme: str) -> None:
         super().__init__()

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from keen_tui.config import Settings
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour import FIRST_PROMPT
-from keen_tui.ui.app import KeenApp, UiSettings
-from keen_tui.ui.port import Workplace
+from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.settings.config import Settings
 from tests.support.moving import Frame, film
 from tests.support.svg import drawn_rows
 from tests.support.waiting import until

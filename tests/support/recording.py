@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from keen_tui.events import Event
+from keen_tui.domain.events import Event
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Header, Record
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.history_desk import HistoryDesk
 from keen_tui.agent.instructions import read_instructions
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.choices import Api
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.history import SearchHit
+from keen_tui.domain.choices import Api
+from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
 from keen_tui.storage.paths import workspace_folder

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from keen_tui.display import DiffDisplay, DiffLine, Display
-from keen_tui.events import TurnDone, TurnIncomplete
-from keen_tui.messages import ToolResult, TurnMemory
-from keen_tui.ui.glyphs import UNICODE, Glyphs
-from keen_tui.ui.state import Block, EndBlock, ReasoningBlock, TextBlock, ToolBlock, ToolStatus, UserBlock
-from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.look import Look
-from keen_tui.ui.transcript.messages import Copied, LinkOpened, Moved
-from keen_tui.ui.transcript.widget import Transcript
+from keen_tui.domain.display import DiffDisplay, DiffLine, Display
+from keen_tui.domain.events import TurnDone, TurnIncomplete
+from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.frontends.tui.look.glyphs import UNICODE, Glyphs
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    EndBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolBlock,
+    ToolStatus,
+    UserBlock,
+)
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.look import Look
+from keen_tui.frontends.tui.transcript.messages import Copied, LinkOpened, Moved
+from keen_tui.frontends.tui.transcript.widget import Transcript
 
 THEMES = load_themes()[0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Compacted,
     Event,
     SessionRenamed,
@@ -16,7 +16,7 @@ from keen_tui.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.messages import CommandFailed, Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolResult, TurnMemory
 from keen_tui.storage.records import Header, event_line, header_line
 
 AT = 1_700_000_000.0

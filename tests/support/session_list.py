@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keen_tui.history import SearchHit
+from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState, PendingTrace
 from tests.support.fake_history import sessions
 from tests.support.workspace import Driver

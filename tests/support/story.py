@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine
-from keen_tui.events import (
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine
+from keen_tui.domain.events import (
     AnswerChoice,
     ApprovalRequested,
     ContextMeasured,
@@ -20,7 +20,7 @@ from keen_tui.events import (
     TurnStarted,
     Usage,
 )
-from keen_tui.messages import CommandFailed, FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.messages import CommandFailed, FileChanged, TokenUsage, ToolResult, TurnMemory
 
 DIFF = DiffDisplay(
     path="src/cart.py",

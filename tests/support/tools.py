@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from keen_tui.display import Display
-from keen_tui.messages import ToolCall, ToolResult
+from keen_tui.domain.display import Display
+from keen_tui.domain.messages import ToolCall, ToolResult
 from keen_tui.tools.toolbox import build_toolbox
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from keen_tui.events import Event
-from keen_tui.ui.app import KeenApp, UiSettings
-from keen_tui.ui.port import SettingsPort, Workplace
-from keen_tui.ui.screens.workspace import WorkspaceScreen
+from keen_tui.domain.events import Event
+from keen_tui.frontends.shared.port import SettingsPort, Workplace
+from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
 from tests.support.waiting import until

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from textual.events import AppBlur, AppFocus
 
-from keen_tui.choices import Notify
-from keen_tui.ui.app import UiSettings
-from keen_tui.ui.outside import BELL
+from keen_tui.domain.choices import Notify
+from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.terminal.desktop_notification import BELL
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, PartDisplay
-from keen_tui.events import ApprovalRequested
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, PartDisplay
+from keen_tui.domain.events import ApprovalRequested
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

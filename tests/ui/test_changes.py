@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.history import Changes
+from keen_tui.domain.reports import Changes
+from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen
+from keen_tui.frontends.tui.pages.changes.words import UndoFoot
 from keen_tui.memory.pending import PendingState
-from keen_tui.ui.changes.screen import ChangesScreen
-from keen_tui.ui.changes.words import UndoFoot
 from tests.support.changes import CART, file, turn_three
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace

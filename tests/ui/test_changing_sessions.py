@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionStarted,
@@ -16,7 +16,7 @@ from keen_tui.events import (
     SessionRenamed,
     SessionRestored,
 )
-from keen_tui.messages import TurnMemory
+from keen_tui.domain.messages import TurnMemory
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.session_list import PENDING, answer, command, on_workspace, opened_list

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from keen_tui.custom_commands import CustomCommand
+from keen_tui.settings.custom_commands import CustomCommand
 from tests.support.workspace import Driver, workspace
 
 PATHS = ["src/cart.py", "src/cash box.py", "src/"]

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from keen_tui.events import PolicyChanged
-from keen_tui.messages import TurnMemory
-from keen_tui.ui.app import UiSettings
+from keen_tui.domain.events import PolicyChanged
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.app import UiSettings
 from tests.support import contexts, story
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.events import CompactionStarted
-from keen_tui.ui.glyphs import ASCII
-from keen_tui.ui.state import Block, CompactionBlock, UserBlock
-from keen_tui.ui.trail import Trail
+from keen_tui.domain.events import CompactionStarted
+from keen_tui.frontends.tui.look.glyphs import ASCII
+from keen_tui.frontends.tui.state.state import Block, CompactionBlock, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
 from tests.support.screen import (
     DIFF,
     TranscriptApp,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.custom_commands import CustomCommand
-from keen_tui.ui.commands import BUILT_IN, SlashCommands
+from keen_tui.frontends.shared.commands import BUILT_IN, SlashCommands
+from keen_tui.settings.custom_commands import CustomCommand
 from tests.support.workspace import workspace
 
 REVIEW = CustomCommand(

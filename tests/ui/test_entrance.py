@@ -11,11 +11,11 @@ from string import ascii_lowercase
 import pytest
 from textual import events
 
-from keen_tui.errors import ConfigError
-from keen_tui.ui.app import KeenApp
-from keen_tui.ui.port import Workplace
-from keen_tui.ui.screens.entrance import Entrance
-from keen_tui.ui.screens.help import HelpScreen
+from keen_tui.domain.errors import ConfigError
+from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.tui.app import KeenApp
+from keen_tui.frontends.tui.pages.help import HelpScreen
+from keen_tui.frontends.tui.startup.entrance import Entrance
 from tests.support.fake_session import FakeSession
 from tests.support.waiting import LIMIT, until
 from tests.support.workspace import Driver

@@ -9,8 +9,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
-from keen_tui.ui.app import KeenApp, UiSettings
-from keen_tui.ui.painted import PaintedRows
+from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
 
 
 class Broken(PaintedRows):

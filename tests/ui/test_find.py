@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from rich.style import Style
 
-from keen_tui.display import FileDisplay
-from keen_tui.ui.state import Block, UserBlock
-from keen_tui.ui.trail import Trail
+from keen_tui.domain.display import FileDisplay
+from keen_tui.frontends.tui.state.state import Block, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
 from tests.support.screen import DIFF, done_block, incomplete_turn, long_session, look, text_block, tool_block
 from tests.support.workspace import Driver, workspace
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import AuthFailed
+from keen_tui.domain.errors import AuthFailed
+from keen_tui.domain.models import FoundServer, ModelInfo
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.models import FoundServer, ModelInfo
 from tests.support.fake_models import ACME, AT_GPU_BOX, COYOTE, GPU_BOX, LOCAL, FakeModels, model
 from tests.support.workspace import Driver, workspace
 

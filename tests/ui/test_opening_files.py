@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.display import CommandDisplay
-from keen_tui.events import ShellFinished, ShellStarted
-from keen_tui.messages import ToolResult, TurnMemory
-from keen_tui.ui.changes.screen import ChangesScreen
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.events import ShellFinished, ShellStarted
+from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen
 from tests.support import story
 from tests.support.changes import turn_three
 from tests.support.fake_history import FakeHistory

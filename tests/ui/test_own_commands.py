@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.display import CommandDisplay
-from keen_tui.events import MessageTakenBack, ShellFinished, ShellStarted, ToolOutput, TurnError, TurnStarted
-from keen_tui.messages import ToolResult
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.state import EndBlock, ToolBlock, UiState, UserBlock
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.events import (
+    MessageTakenBack,
+    ShellFinished,
+    ShellStarted,
+    ToolOutput,
+    TurnError,
+    TurnStarted,
+)
+from keen_tui.domain.messages import ToolResult
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import EndBlock, ToolBlock, UiState, UserBlock
 from tests.support import story
 from tests.support.workspace import workspace
 

@@ -13,9 +13,9 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.strip import Strip
 
-from keen_tui.events import ReasoningDelta, TextDelta, TurnStarted
-from keen_tui.ui.reducer import apply
-from keen_tui.ui.transcript.painting import STRIPS_KEPT
+from keen_tui.domain.events import ReasoningDelta, TextDelta, TurnStarted
+from keen_tui.frontends.tui.state.reducer import apply
+from keen_tui.frontends.tui.transcript.painting import STRIPS_KEPT
 from tests.support.painted import Painted, painted_workspace
 from tests.support.waiting import LIMIT
 

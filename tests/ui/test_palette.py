@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.ui.screens.palette import Palette
+from keen_tui.frontends.tui.pages.palette import Palette
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from keen_tui.agent.prompt_desk import PromptDesk
+from keen_tui.agent.services.prompt_history import PromptDesk
+from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
+from keen_tui.frontends.tui.terminal.dropped_files import dropped_image, may_be_image
 from keen_tui.storage.prompts import PromptStore
-from keen_tui.tools.image_files import named_images
-from keen_tui.ui.clipboard import clipboard_here
-from keen_tui.ui.dropped import dropped_image, may_be_image
+from keen_tui.tools.files.image_files import named_images
 from tests.support.images import png
 from tests.support.workspace import Driver, workspace
 

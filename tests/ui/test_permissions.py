@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.permitted import Permitted
+from keen_tui.domain.permitted import Permitted
 from tests.support.workspace import workspace
 
 

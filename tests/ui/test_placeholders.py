@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.strip import Strip
 
-from keen_tui.ui.app import UiSettings
+from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.screen import THEMES

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import DiffDisplay, DiffLine
-from keen_tui.events import ApprovalRequested, ModelChanged
-from keen_tui.ui.app import UiSettings
+from keen_tui.domain.display import DiffDisplay, DiffLine
+from keen_tui.domain.events import ApprovalRequested, ModelChanged
+from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import AnswerChoice, QuestionAsked
+from keen_tui.domain.events import AnswerChoice, QuestionAsked
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import KeyProblem
+from keen_tui.domain.errors import KeyProblem
+from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.keys.key_checks import checked
+from keen_tui.frontends.tui.pages.help import HelpScreen
+from keen_tui.frontends.tui.pages.palette import Palette
 from keen_tui.memory.pending import PendingState
-from keen_tui.ui.app import UiSettings
-from keen_tui.ui.key_checks import checked
-from keen_tui.ui.screens.help import HelpScreen
-from keen_tui.ui.screens.palette import Palette
 from tests.support import story
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace

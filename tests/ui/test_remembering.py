@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import MessageTakenBack
-from keen_tui.history import Earlier
+from keen_tui.domain.events import MessageTakenBack
+from keen_tui.domain.reports import Earlier
 from tests.support.workspace import workspace
 
 

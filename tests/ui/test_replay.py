@@ -10,14 +10,14 @@ import pytest
 from textual.pilot import Pilot
 
 from keen_tui.agent.playback import Playback
-from keen_tui.config import Settings
 from keen_tui.demo.play import tour_session
-from keen_tui.events import Event, SessionRenamed, TextDelta
+from keen_tui.domain.events import Event, SessionRenamed, TextDelta
+from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
+from keen_tui.frontends.shared.port import Guided, SessionPort, Workplace
+from keen_tui.frontends.tui.app import KeenApp
+from keen_tui.settings.config import Settings
 from keen_tui.storage.reading import SessionFile
-from keen_tui.ui.action import Action
-from keen_tui.ui.actions import ACTIONS, BY_ID
-from keen_tui.ui.app import KeenApp
-from keen_tui.ui.port import Guided, SessionPort, Workplace
 from tests.support import story
 from tests.support.recording import recording
 from tests.support.waiting import until

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from textual import events
 from textual.pilot import Pilot
 
-from keen_tui.display import FileDisplay
-from keen_tui.ui.state import Block, UserBlock
-from keen_tui.ui.trail import Trail
+from keen_tui.domain.display import FileDisplay
+from keen_tui.frontends.tui.state.state import Block, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
 from tests.support.screen import DIFF, TranscriptApp, done_block, long_session, look, text_block, tool_block
 from tests.support.workspace import workspace
 

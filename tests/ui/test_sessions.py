@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.events import (
-    Event,
-    SessionOpened,
-    SessionRestored,
-)
-from keen_tui.history import SearchHit
+from keen_tui.domain.events import Event, SessionOpened, SessionRestored
+from keen_tui.domain.reports import SearchHit
 from tests.support import story
 from tests.support.fake_history import ELSEWHERE, FakeHistory, saved, sessions
 from tests.support.session_list import LAST_ROW, command, on_workspace, opened_list, places

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from keen_tui.config import Settings
-from keen_tui.settings_desk import SettingsDesk
-from keen_tui.ui.settings.screen import SettingsScreen
-from keen_tui.ui.usual_theme import theme_for
+from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
+from keen_tui.frontends.tui.startup.usual_theme import theme_for
+from keen_tui.settings.config import Settings
+from keen_tui.settings.service import SettingsDesk
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.ui.app import UiSettings
-from keen_tui.ui.sidebar_file import keep_columns, kept_columns
+from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.state.sidebar_widths import keep_columns, kept_columns
 from tests.support.workspace import Driver, workspace
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.display import CommandDisplay
-from keen_tui.events import QueueChanged, ShellFinished, ShellStarted
-from keen_tui.measures import counted
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.events import QueueChanged, ShellFinished, ShellStarted
+from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.memory.pending import PendingState
-from keen_tui.messages import ToolResult, TurnMemory
+from keen_tui.text.units import counted
 from tests.support import story
 from tests.support.changes import turn_three
 from tests.support.fake_history import FakeHistory

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.events import QueueChanged, Steered, TextDelta
-from keen_tui.messages import ToolResult
+from keen_tui.domain.events import QueueChanged, Steered, TextDelta
+from keen_tui.domain.messages import ToolResult
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

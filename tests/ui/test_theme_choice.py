@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.color import Color
 
-from keen_tui.settings_desk import SettingsDesk
-from keen_tui.ui.app import UiSettings
-from keen_tui.ui.settings.theme_picker import ThemePicker
-from keen_tui.ui.themes import load_themes, shipped_folder
+from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.look.themes import load_themes, shipped_folder
+from keen_tui.frontends.tui.pages.settings.theme_picker import ThemePicker
+from keen_tui.settings.service import SettingsDesk
 from tests.support import contexts, story
 from tests.support.workspace import Driver, workspace
 

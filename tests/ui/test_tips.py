@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import SessionOpened, SessionRestored
-from keen_tui.messages import TurnMemory
-from keen_tui.ui.app import UiSettings
+from keen_tui.domain.events import SessionOpened, SessionRestored
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
 from tests.support.workspace import workspace
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import TodoDisplay, TodoItem, TodoStatus
-from keen_tui.events import Event, SessionOpened, ToolFinished
-from keen_tui.messages import ToolResult
+from keen_tui.domain.display import TodoDisplay, TodoItem, TodoStatus
+from keen_tui.domain.events import Event, SessionOpened, ToolFinished
+from keen_tui.domain.messages import ToolResult
 from tests.support import story
 from tests.support.workspace import workspace
 

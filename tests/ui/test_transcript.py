@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 from textual.events import MouseScrollUp
 
-from keen_tui.ui.glyphs import ASCII
-from keen_tui.ui.state import TextBlock, UserBlock
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.document import LINES_KEPT
+from keen_tui.frontends.tui.look.glyphs import ASCII
+from keen_tui.frontends.tui.state.state import TextBlock, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.document import LINES_KEPT
 from tests.support.screen import (
     DIFF,
     TranscriptApp,

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 from textual.events import Paste
 
-from keen_tui.display import CommandDisplay, PartDisplay
-from keen_tui.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
-from keen_tui.ui.widgets.confirm import in_use_question
-from keen_tui.ui.widgets.question_pane import QuestionPane
+from keen_tui.domain.display import CommandDisplay, PartDisplay
+from keen_tui.domain.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
+from keen_tui.frontends.tui.questions.confirm import in_use_question
+from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

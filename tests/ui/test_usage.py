@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import Event, Usage
-from keen_tui.messages import TokenUsage
+from keen_tui.domain.events import Event, Usage
+from keen_tui.domain.messages import TokenUsage
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

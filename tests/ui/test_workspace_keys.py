@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from textual.events import Key, Paste
 
-from keen_tui.events import MessageTakenBack
+from keen_tui.domain.events import MessageTakenBack
+from keen_tui.domain.messages import FileChanged
+from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.memory.pending import PendingState
-from keen_tui.messages import FileChanged
-from keen_tui.ui.screens.help import HelpScreen
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.events import TextDelta, ToolOutput
+from keen_tui.domain.events import TextDelta, ToolOutput
+from keen_tui.frontends.tui.app import UiSettings
 from keen_tui.memory.pending import PendingState
-from keen_tui.ui.app import UiSettings
 from tests.support import story
 from tests.support.fake_models import ACME, FakeModels
 from tests.support.screen import THEMES

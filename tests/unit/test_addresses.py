@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.errors import ConfigError
-from keen_tui.providers.addresses import base_urls
+from keen_tui.domain.errors import ConfigError
+from keen_tui.providers.catalog.addresses import base_urls
 
 
 @pytest.mark.parametrize(

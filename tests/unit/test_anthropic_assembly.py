@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.errors import ServerBusy, StreamCut
-from keen_tui.messages import StepReply, TokenUsage
-from keen_tui.providers.anthropic_assembly import AnthropicAssembly, PausedReply
+from keen_tui.domain.errors import ServerBusy, StreamCut
+from keen_tui.domain.messages import StepReply, TokenUsage
+from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
 from keen_tui.providers.base import StepReasoning, StepText
-from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.wire.sse import ServerSentEvent
 
 
 def start(index: int | None, **block: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.bus import EventBus
-from keen_tui.events import Event, Notice, TextDelta, ToolOutput
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.events import Event, Notice, TextDelta, ToolOutput
 
 
 def delta(text: str, step: int = 1) -> TextDelta:

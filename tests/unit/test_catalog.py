@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import ConfigError
-from keen_tui.messages import TokenUsage
-from keen_tui.models import ModelInfo, Price, cost_of
-from keen_tui.providers import catalog as catalog_module
-from keen_tui.providers.catalog import Catalog, load_catalog
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.messages import TokenUsage
+from keen_tui.domain.models import ModelInfo, Price, cost_of
+from keen_tui.providers.catalog import catalog as catalog_module
+from keen_tui.providers.catalog.catalog import Catalog, load_catalog
 
-SHIPPED = sorted(Path(catalog_module.__file__).with_name("catalog_data").glob("*.toml"))
+SHIPPED = sorted(Path(catalog_module.__file__).with_name("data").glob("*.toml"))
 CATALOG = load_catalog(None)
 MODELS = [model for provider in CATALOG.providers.values() for model in provider.models]
 

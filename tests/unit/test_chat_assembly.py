@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.errors import (
+from keen_tui.domain.errors import (
     AuthFailed,
     ProviderError,
     ReplyUnreadable,
@@ -17,10 +17,10 @@ from keen_tui.errors import (
     ServerBusy,
     StreamCut,
 )
-from keen_tui.messages import StepReply, TokenUsage
+from keen_tui.domain.messages import StepReply, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
-from keen_tui.providers.chat_assembly import ChatAssembly
-from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.openai.chat_assembly import ChatAssembly
+from keen_tui.providers.wire.sse import ServerSentEvent
 from tests.support.chat import delta, fragment
 
 FINISH = delta("tool_calls")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from keen_tui.config import Settings
-from keen_tui.errors import ConfigError, ModelMissing
-from keen_tui.keys import Keys
-from keen_tui.providers.catalog import Catalog, load_catalog
-from keen_tui.providers.choice import Chooser, ModelChoice
+from keen_tui.domain.errors import ConfigError, ModelMissing
+from keen_tui.providers.catalog.catalog import Catalog, load_catalog
+from keen_tui.providers.catalog.choice import Chooser, ModelChoice
+from keen_tui.settings.config import Settings
+from keen_tui.settings.credentials import Keys
 
 CATALOG = """
 id = "acme"

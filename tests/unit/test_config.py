@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.config import Settings, is_loopback, load_settings
-from keen_tui.errors import ConfigError
-from keen_tui.home import home_folder
-from keen_tui.settings_file import remember
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.config import Settings, is_loopback, load_settings
+from keen_tui.settings.file import remember
+from keen_tui.system.paths import home_folder
 
 
 @pytest.fixture

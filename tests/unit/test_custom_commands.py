@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
-from keen_tui.trusting import settle_trust
-from keen_tui.workplaces import all_commands
+from keen_tui.frontend_setup import all_commands
+from keen_tui.settings.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
+from keen_tui.settings.trust import settle_trust
 
 
 def written(folder: Path, name: str, text: str) -> None:

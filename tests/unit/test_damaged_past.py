@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.choices import PolicyName
-from keen_tui.events import (
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.events import (
     Compacted,
     CompactionStarted,
     Event,
@@ -23,12 +23,12 @@ from keen_tui.events import (
     TurnError,
     TurnUndone,
 )
-from keen_tui.history import POLICIES
+from keen_tui.domain.messages import FileChanged, ToolResult, TurnMemory
+from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import conversation_of
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import project
 from keen_tui.memory.unfinished import endings, unfinished
-from keen_tui.messages import FileChanged, ToolResult, TurnMemory
 from tests.support.session_files import call, done, incomplete, started
 
 NONE = TurnMemory()

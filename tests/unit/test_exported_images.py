@@ -4,9 +4,10 @@ import json
 
 from msgspec import convert
 
-from keen_tui.events import Event, ImagesAttached, Steered
-from keen_tui.exporting import ExportSource, as_html, as_json, as_markdown
-from keen_tui.messages import Image
+from keen_tui.domain.events import Event, ImagesAttached, Steered
+from keen_tui.domain.messages import Image
+from keen_tui.export import as_html, as_json, as_markdown
+from keen_tui.export.source import ExportSource
 from tests.support.story import started
 
 IMAGE = Image(name='a"<.png', media_type='image/png"><b', width=4, height=2, content=b"abc")

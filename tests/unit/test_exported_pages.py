@@ -13,19 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay, FileListDisplay
-from keen_tui.events import (
-    Event,
-    ModelChanged,
-    Notice,
-    ReasoningDelta,
-    TurnError,
-    TurnUndone,
-    Usage,
-)
-from keen_tui.exporting import ExportSource, as_html, as_json, as_markdown
-from keen_tui.exporting.safe_markdown import safe_markdown
-from keen_tui.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay, FileListDisplay
+from keen_tui.domain.events import Event, ModelChanged, Notice, ReasoningDelta, TurnError, TurnUndone, Usage
+from keen_tui.domain.messages import CommandFailed, TokenUsage, ToolResult, TurnMemory
+from keen_tui.export import as_html, as_json, as_markdown
+from keen_tui.export.safe_markdown import safe_markdown
+from keen_tui.export.source import ExportSource
 from tests.support.exported import EVIL, as_data, compacted, done, said, source, validated
 from tests.support.story import started, tool
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.display import CommandDisplay, FileDisplay
-from keen_tui.events import (
+from keen_tui.domain.display import CommandDisplay, FileDisplay
+from keen_tui.domain.events import (
     Event,
     HostContacted,
     MemoryEdited,
@@ -21,9 +21,9 @@ from keen_tui.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.exporting import as_html, as_markdown, export_text
-from keen_tui.exporting.html_calls import LINES_SHOWN
-from keen_tui.messages import TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
+from keen_tui.export import as_html, as_markdown, export_text
+from keen_tui.export.html_calls import LINES_SHOWN
 from tests.support.exported import (
     MEMORY,
     abandoned,

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from keen_tui.flags import _BELONGS, _SUBJECTS, _parser, parsed
+from keen_tui.settings.flags import _BELONGS, _SUBJECTS, _parser, parsed
 
 
 @pytest.fixture

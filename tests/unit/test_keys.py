@@ -13,9 +13,9 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
-from keen_tui.errors import ConfigError
-from keen_tui.keys import FoundKey, Keys
-from keen_tui.models import ProviderInfo
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.models import ProviderInfo
+from keen_tui.settings.credentials import FoundKey, Keys
 
 ACME = ProviderInfo(
     id="acme",
@@ -111,8 +111,8 @@ def test_with_a_keyring_the_file_holds_only_where_it_is(tmp_path: Path, ring: Me
 
 def test_a_key_that_is_not_kept_in_the_keyring_imports_none(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from keen_tui.keys import Keys; "
-        "from keen_tui.models import ProviderInfo; "
+        "import sys; from pathlib import Path; from keen_tui.settings.credentials import Keys; "
+        "from keen_tui.domain.models import ProviderInfo; "
         "info = ProviderInfo(id='a', name='A', api='anthropic', base_url='', key_variables=('A',)); "
         f"Keys({{'A': 'k'}}, Path({str(tmp_path)!r})).find(info); "
         "sys.exit('keyring' in sys.modules)"

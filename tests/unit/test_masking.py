@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui import log
 from keen_tui.cli import told
-from keen_tui.masking import KeysTakenOut, keep_secret, keep_secrets_of, masked
+from keen_tui.system import log
+from keen_tui.text.redaction import KeysTakenOut, keep_secret, keep_secrets_of, masked
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keen_tui.matching import Needle
+from keen_tui.text.find import Needle
 
 
 def test_small_letters_find_capitals_and_a_capital_finds_only_itself() -> None:

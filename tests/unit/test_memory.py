@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keen_tui.domain.messages import CommandFailed, FileChanged, Message, TurnMemory
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, UserText, project
 from keen_tui.memory.recorder import Recorder, turn_memory
 from keen_tui.memory.rendering import render_assistant
-from keen_tui.messages import CommandFailed, FileChanged, Message, TurnMemory
 
 
 def said(role: str, text: str, turn: int = 1, memory: TurnMemory | None = None) -> Message:

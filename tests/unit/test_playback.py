@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.playback import Playback
-from keen_tui.errors import SessionRefused
-from keen_tui.events import (
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
     ContextMeasured,
     Event,
     SessionOpened,
@@ -24,10 +24,10 @@ from keen_tui.events import (
     TurnIncomplete,
     Usage,
 )
-from keen_tui.messages import TokenUsage, TurnMemory
+from keen_tui.domain.messages import TokenUsage, TurnMemory
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.storage.reading import SessionFile
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.state import UiState
 from tests.support import story
 from tests.support.agent import EventLog
 from tests.support.recording import recording

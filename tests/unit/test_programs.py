@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.programs import find_program, program_of_commands
+from keen_tui.system.executables import find_program, program_of_commands
 
 
 def program(folder: Path, name: str = "rg") -> Path:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from keen_tui.config import Settings
-from keen_tui.loading import load_all
-from keen_tui.project import read_project, trusted_commands
-from keen_tui.trusting import settle_trust
+from keen_tui.settings.config import Settings
+from keen_tui.settings.load import load_all
+from keen_tui.settings.project import read_project, trusted_commands
+from keen_tui.settings.trust import settle_trust
 
 HOSTILE = """
 model = "small"

@@ -1,7 +1,7 @@
 """Whatever docs, docstrings and comments refer to is there.
 
-A module may be named by the end of its path (`agent/settle.py`) as long as no other one ends like that. Else
-the one is meant that stands at the top, or beside a file that the same passage names.
+A module may be named by the end of its path (`agent/turn/settle.py`) as long as no other one ends like that.
+Else the one is meant that stands at the top, or beside a file that the same passage names.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import StorageFailed
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.frontend_setup import replay
 from keen_tui.storage.reading import read_session
 from keen_tui.storage.records import Header, event_line, header_line
-from keen_tui.workplaces import replay
 from tests.support import story
 
 

@@ -8,20 +8,9 @@ from typing import Any
 
 import pytest
 
-from keen_tui.errors import (
-    AuthFailed,
-    ContextExceeded,
-    ProviderError,
-    RequestRefused,
-    ServerBusy,
-)
-from keen_tui.providers.reported import (
-    provider_sentence,
-    retry_after,
-    status_error,
-    stream_error,
-)
-from keen_tui.providers.sdk_errors import host_and_port
+from keen_tui.domain.errors import AuthFailed, ContextExceeded, ProviderError, RequestRefused, ServerBusy
+from keen_tui.providers.wire.reported import provider_sentence, retry_after, status_error, stream_error
+from keen_tui.providers.wire.sdk_errors import host_and_port
 
 
 @pytest.mark.parametrize(

@@ -12,24 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.choices import Api, PolicyName
-from keen_tui.events import (
-    Event,
-    MemoryEdited,
-    MessageTakenBack,
-    TurnAbandoned,
-    TurnDone,
-    TurnUndone,
-)
-from keen_tui.history import POLICIES
+from keen_tui.domain.choices import Api, PolicyName
+from keen_tui.domain.events import Event, MemoryEdited, MessageTakenBack, TurnAbandoned, TurnDone, TurnUndone
+from keen_tui.domain.messages import ToolSpec, TurnMemory
+from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingTrace, native_bytes
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import AssistantText, NativeTrace, PastStep, Projector, UserText, project
-from keen_tui.messages import ToolSpec, TurnMemory
 from keen_tui.providers.base import Connection, StepRequest
-from keen_tui.providers.http_provider import HttpProvider
 from keen_tui.providers.registry import APIS, build_provider
+from keen_tui.providers.wire.http_provider import HttpProvider
 from tests.support import session_files
 
 each_api = pytest.mark.parametrize("api", APIS)
@@ -171,7 +164,7 @@ def test_an_option_that_was_refused_is_missing_in_what_was_encoded_before_too() 
 def test_creating_one_imports_no_sdk_and_load_imports_all_that_a_request_needs(api: Api, key: str) -> None:
     program = """
 import asyncio, sys
-from keen_tui.errors import ProviderError
+from keen_tui.domain.errors import ProviderError
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.registry import build_provider
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.errors import (
+from keen_tui.domain.errors import (
     AuthFailed,
     ContextExceeded,
     ProviderError,
@@ -18,10 +18,10 @@ from keen_tui.errors import (
     ServerBusy,
     StreamCut,
 )
-from keen_tui.messages import StepReply, TokenUsage
+from keen_tui.domain.messages import StepReply, TokenUsage
 from keen_tui.providers.base import StepReasoning, StepText
-from keen_tui.providers.responses_assembly import ResponsesAssembly
-from keen_tui.providers.sse import ServerSentEvent
+from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.sse import ServerSentEvent
 from tests.support.client import reasoning_of, text_of
 from tests.support.responses import (
     Payload,

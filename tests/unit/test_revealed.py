@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.revealing import revealed
+from keen_tui.text.disguise import revealed
 
 
 @pytest.mark.parametrize(

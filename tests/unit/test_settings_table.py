@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.config import Settings, flat, load_settings, name_in_file
-from keen_tui.errors import ConfigError
-from keen_tui.settings_desk import SettingsDesk
-from keen_tui.settings_file import remember, write_defaults
-from keen_tui.settings_table import ABOUT, GROUPS, default_text
-from keen_tui.toml_lines import uncommented
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.config import Settings, flat, load_settings, name_in_file
+from keen_tui.settings.file import remember, write_defaults
+from keen_tui.settings.schema import ABOUT, GROUPS, default_text
+from keen_tui.settings.service import SettingsDesk
+from keen_tui.settings.toml_lines import uncommented
 
 
 @pytest.fixture

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.settle import Broken, Commit, Discard, Finished, Save, TurnRecord, settle
-from keen_tui.errors import EndReason
-from keen_tui.events import TurnDone
-from keen_tui.memory.conversation import Conversation
-from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.memory.policies import policy_of
-from keen_tui.messages import (
+from keen_tui.agent.turn.settle import Broken, Commit, Discard, Finished, Save, TurnRecord, settle
+from keen_tui.domain.errors import EndReason
+from keen_tui.domain.events import TurnDone
+from keen_tui.domain.messages import (
     CommandFailed,
     Fact,
     FileChanged,
@@ -22,6 +19,9 @@ from keen_tui.messages import (
     ToolStep,
     TurnMemory,
 )
+from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.pending import PendingState, PendingTrace
+from keen_tui.memory.policies import policy_of
 
 EARLIER = PendingState(
     traces=(PendingTrace(1, ({"role": "assistant", "content": "p1"},)),),

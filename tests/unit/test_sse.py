@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.providers.sse import ServerSentEvent, SseDecoder
+from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
 
 
 def decode(*pieces: bytes) -> list[ServerSentEvent]:

@@ -7,8 +7,8 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keen_tui.diffing import MOST_ROWS, diff_display
-from keen_tui.lines import endings, line_count, line_ends, lines_with_ends, pieces, usual_ending
+from keen_tui.text.diff import MOST_ROWS, diff_display
+from keen_tui.text.lines import endings, line_count, line_ends, lines_with_ends, pieces, usual_ending
 
 WHOLE = 131_072
 """Characters that are read in one go."""

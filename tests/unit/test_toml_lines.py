@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.toml_lines import line_of, place_of
+from keen_tui.settings.toml_lines import line_of, place_of
 
 TEXT = """\
 # retry = "commented"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from keen_tui.disk.trees import remove_tree, walk
-from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.workspace import Workspace
+from keen_tui.system.trees import remove_tree, walk
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.shell.judging import judged
 from tests.support.disk import deep_folders
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.diffing import diff_display
-from keen_tui.highlighting import highlight, highlight_hunk
-from keen_tui.unclosed import Unclosed
+from keen_tui.text.diff import diff_display
+from keen_tui.text.highlighting import highlight, highlight_hunk
+from keen_tui.text.unclosed import Unclosed
 
 
 def open_at_end(text: str, path: str) -> str:

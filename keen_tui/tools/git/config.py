@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.home import text_of
+from keen_tui.system.paths import text_of
 
 LIST: Final = ("config", "--list", "--show-origin", "--show-scope", "--includes", "-z")
 

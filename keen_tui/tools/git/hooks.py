@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from keen_tui.tools.git.config import GitConfig
-from keen_tui.tools.shell.git_writers import GitCommand
+from keen_tui.tools.permissions.shell.git_writers import GitCommand
 
 PRE_COMMIT: Final = "pre-commit"
 

@@ -7,9 +7,15 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from keen_tui.tools.shell.git_readers import git_paths
-from keen_tui.tools.shell.git_writers import GitCommand, git_writer
-from keen_tui.tools.shell.grammar import Item, NotUnderstood, SimpleCommand, items, simple_commands
+from keen_tui.tools.permissions.shell.git_readers import git_paths
+from keen_tui.tools.permissions.shell.git_writers import GitCommand, git_writer
+from keen_tui.tools.permissions.shell.grammar import (
+    Item,
+    NotUnderstood,
+    SimpleCommand,
+    items,
+    simple_commands,
+)
 
 _CHANGE_THE_SHELL: Final = frozenset(
     """

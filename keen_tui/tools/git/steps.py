@@ -16,17 +16,17 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
-from keen_tui.errors import ToolFailure
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.aftermath import changes, look
 from keen_tui.tools.git.config import LIST, GitConfig, global_files, parse
 from keen_tui.tools.git.hooks import PRE_COMMIT, Hooks
 from keen_tui.tools.git.plan import PlannedStep
-from keen_tui.tools.process import Ended, run_command
+from keen_tui.tools.permissions.shell.git_writers import GitCommand
+from keen_tui.tools.permissions.shell.grammar import Word
+from keen_tui.tools.process.process import Ended, run_command
+from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms, in_thread
-from keen_tui.tools.shell.git_writers import GitCommand
-from keen_tui.tools.shell.grammar import Word
-from keen_tui.tools.time_limit import TimeLimit
-from keen_tui.tools.workspace import Workspace
 
 _GUARDS: Final = (
     "core.hooksPath=/dev/null",

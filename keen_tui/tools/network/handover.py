@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from keen_tui.tools.gate import SIGNALS_AS_EVER
+from keen_tui.tools.process.start_gate import SIGNALS_AS_EVER
 
 PORT: Final = 31_028
 """Where the proxy listens in the command's own network. Nothing else is there when a command begins."""

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import h11
 from msgspec import Struct
 
+from keen_tui.text.hosts import Host, NotAHost, host_name
 from keen_tui.tools.network.addresses import CHUNK, Internet, Streams
 from keen_tui.tools.network.gate import HostGate
-from keen_tui.tools.network.hosts import Host, NotAHost, host_name
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from keen_tui.tools.network.hosts import Host, NotAHost, host_name
+from keen_tui.text.hosts import Host, NotAHost, host_name
 
 Words = Sequence[str]
 

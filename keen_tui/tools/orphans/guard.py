@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from keen_tui.masking import masked
+from keen_tui.text.redaction import masked
 from keen_tui.tools.orphans.records import CommandRecord, boot_id
 from keen_tui.tools.orphans.strays import start_of
 

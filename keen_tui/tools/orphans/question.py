@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from keen_tui.plain import clean
+from keen_tui.text.sanitize import clean
 from keen_tui.tools.orphans.records import LeftRunning, left_running
 
 _MOST_SHOWN = 10

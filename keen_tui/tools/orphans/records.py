@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from keen_tui.disk.folders import make_private
+from keen_tui.system.folders import make_private
 from keen_tui.tools.orphans.strays import can_find_strays, end_group, end_strays, living, start_of
 
 FOLDER: Final = "running"

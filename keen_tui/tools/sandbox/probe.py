@@ -14,9 +14,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from keen_tui.home import data_folder, home_folder
-from keen_tui.programs import find_program, own_code
-from keen_tui.tools.environment import child_environment
+from keen_tui.system.executables import find_program, own_code
+from keen_tui.system.paths import data_folder, home_folder
+from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.sandbox.base import Launch, Sandbox
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.scratch import FOLDER

@@ -19,8 +19,8 @@ from typing import Final
 from filelock import FileLock
 from msgspec import Struct
 
-from keen_tui.disk.folders import make_private, opened_folder
-from keen_tui.disk.trees import remove_tree
+from keen_tui.system.folders import make_private, opened_folder
+from keen_tui.system.trees import remove_tree
 
 FOLDER: Final = "scratch"
 """In the data folder."""

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from keen_tui.disk.named_entries import NamedEntries
+from keen_tui.system.named_entries import NamedEntries
+from keen_tui.tools.permissions.sensitive import is_secret_entry
 from keen_tui.tools.sandbox.base import Terms
 from keen_tui.tools.sandbox.policy import Policy
-from keen_tui.tools.sensitive import is_secret_entry
 
 PACKAGES: Final = ("node_modules", "site-packages", "dist-packages", "__pycache__", ".git")
 """Folders whose content was downloaded, or is git's own: certificates in them have names of secrets."""

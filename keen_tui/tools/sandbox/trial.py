@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from keen_tui.display import CommandDisplay
-from keen_tui.messages import ToolResult
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.sandbox.signs import DENIED, READ_ONLY, TIMED_OUT, stopped_by_sandbox, without_warnings
 
 _SEEN: Final = 20_000

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keen_tui.events import Event, SessionRenamed, ToolFinished, TurnDone, as_record
+from keen_tui.domain.events import Event, SessionRenamed, ToolFinished, TurnDone, as_record
+from keen_tui.domain.messages import CommandFailed, FileChanged, Message
 from keen_tui.memory.conversation import COMPACTED
 from keen_tui.memory.rendering import ABANDONED
-from keen_tui.messages import CommandFailed, FileChanged, Message
 from keen_tui.storage.reading import read_session
 from keen_tui.storage.sessions import SessionStore
 from tests.campaigns.crash.lives import session_of

@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.history_desk import HistoryDesk
-from keen_tui.agent.retries import RetryPolicy
+from keen_tui.agent.services.session_manager import HistoryDesk
 from keen_tui.agent.session import Session
+from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnKeeper
-from keen_tui.bus import EventBus, Subscription
-from keen_tui.errors import SessionRefused
-from keen_tui.events import Event, SessionOpened, SessionRenamed, as_record
+from keen_tui.domain.bus import EventBus, Subscription
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, as_record
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
 from keen_tui.storage.journal import PASSING, FileOpener, Journal, open_file

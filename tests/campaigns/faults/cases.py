@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from keen_tui.choices import Api
+from keen_tui.domain.choices import Api
 from keen_tui.providers.registry import APIS
 from tests.campaigns.faults.story import BEFORE_A_BYTE, IN_THE_STREAM, STEPS, events_of
 

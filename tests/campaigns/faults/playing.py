@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keen_tui.demo.script import Break, NoAnswer, RawStream
 from keen_tui.demo.threaded import serving
-from keen_tui.events import EndEvent, TurnDone
+from keen_tui.domain.events import EndEvent, TurnDone
 from tests.campaigns.faults import promises
 from tests.campaigns.faults.cases import Case, Family
 from tests.campaigns.faults.promises import Findings

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from keen_tui.demo.wires import seen
-from keen_tui.events import Event, ToolFinished, TurnStarted
+from keen_tui.domain.events import Event, ToolFinished, TurnStarted
 from tests.campaigns.faults.stage import Stage
 from tests.campaigns.faults.story import COUNTED, KEY
 from tests.support.terminal import TerminalProgram

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keen_tui.demo.model_server import ModelServer
-from keen_tui.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete, TurnStarted
+from keen_tui.domain.events import EndEvent, Event, TurnDone, TurnError, TurnIncomplete, TurnStarted
 from keen_tui.storage.reading import SessionFile, read_session
 from keen_tui.storage.records import Record
 from tests.campaigns.faults.cases import Case

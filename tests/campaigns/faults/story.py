@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from keen_tui.choices import Api
 from keen_tui.demo.script import (
     Answer,
     Break,
@@ -25,6 +24,7 @@ from keen_tui.demo.script import (
     WireEvent,
 )
 from keen_tui.demo.wires import WIRES, seen
+from keen_tui.domain.choices import Api
 
 KEY: Final = "sk-made-up-0f9e8d7c6b5a49382716"
 """The key in the environment, which no file, screen or command may hold."""

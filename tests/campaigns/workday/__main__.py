@@ -17,12 +17,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from keen_tui.tools.bash import Bash
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.base import Sandbox
 from keen_tui.tools.sandbox.policy import Policy
 from keen_tui.tools.sandbox.probe import OFF, ProbeResult, SandboxFinder, policy_here
-from keen_tui.tools.workspace import Workspace
 from tests.campaigns.workday.commands import Work, workday
 from tests.campaigns.workday.project import files_of, make_project
 from tests.support.jail import SANDBOXES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, PartDisplay
-from keen_tui.events import ApprovalRequested
-from keen_tui.plain_mode.asking import approval_question
-from keen_tui.plain_mode.voice import Voice
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, PartDisplay
+from keen_tui.domain.events import ApprovalRequested
+from keen_tui.frontends.line.asking import approval_question
+from keen_tui.frontends.line.printer import Voice
 
 
 def told(display: Display) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from keen_tui.frontends.line import asking
+from keen_tui.frontends.line.questions import LineChoice as PlainChoice
+from keen_tui.frontends.tui.questions import confirm
+from keen_tui.frontends.tui.questions.question import Choice
 from keen_tui.memory.pending import PendingState
-from keen_tui.plain_mode import asking
-from keen_tui.plain_mode.questions import LineChoice as PlainChoice
-from keen_tui.ui.widgets import confirm
-from keen_tui.ui.widgets.question import Choice
 
 PENDING = PendingState()
 LAST = {"discard", "leave", "switch", "replace"}

@@ -8,8 +8,8 @@ import io
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.plain_mode.questions import LineAnswer, LineChoice, LineQuestion, OpenQuestions, answered
-from keen_tui.plain_mode.voice import Voice
+from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.questions import LineAnswer, LineChoice, LineQuestion, OpenQuestions, answered
 
 QUESTION = LineQuestion(
     lines=("Question: Run it?",),

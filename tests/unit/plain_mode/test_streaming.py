@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.plain_mode.streaming import LineStream, read_out
+from keen_tui.frontends.line.streaming import LineStream, read_out
 
 LONG = "This sentence is long enough to be told before its paragraph has come to its end, is it not? And on"
 

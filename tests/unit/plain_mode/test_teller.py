@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Event,
     HostContacted,
     SessionOpened,
@@ -17,10 +17,10 @@ from keen_tui.events import (
     TurnDone,
     TurnStarted,
 )
-from keen_tui.messages import TurnMemory
-from keen_tui.plain_mode.opening import Openings
-from keen_tui.plain_mode.teller import Teller
-from keen_tui.plain_mode.voice import Voice
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.line.narrator import Teller
+from keen_tui.frontends.line.opening import Openings
+from keen_tui.frontends.line.printer import Voice
 from tests.support.any_event import EVENT_TYPES, events
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import StorageFailed
-from keen_tui.storage.checkpoints import Checkpoints, KeptFile
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints, KeptFile
 from tests.support.checkpoints import Project
 from tests.support.disk import largest_file
 

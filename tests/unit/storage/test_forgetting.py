@@ -6,8 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from keen_tui.storage.checkpoints import Checkpoints
-from keen_tui.storage.forgetting import forget_old
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
+from keen_tui.storage.retention import forget_old
 from keen_tui.storage.sessions import SessionStore
 
 

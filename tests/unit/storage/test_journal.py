@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from keen_tui.bus import EventBus
-from keen_tui.events import (
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.events import (
     Event,
     ModeChanged,
     Notice,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from keen_tui.domain.messages import CommandFailed, FileChanged
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import CommandFailed, FileChanged
-from keen_tui.models import Identity
 from keen_tui.storage.pending_file import PendingFile, read_pending
 from tests.support.waiting import LIMIT
 

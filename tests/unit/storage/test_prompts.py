@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import StorageFailed
+from keen_tui.domain.errors import StorageFailed
 from keen_tui.storage.prompts import PromptStore
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.display import CommandDisplay
-from keen_tui.errors import StorageFailed
-from keen_tui.events import Event, TextDelta, ToolFinished, TurnDone, TurnStarted
-from keen_tui.messages import ToolResult
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.events import Event, TextDelta, ToolFinished, TurnDone, TurnStarted
+from keen_tui.domain.messages import ToolResult
 from keen_tui.storage import reading
 from keen_tui.storage.reading import SessionFile, damage_file, mend, read_session
 from keen_tui.storage.records import Header, event_line, header_line

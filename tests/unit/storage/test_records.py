@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keen_tui.events import Event, ToolFinished, TurnStarted, as_record, event_type
+from keen_tui.domain.events import Event, ToolFinished, TurnStarted, as_record, event_type
+from keen_tui.domain.messages import CommandFailed, FileChanged, ToolResult
+from keen_tui.domain.models import Identity
 from keen_tui.memory.pending import PendingState, PendingTrace
-from keen_tui.messages import CommandFailed, FileChanged, ToolResult
-from keen_tui.models import Identity
 from keen_tui.storage.records import (
     Header,
     event_line,

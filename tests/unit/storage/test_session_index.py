@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keen_tui.events import Event
+from keen_tui.domain.events import Event
 from keen_tui.storage.sessions import SessionStore
 from tests.support.session_files import call, done, started, turn, write_session
 

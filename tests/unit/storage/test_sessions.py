@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import SessionInUse, StorageFailed
-from keen_tui.events import Event, MemoryEdited, SessionRenamed, TurnUndone
-from keen_tui.messages import TurnMemory
-from keen_tui.storage.peek import title_file
+from keen_tui.domain.errors import SessionInUse, StorageFailed
+from keen_tui.domain.events import Event, MemoryEdited, SessionRenamed, TurnUndone
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.storage.lookup.summaries import title_file
 from keen_tui.storage.pending_file import read_pending
 from keen_tui.storage.reading import damage_file, read_session
 from keen_tui.storage.records import Header, header_line

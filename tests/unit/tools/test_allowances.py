@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import ConfigError
-from keen_tui.tools.allowances import Allowances
+from keen_tui.domain.errors import ConfigError
 from keen_tui.tools.base import CommandPart
-from keen_tui.tools.permissions import Allowed, judge
-from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.shell.patterns import CommandPattern, worth_saving
-from keen_tui.tools.workspace import Workspace
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.permissions import Allowed, judge
+from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_saving
 
 NPM_TEST = CommandPattern(words=("npm", "test"), more=True)
 

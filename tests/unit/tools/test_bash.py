@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import CommandDisplay
-from keen_tui.errors import ToolFailure
-from keen_tui.messages import CommandFailed
-from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.environment import child_environment
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import CommandFailed
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
+from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.environment import child_environment
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench
 from tests.support.waiting import until

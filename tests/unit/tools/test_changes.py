@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.diffing import diff_display
-from keen_tui.display import DiffDisplay
-from keen_tui.errors import ToolFailure
-from keen_tui.messages import FileChanged, ToolCall, ToolResult
-from keen_tui.tools.edits import replace_text
+from keen_tui.domain.display import DiffDisplay
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import FileChanged, ToolCall, ToolResult
+from keen_tui.text.diff import diff_display
+from keen_tui.tools.files.edits import replace_text
 from tests.support.disk import largest_file
 from tests.support.tools import ToolBench
 

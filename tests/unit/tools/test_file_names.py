@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.programs import find_program
-from keen_tui.tools.file_names import FileNames
-from keen_tui.tools.search import Searcher
-from keen_tui.tools.workspace import Workspace
+from keen_tui.system.executables import find_program
+from keen_tui.tools.files.file_names import FileNames
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.search.search import Searcher
 
 FILES = (
     "README.md",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pictures
 
-from keen_tui.errors import ImageRefused
-from keen_tui.tools.image_files import MOST_BYTES, MOST_PIXELS, named_images, read_image, usable_image
+from keen_tui.domain.errors import ImageRefused
+from keen_tui.tools.files.image_files import MOST_BYTES, MOST_PIXELS, named_images, read_image, usable_image
 from tests.support.images import opened, png, written
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.captured import MOST_WHOLE, Tail
-from keen_tui.tools.files import LARGEST_FILE
-from keen_tui.tools.kept_output import FIRST_BYTES, LAST_BYTES, KeptOutput
-from keen_tui.tools.output_pipe import output_pipe
-from keen_tui.tools.process import run_command
+from keen_tui.tools.files.reading import LARGEST_FILE
+from keen_tui.tools.process.captured import MOST_WHOLE, Tail
+from keen_tui.tools.process.output_pipe import output_pipe
+from keen_tui.tools.process.process import run_command
+from keen_tui.tools.process.spooled_output import FIRST_BYTES, LAST_BYTES, KeptOutput
 from keen_tui.tools.sandbox.base import Launch
 from tests.support.disk import largest_file
 from tests.support.waiting import LIMIT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.tools.captured import CapturedOutput
-from keen_tui.tools.live import INTERVAL, MOST_CHARACTERS, LiveOutput
+from keen_tui.tools.process.captured import CapturedOutput
+from keen_tui.tools.process.live_output import INTERVAL, MOST_CHARACTERS, LiveOutput
 from tests.support.waiting import LIMIT
 
 

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.choices import Mode
+from keen_tui.domain.choices import Mode
 from keen_tui.tools.base import Access, CommandPart
-from keen_tui.tools.permissions import Allowed, judge
+from keen_tui.tools.permissions.permissions import Allowed, judge
 
 Decision = Literal["allow", "ask", "refuse", "try"]
 

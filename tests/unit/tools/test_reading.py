@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from keen_tui.errors import ToolFailure
-from keen_tui.messages import ToolCall
-from keen_tui.tools.workspace import Workspace
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import ToolCall
+from keen_tui.tools.files.workspace import Workspace
 from tests.support.tools import ToolBench
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.permissions import Allowed, judge
-from keen_tui.tools.rules import Rules, parse_rules
-from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.workspace import Workspace
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.permissions import Allowed, judge
+from keen_tui.tools.permissions.rules import Rules, parse_rules
+from keen_tui.tools.permissions.shell.judging import judged
 
 
 def decision(command: str, folder: Path) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.choices import Mode
-from keen_tui.errors import ConfigError
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.errors import ConfigError
 from keen_tui.tools.base import Access
-from keen_tui.tools.permissions import Allowed, judge
-from keen_tui.tools.rules import RULINGS, Rules, parse_rules
-from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.workspace import Workspace
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.permissions import Allowed, judge
+from keen_tui.tools.permissions.rules import RULINGS, Rules, parse_rules
+from keen_tui.tools.permissions.shell.judging import judged
 
 
 def allowed(**texts: str) -> Allowed:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import ToolFailure
+from keen_tui.domain.errors import ToolFailure
 from keen_tui.tools.sandbox.base import Terms
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import policy_for

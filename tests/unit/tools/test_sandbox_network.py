@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.messages import ToolResult
-from keen_tui.tools.bash import Bash
+from keen_tui.domain.messages import ToolResult
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.gate import HostAnswer
 from keen_tui.tools.network.handover import PORT, NoListener, handed_out, handover
 from keen_tui.tools.network.online import CommandNetwork
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
-from keen_tui.tools.workspace import Workspace
 from tests.support.jail import PYTHON, SANDBOXES, Jail
 from tests.support.networks import ELSEWHERE, Names, Server
 from tests.support.waiting import LIMIT, until

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import CommandDisplay
-from keen_tui.messages import ToolResult
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.messages import ToolResult
 from keen_tui.tools.sandbox import probe
 from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from keen_tui.tools.sandbox.policy import SYSTEM, Policy, policy_for

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import ToolFailure
-from keen_tui.tools.search import Searcher
-from keen_tui.tools.workspace import Workspace
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.search.search import Searcher
 from tests.support.tools import ToolBench
 from tests.support.waiting import LIMIT
 

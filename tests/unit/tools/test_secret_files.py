@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.disk.named_entries import NamedEntries
-from keen_tui.messages import ToolResult
+from keen_tui.domain.messages import ToolResult
+from keen_tui.system.named_entries import NamedEntries
 from keen_tui.tools.base import PreparedCall, Run
-from keen_tui.tools.bash import Bash
+from keen_tui.tools.builtin.bash import Bash
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.sensitive import is_secret_entry
 from keen_tui.tools.sandbox.base import ORDINARY, Terms
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.secret_files import SecretFiles
-from keen_tui.tools.sensitive import is_secret_entry
-from keen_tui.tools.workspace import Workspace
 from tests.support.jail import SANDBOXES, Jail
 
 READ = """

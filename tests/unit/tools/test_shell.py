@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.tools.shell.grammar import NotUnderstood, simple_commands
-from keen_tui.tools.shell.judging import judged
-from keen_tui.tools.workspace import Workspace
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.shell.grammar import NotUnderstood, simple_commands
+from keen_tui.tools.permissions.shell.judging import judged
 
 READS = r"""
 ls

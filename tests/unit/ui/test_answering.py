@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, text
 
-from keen_tui.ui.widgets.answering import Answering
+from keen_tui.frontends.tui.questions.answering import Answering
 
 
 def answering(*, preselected: int | None = 0, takes_words: int | None = 2) -> Answering:

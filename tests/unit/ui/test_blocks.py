@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.display import (
+from keen_tui.domain.display import (
     CommandDisplay,
     Display,
     FileDisplay,
@@ -14,15 +14,23 @@ from keen_tui.display import (
     TodoDisplay,
     TodoItem,
 )
-from keen_tui.errors import EndReason
-from keen_tui.events import HostContacted, RetryScheduled, TurnError, TurnIncomplete
-from keen_tui.messages import TurnMemory
-from keen_tui.ui.glyphs import ASCII, UNICODE
-from keen_tui.ui.state import Block, EndBlock, NoticeBlock, ReasoningBlock, RetryBlock, ToolStatus, UserBlock
-from keen_tui.ui.tool_views import render_display
-from keen_tui.ui.transcript.blocks import draw_block, extent, gap_before, source
-from keen_tui.ui.transcript.scene import Scene
-from keen_tui.ui.wording import REASONS, SHORT_REASONS
+from keen_tui.domain.errors import EndReason
+from keen_tui.domain.events import HostContacted, RetryScheduled, TurnError, TurnIncomplete
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    EndBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    ToolStatus,
+    UserBlock,
+)
+from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, gap_before, source
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.labels import REASONS, SHORT_REASONS
 from tests.support import story
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.bus import EventBus
-from keen_tui.events import Event, ModeChanged, QueueChanged, SessionOpened, SessionRestored, TextDelta
-from keen_tui.ui.bridge import CHARACTERS_AT_ONCE, follow
-from keen_tui.ui.reducer import apply, apply_all
-from keen_tui.ui.state import TextBlock, UiState
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.events import Event, ModeChanged, QueueChanged, SessionOpened, SessionRestored, TextDelta
+from keen_tui.frontends.tui.state.bridge import CHARACTERS_AT_ONCE, follow
+from keen_tui.frontends.tui.state.reducer import apply, apply_all
+from keen_tui.frontends.tui.state.state import TextBlock, UiState
 from tests.support import story
 from tests.support.any_event import any_event
 from tests.support.waiting import LIMIT, one_round, until

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.ui.commands import SlashCommands
-from keen_tui.ui.completing import Wanted, file_completions, fitting_commands, wanted
+from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.tui.widgets.completing import Wanted, file_completions, fitting_commands, wanted
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.history import ContextPart
-from keen_tui.messages import CommandFailed, TurnMemory
-from keen_tui.ui.context.columns import PolicyView, columns_of, saving, share, thousands
-from keen_tui.ui.context.head import ContextHead
-from keen_tui.ui.context.pane import PartPane
-from keen_tui.ui.context.parts import PartTable, lines_of
-from keen_tui.ui.context.reader import ReaderPage
-from keen_tui.ui.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
-from keen_tui.ui.context.words import text_rows
-from keen_tui.ui.glyphs import ASCII, UNICODE
-from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.domain.reports import ContextPart
+from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.pages.context.columns import PolicyView, columns_of, saving, share, thousands
+from keen_tui.frontends.tui.pages.context.head import ContextHead
+from keen_tui.frontends.tui.pages.context.pane import PartPane
+from keen_tui.frontends.tui.pages.context.parts import PartTable, lines_of
+from keen_tui.frontends.tui.pages.context.reader import ReaderPage
+from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
+from keen_tui.frontends.tui.pages.context.words import text_rows
 from tests.support import contexts
 
 STYLES = Styles(load_themes()[0]["keen-dark"])

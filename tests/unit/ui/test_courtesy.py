@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.ui import courtesy
+from keen_tui.frontends.tui.keys import import_throttle
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +25,14 @@ def as_before() -> Iterator[None]:
 def pauses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[float]:
     """How long was paused; there are two modules to import."""
     taken: list[float] = []
-    monkeypatch.setattr(courtesy, "_hasty_until", 0.0)
-    monkeypatch.setattr("keen_tui.ui.courtesy.time.sleep", taken.append)
+    monkeypatch.setattr(import_throttle, "_hasty_until", 0.0)
+    monkeypatch.setattr("keen_tui.frontends.tui.keys.import_throttle.time.sleep", taken.append)
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("lazy_one", "lazy_two"):
         (tmp_path / f"{name}.py").touch()
         monkeypatch.delitem(sys.modules, name, raising=False)
-    courtesy.begin()
-    courtesy.begin()
+    import_throttle.begin()
+    import_throttle.begin()
     return taken
 
 
@@ -42,7 +42,7 @@ def in_thread(name: str) -> None:
 
 
 def test_an_import_in_a_thread_pauses_after_a_key(pauses: list[float]) -> None:
-    courtesy.key_came()
+    import_throttle.key_came()
     assert sys.getswitchinterval() == pytest.approx(0.001)
     in_thread("lazy_one")
     assert pauses == [0.000_3]
@@ -51,14 +51,14 @@ def test_an_import_in_a_thread_pauses_after_a_key(pauses: list[float]) -> None:
 def test_an_import_without_a_key_goes_on_at_full_speed(
     pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    courtesy.key_came()
-    monkeypatch.setattr(courtesy, "_hasty_until", 0.0)
+    import_throttle.key_came()
+    monkeypatch.setattr(import_throttle, "_hasty_until", 0.0)
     in_thread("lazy_one")
     assert pauses == []
     assert sys.getswitchinterval() == pytest.approx(0.005)
 
 
 def test_the_event_loop_itself_never_pauses(pauses: list[float]) -> None:
-    courtesy.key_came()
+    import_throttle.key_came()
     importlib.import_module("lazy_two")
     assert pauses == []

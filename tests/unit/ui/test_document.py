@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from keen_tui.ui.state import Block, NoticeBlock, ReasoningBlock, UserBlock
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.document import Document
+from keen_tui.frontends.tui.state.state import Block, NoticeBlock, ReasoningBlock, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.document import Document
 from tests.support.screen import done_block, long_session, look, text_block
 
 LIVE: tuple[Block, ...] = (UserBlock(turn=99, text="now"), text_block("so", turn=99, open=True))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.ui.editor import EditorFailed, editor_command
+from keen_tui.frontends.tui.terminal.external_editor import EditorFailed, editor_command
 
 FILE = Path("/shop/cart.py")
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.plain import clean
-from keen_tui.ui.state import CompactionBlock, NoticeBlock, ReasoningBlock, UserBlock
-from keen_tui.ui.transcript.blocks import draw_block, extent, source
-from keen_tui.ui.transcript.excerpt import MOST_CHARACTERS, MOST_LINES, gap_in, wrap_prose
-from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lines import wrap
-from keen_tui.ui.transcript.scene import Scene
+from keen_tui.frontends.tui.state.state import CompactionBlock, NoticeBlock, ReasoningBlock, UserBlock
+from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, source
+from keen_tui.frontends.tui.transcript.blocks.excerpt import MOST_CHARACTERS, MOST_LINES, gap_in, wrap_prose
+from keen_tui.frontends.tui.transcript.blocks.lines import wrap
+from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.sanitize import clean
 from tests.support.screen import look
 
 LOOK = look()

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.diffing import diff_display
-from keen_tui.display import CommandDisplay, FileDisplay
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.tool_views import render_display
-from keen_tui.ui.transcript.blocks import draw_block
-from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lazy_lines import CopiedText, LazyLines
-from keen_tui.ui.transcript.lines import Line, wrap, wrap_code
-from keen_tui.ui.transcript.scene import Scene
+from keen_tui.domain.display import CommandDisplay, FileDisplay
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap, wrap_code
+from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.diff import diff_display
 from tests.support.screen import DIFF, look, text_block, tool_block
 
 PROSE = st.text(st.sampled_from("ab  \n日é-"), max_size=120)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay
-from keen_tui.ui.state import OWN_COMMAND, Block, ReasoningBlock, ToolBlock, UserBlock
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.blocks import draw_block, extent
-from keen_tui.ui.transcript.document import Document
-from keen_tui.ui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS, Folds, usual_view
-from keen_tui.ui.transcript.scene import Scene
-from keen_tui.ui.widgets.pastes import Pastes
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, FileDisplay
+from keen_tui.frontends.tui.state.state import OWN_COMMAND, Block, ReasoningBlock, ToolBlock, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent
+from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS, Folds, usual_view
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.frontends.tui.widgets.pastes import Pastes
 from tests.support.screen import DIFF, look, text_block, tool_block
 
 SCENE = Scene(look=look(), now=0.0)

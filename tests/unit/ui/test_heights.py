@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from keen_tui.ui.transcript.heights import HeightIndex
+from keen_tui.frontends.tui.transcript.heights import HeightIndex
 
 ROWS = st.integers(0, 50)
 

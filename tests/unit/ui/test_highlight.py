@@ -11,17 +11,17 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from keen_tui.display import DiffDisplay, DiffLine, FileDisplay
-from keen_tui.highlighting import highlight as coloured_at_once
-from keen_tui.highlighting import is_loaded, load
-from keen_tui.ui import errands
-from keen_tui.ui.changes.diff_view import DiffView
-from keen_tui.ui.changes.shown import ShownFile
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.highlight import AT_ONCE, ScreenColours, highlight
-from keen_tui.ui.themes import Styles
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.document import Document
+from keen_tui.domain.display import DiffDisplay, DiffLine, FileDisplay
+from keen_tui.frontends.shared.changes import ShownFile
+from keen_tui.frontends.tui import background
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.look.highlight import AT_ONCE, ScreenColours, highlight
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.changes.diff_view import DiffView
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.text.highlighting import highlight as coloured_at_once
+from keen_tui.text.highlighting import is_loaded, load
 from tests.support.screen import THEMES, look, tool_block
 from tests.support.waiting import LIMIT, until
 
@@ -57,8 +57,8 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         assert open_gate.wait(30)
         load(language, path)
 
-    monkeypatch.setattr(errands, "PATIENCE", 0)
-    monkeypatch.setattr("keen_tui.ui.highlight.load", load_late)
+    monkeypatch.setattr(background, "PATIENCE", 0)
+    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.load", load_late)
     yield open_gate
     open_gate.set()
 
@@ -70,9 +70,9 @@ async def told() -> asyncio.Event:
 
 @pytest.fixture(autouse=True)
 async def listening(told: asyncio.Event) -> AsyncIterator[None]:
-    errands.listen(told.set)
+    background.listen(told.set)
     yield
-    errands.leave(told.set)
+    background.leave(told.set)
 
 
 async def test_code_is_plain_until_what_colours_it_is_loaded(
@@ -118,7 +118,7 @@ async def test_what_is_shown_gets_its_colours_when_they_are_there(
 
 
 async def test_a_failed_errand_is_done_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    errand = errands.Errand(lambda: 1 / 0)
+    errand = background.Errand(lambda: 1 / 0)
     await until(lambda: errand.is_done)
     assert "an errand failed" in caplog.text
 
@@ -132,7 +132,7 @@ async def test_a_fence_with_one_long_line_is_coloured_once(monkeypatch: pytest.M
     begun: list[object] = []
     line = "x = [" + "1, " * 1_500 + "]"
     highlight("x", path="loaded.py")
-    monkeypatch.setattr("keen_tui.ui.highlight.Errand", begun.append)
+    monkeypatch.setattr("keen_tui.frontends.tui.look.highlight.Errand", begun.append)
     await until(lambda: is_loaded("", "loaded.py"))
     assert highlight(line, path="loaded.py") == coloured_at_once(line, path="loaded.py")
     assert begun == []
@@ -146,14 +146,14 @@ async def test_a_diff_keeps_its_colours_when_some_came_late(told: asyncio.Event)
         await pilot.pause(0.2)
         view.scroll_to(y=1_400, animate=False)
         reads: list[object] = []
-        wait = errands.Errand.__init__
+        wait = background.Errand.__init__
 
-        def counted(errand: errands.Errand, deed: Callable[[], object]) -> None:
+        def counted(errand: background.Errand, deed: Callable[[], object]) -> None:
             reads.append(deed)
             wait(errand, deed)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(errands.Errand, "__init__", counted)
+            patch.setattr(background.Errand, "__init__", counted)
             for _ in range(20):
                 view.refresh()
                 await pilot.pause(0.05)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.config import load_settings
-from keen_tui.errors import KeyProblem
-from keen_tui.ui import keymap
-from keen_tui.ui.key_checks import checked
+from keen_tui.domain.errors import KeyProblem
+from keen_tui.frontends.tui.keys import keymap
+from keen_tui.frontends.tui.keys.key_checks import checked
+from keen_tui.settings.config import load_settings
 
 
 @pytest.fixture(autouse=True)

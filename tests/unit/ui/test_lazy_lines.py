@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.segment import Segment
 
-from keen_tui.diffing import diff_display
-from keen_tui.display import CommandDisplay, Display, FileDisplay, FileListDisplay, TextDisplay
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.tool_views import render_display
-from keen_tui.ui.tool_views.side_by_side import draw_side_by_side
-from keen_tui.ui.transcript.flow import Flow
-from keen_tui.ui.transcript.lazy_lines import LazyLines, joined, one_row
-from keen_tui.ui.transcript.lines import Line
+from keen_tui.domain.display import CommandDisplay, Display, FileDisplay, FileListDisplay, TextDisplay
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.tool_views.side_by_side import draw_side_by_side
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, joined, one_row
+from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.text.diff import diff_display
 from tests.support.screen import look
 
 ODD = ["a", "bc ", "日", "e\u0301", "\u200d", "👩‍💻", "\n", "\t", "x" * 50]

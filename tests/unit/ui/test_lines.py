@@ -11,7 +11,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 
-from keen_tui.ui.transcript.lines import Line, lines_to_text, sliced, wrap, wrap_code
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text, sliced, wrap, wrap_code
 
 TEXT = st.text(st.sampled_from("ab  \n日é-"), max_size=120)
 

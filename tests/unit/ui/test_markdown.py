@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.segment import Segment
 
-from keen_tui.ui.transcript.lines import Line
-from keen_tui.ui.transcript.stream import render_markdown
+from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.markdown.stream import render_markdown
 from tests.support.screen import look
 
 LOOK = look()

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 from rich.cells import cell_len
 
-from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
-from keen_tui.ui.locales import locale_of
-from keen_tui.ui.measures import counted, cut, cut_path, dollars, duration, meter, size, tokens
+from keen_tui.frontends.tui.look.cells import cut, cut_path, meter
+from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs, choose_glyphs
+from keen_tui.frontends.tui.startup.locales import locale_of
+from keen_tui.text.units import counted, dollars, duration, size, tokens
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_the_c_locale_gets_plain_signs_though_python_writes_utf_8_there(
 @pytest.mark.parametrize("variable", ["LC_ALL", "LANG"])
 def test_a_program_that_was_started_in_the_c_locale_knows_it(variable: str) -> None:
     code = (
-        "import os, sys; from keen_tui.ui.glyphs import choose_glyphs;"
+        "import os, sys; from keen_tui.frontends.tui.look.glyphs import choose_glyphs;"
         "print(choose_glyphs(None, os.environ, sys.stdout.encoding).ascii)"
     )
     names = ("LC_ALL", "LC_CTYPE", "LANG")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.models import ModelInfo
-from keen_tui.ui.models.offers import (
+from keen_tui.domain.models import ModelInfo
+from keen_tui.frontends.tui.pages.models.offers import (
     MORE_SHOWN,
     KeyWanted,
     Offer,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.errors import STOPPED
-from keen_tui.events import Event, TurnError
-from keen_tui.ui.outside import BELL, has_title, news_of, notification, title_of
-from keen_tui.ui.reducer import apply
-from keen_tui.ui.state import UiState
+from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.events import Event, TurnError
+from keen_tui.frontends.tui.state.reducer import apply
+from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.terminal.desktop_notification import (
+    BELL,
+    has_title,
+    news_of,
+    notification,
+    title_of,
+)
 from tests.support import story
 
 BEGAN = UiState(session_id="s")

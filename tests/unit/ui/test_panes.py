@@ -13,7 +13,7 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.widgets import TextArea
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     ContextMeasured,
     Event,
     HostContacted,
@@ -23,24 +23,24 @@ from keen_tui.events import (
     TextDelta,
     Usage,
 )
-from keen_tui.messages import TokenUsage
-from keen_tui.ui.actions import ACTIONS
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.keymap import NO_KEY, action_by_key, bindings
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.screens.layout import layout_of
-from keen_tui.ui.screens.workspace import WorkspaceScreen
-from keen_tui.ui.state import ToolStatus, TurnRow, UiState
-from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.usage import Spent
-from keen_tui.ui.widgets.activity import Activity
-from keen_tui.ui.widgets.composer import Prompt
-from keen_tui.ui.widgets.header import HeaderBar, branch_of
-from keen_tui.ui.widgets.notes import NoticeRows
-from keen_tui.ui.widgets.rows import Rows, spread, wrapped
-from keen_tui.ui.widgets.status_bar import StatusBar
-from keen_tui.ui.widgets.strip import Strip
+from keen_tui.domain.messages import TokenUsage
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.usage import Spent
+from keen_tui.frontends.tui.keys.keymap import NO_KEY, action_by_key, bindings
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.look.layout import layout_of
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.panels.activity import Activity
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import ToolStatus, TurnRow, UiState
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.widgets.composer import Prompt
+from keen_tui.frontends.tui.widgets.header import HeaderBar, branch_of
+from keen_tui.frontends.tui.widgets.notes import NoticeRows
+from keen_tui.frontends.tui.widgets.rows import Rows, spread, wrapped
+from keen_tui.frontends.tui.widgets.status_bar import StatusBar
+from keen_tui.frontends.tui.widgets.strip import Strip
+from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support import story
 from tests.support.screen import tool_block
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.events import Paste
 
-from keen_tui.plain import clean
-from keen_tui.ui.terminal import PasteParser
-from keen_tui.ui.widgets.pastes import MOST_CHARACTERS, MOST_LINES, Pastes, pasted
+from keen_tui.frontends.tui.terminal.driver import PasteParser
+from keen_tui.frontends.tui.widgets.pastes import MOST_CHARACTERS, MOST_LINES, Pastes, pasted
+from keen_tui.text.sanitize import clean
 
 LONG = "line\n" * 200
 BEGIN, END = "\x1b[200~", "\x1b[201~"

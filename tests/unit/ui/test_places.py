@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, FileListDisplay
-from keen_tui.ui.places import MOST_NAMED, Named, found_places, links_in, named_in
-from keen_tui.ui.state import UserBlock
+from keen_tui.domain.display import (
+    CommandDisplay,
+    DiffDisplay,
+    DiffLine,
+    Display,
+    FileDisplay,
+    FileListDisplay,
+)
+from keen_tui.frontends.tui.state.places import MOST_NAMED, Named, found_places, links_in, named_in
+from keen_tui.frontends.tui.state.state import UserBlock
 from tests.support.screen import DIFF, text_block, tool_block
 
 

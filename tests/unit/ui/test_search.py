@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keen_tui.display import CommandDisplay, FileDisplay
-from keen_tui.matching import Needle
-from keen_tui.ui.state import Block, ReasoningBlock, UserBlock
-from keen_tui.ui.trail import Trail
-from keen_tui.ui.transcript.document import Document
-from keen_tui.ui.transcript.finding import Finder, Tally
-from keen_tui.ui.transcript.flow import Flows
-from keen_tui.ui.transcript.search import Hit, TranscriptSearch
+from keen_tui.domain.display import CommandDisplay, FileDisplay
+from keen_tui.frontends.tui.state.state import Block, ReasoningBlock, UserBlock
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.frontends.tui.transcript.finding import Finder, Tally
+from keen_tui.frontends.tui.transcript.flow import Flows
+from keen_tui.frontends.tui.transcript.search import Hit, TranscriptSearch
+from keen_tui.text.find import Needle
 from tests.support.screen import DIFF, done_block, look, text_block, tool_block
 
 LONG = 60.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     Compacted,
     CompactionDelta,
     CompactionFailed,
@@ -25,9 +25,9 @@ from keen_tui.events import (
     TurnError,
     TurnUndone,
 )
-from keen_tui.messages import CommandFailed, FileChanged, TurnMemory
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.state import CompactionBlock, EndBlock, NoticeBlock, UiState, UserBlock
+from keen_tui.domain.messages import CommandFailed, FileChanged, TurnMemory
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import CompactionBlock, EndBlock, NoticeBlock, UiState, UserBlock
 from tests.support import story
 
 MODEL = ModelChanged(model="big", server="acme", effort="high", context_window=1_000)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.errors import ConfigError
-from keen_tui.history import SearchHit
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.measures import home_relative
-from keen_tui.ui.sessions.lines import (
+from keen_tui.domain.errors import ConfigError
+from keen_tui.domain.reports import SearchHit
+from keen_tui.frontends.shared.session_arguments import export_words, fork_words
+from keen_tui.frontends.tui.look.cells import home_relative
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.pages.sessions.lines import (
     SessionHeading,
     SessionLine,
     count_words,
@@ -18,10 +20,8 @@ from keen_tui.ui.sessions.lines import (
     when,
     with_title,
 )
-from keen_tui.ui.sessions.session_list import SessionList, tail_of
-from keen_tui.ui.sessions.shelf import Shelf
-from keen_tui.ui.sessions.words import export_words, fork_words
-from keen_tui.ui.themes import Styles, load_themes
+from keen_tui.frontends.tui.pages.sessions.session_list import SessionList, tail_of
+from keen_tui.frontends.tui.pages.sessions.shelf import Shelf
 from tests.support.fake_history import NOW, saved, sessions
 
 STYLES = Styles(load_themes()[0]["keen-dark"])

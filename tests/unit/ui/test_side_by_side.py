@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.diffing import diff_display
-from keen_tui.history import Changes, FileVersions
-from keen_tui.ui.changes.shown import ShownFile, shown_files
-from keen_tui.ui.glyphs import UNICODE
-from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.tool_views.side_by_side import draw_side_by_side
+from keen_tui.domain.reports import Changes, FileVersions
+from keen_tui.frontends.shared.changes import ShownFile, shown_files
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.tool_views.side_by_side import draw_side_by_side
+from keen_tui.text.diff import diff_display
 
 LOOK = Styles(load_themes()[0]["keen-dark"])
 

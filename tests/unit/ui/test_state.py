@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keen_tui.events import (
+from keen_tui.domain.events import (
     ApprovalAnswered,
     CompactionDelta,
     CompactionFailed,
@@ -27,9 +27,9 @@ from keen_tui.events import (
     TurnError,
     Usage,
 )
-from keen_tui.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
-from keen_tui.ui.reducer import apply, apply_all
-from keen_tui.ui.state import (
+from keen_tui.domain.messages import FileChanged, TokenUsage, ToolResult, TurnMemory
+from keen_tui.frontends.tui.state.reducer import apply, apply_all
+from keen_tui.frontends.tui.state.state import (
     CompactionBlock,
     EndBlock,
     NoticeBlock,

@@ -6,9 +6,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from keen_tui.ui.transcript.lines import Line
-from keen_tui.ui.transcript.splitter import CODE_LINES, LIST_ITEMS, PARAGRAPH, TABLE_ROWS, Splitter
-from keen_tui.ui.transcript.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.transcript.blocks.lines import Line
+from keen_tui.frontends.tui.transcript.markdown.splitter import (
+    CODE_LINES,
+    LIST_ITEMS,
+    PARAGRAPH,
+    TABLE_ROWS,
+    Splitter,
+)
+from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
 from tests.support.screen import look
 
 LOOK = look()

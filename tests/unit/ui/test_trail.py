@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keen_tui.ui.trail import Trail
+from keen_tui.frontends.tui.state.trail import Trail
 
 Grown = tuple[Trail[int], tuple[int, ...]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from keen_tui.errors import STOPPED
-from keen_tui.events import (
+from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.events import (
     Event,
     ImagesAttached,
     MemoryEdited,
@@ -14,12 +14,12 @@ from keen_tui.events import (
     Steered,
     TurnError,
 )
-from keen_tui.messages import CommandFailed, Image, ToolResult, TurnMemory
-from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs
-from keen_tui.ui.reducer import apply_all
-from keen_tui.ui.state import UiState
-from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.widgets.turn_memory import TurnMemoryPanel
+from keen_tui.domain.messages import CommandFailed, Image, ToolResult, TurnMemory
+from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
+from keen_tui.frontends.tui.state.reducer import apply_all
+from keen_tui.frontends.tui.state.state import UiState
 from tests.support import story
 
 STYLES = Styles(load_themes()[0]["keen-dark"])

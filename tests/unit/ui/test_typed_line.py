@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.ui.widgets.typed_line import TypedLine
+from keen_tui.frontends.tui.questions.typed_line import TypedLine
 
 
 @pytest.mark.parametrize(

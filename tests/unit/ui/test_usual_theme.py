@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keen_tui.ui.themes import load_themes
-from keen_tui.ui.usual_theme import theme_for
+from keen_tui.frontends.tui.look.themes import load_themes
+from keen_tui.frontends.tui.startup.usual_theme import theme_for
 
 
 @pytest.mark.parametrize(

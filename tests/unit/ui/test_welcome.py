@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from keen_tui.choices import Mode
-from keen_tui.ui.glyphs import ASCII, UNICODE, Glyphs
-from keen_tui.ui.themes import Styles, load_themes
-from keen_tui.ui.widgets.welcome import Welcome, different_rows
+from keen_tui.domain.choices import Mode
+from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE, Glyphs
+from keen_tui.frontends.tui.look.themes import Styles, load_themes
+from keen_tui.frontends.tui.widgets.welcome import Welcome, different_rows
 
 STYLES = Styles(load_themes()[0]["keen-dark"])
 PROMISES = {

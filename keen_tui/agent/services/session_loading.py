@@ -1,0 +1,133 @@
+"""A saved session, read and made ready to take the place of the one at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import StorageFailed
+from keen_tui.domain.events import (
+    Event,
+    ModelChanged,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    TurnAbandoned,
+)
+from keen_tui.domain.models import Identity
+from keen_tui.memory.conversation import Conversation, conversation_of
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.unfinished import Unfinished, endings, still_valid, unfinished
+from keen_tui.storage.lookup.summaries import own_title
+from keen_tui.storage.pending_file import forget_pending, read_pending
+from keen_tui.storage.reading import SessionFile, read_tail
+from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
+
+Kept = tuple[Identity, PendingState]
+"""Pending state that a session's last program left on the disk, and what it belongs to."""
+
+
+_OF_A_COPY = (SessionRenamed, TurnAbandoned)
+"""What is written to a copy when it is made and first opened."""
+
+
+class Opening(Struct, frozen=True):
+    """What stands in the file, all that follows from it, and the lock that is held on it; None where nothing
+    can be written."""
+
+    lock: SessionLock | None
+    saved: SessionFile
+    title: str
+    events: tuple[Event, ...]
+    conversation: Conversation
+    unfinished: Unfinished
+    kept: Kept | None
+
+    @property
+    def copied(self) -> str:
+        """Says so while nothing has happened in a copy since it was made; "" otherwise."""
+        header = self.saved.header
+        since = (record.event for record in self.saved.records if record.at > header.began)
+        if not header.forked_from or not all(isinstance(event, _OF_A_COPY) for event in since):
+            return ""
+        return "You are now in a copy of the session. The original is unchanged: /resume opens it."
+
+    def release(self) -> None:
+        """Let go of the file: the session is not opened after all."""
+        if self.lock:
+            self.lock.release()
+
+
+LONG = 20_000_000
+"""Bytes from which on a session takes so long to read that its newest turns are shown before."""
+
+
+def is_long(path: Path) -> bool:
+    """Whether its newest turns shall be shown before all of it is read."""
+    try:
+        return path.stat().st_size >= LONG
+    except OSError:
+        return False
+
+
+def preview(path: Path) -> list[Event]:
+    """The newest turns, as the screen is told of a session. Raises StorageFailed."""
+    events = read_tail(path)
+    return [
+        SessionOpened(id=path.stem, title=title_of(path, events), restoring=True),
+        *(event for event in events if not isinstance(event, ModelChanged)),
+        *endings(unfinished(events), None),
+        SessionRestored(),
+    ]
+
+
+def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) -> Opening:
+    """Lock the file and read it. Blocks, for about a second with a session of 1,000 turns.
+
+    Raises:
+        SessionInUse: another program has it. StorageFailed: it can't be read.
+    """
+    lock = _lock(store, path)
+    try:
+        saved = store.read_for_writing(path) if lock else store.read(path)
+        events = tuple(record.event for record in saved.records)
+        left = unfinished(events)
+        return Opening(
+            lock=lock,
+            saved=saved,
+            title=title_of(path, events),
+            events=events,
+            conversation=conversation_of(events),
+            unfinished=left,
+            kept=_kept(pending_file(path), left, is_wanted=keeps_pending),
+        )
+    except BaseException:
+        if lock:
+            lock.release()
+        raise
+
+
+def _kept(file: Path, left: Unfinished, *, is_wanted: bool) -> Kept | None:
+    """The pending state that was kept and can be gone on with; a file from when that was wanted is taken
+    away unread."""
+    if not is_wanted:
+        forget_pending(file)
+        return None
+    kept = read_pending(file)
+    return kept if kept and still_valid(kept[1], left) else None
+
+
+def _lock(store: SessionStore, path: Path) -> SessionLock | None:
+    """The lock; None where it can't be made, as in a folder that is read-only. Raises SessionInUse."""
+    try:
+        return store.lock(path)
+    except StorageFailed:
+        return None
+
+
+def title_of(path: Path, events: Iterable[Event]) -> str:
+    """The title that the user gave last, as the session file says it, else the one beside it."""
+    titles = [event.title for event in events if isinstance(event, SessionRenamed)]
+    return titles[-1] if titles else own_title(path)

@@ -1,0 +1,398 @@
+"""The saved sessions, for a front end: the one at work is written down, others can take its place."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from keen_tui.agent.services.session_loading import (
+    Kept,
+    Opening,
+    is_long,
+    preview,
+    read_for_opening,
+    title_of,
+)
+from keen_tui.agent.services.session_writer import Scribe
+from keen_tui.agent.session import Session
+from keen_tui.agent.titles import Titler
+from keen_tui.agent.undo import TurnChanges, TurnKeeper
+from keen_tui.domain.choices import ExportFormat, Titles
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
+from keen_tui.domain.events import Notice, SessionRenamed
+from keen_tui.domain.reports import Changes, SavedSession, SearchHit
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.unfinished import Unfinished, endings
+from keen_tui.storage.checkpoints.checkpoints import Checkpoints
+from keen_tui.storage.journal import FileOpener, open_file
+from keen_tui.storage.outputs import OutputFiles
+from keen_tui.storage.paths import is_regular
+from keen_tui.storage.sessions import SessionStore
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line
+
+_SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}
+_TITLE_LENGTH = 120
+
+INDEX_SECONDS = 5.0
+"""How long after the start the index of sessions is brought up to date."""
+
+
+class HistoryDesk:
+    """Writes the session at work to its file and puts others in its place.
+
+    Args:
+        keeper: what the tools keep changed files and long output with; it is given where, session by session.
+        keeps_pending: whether pending state shall outlive the program (`pending.durable`).
+        titles: which models are asked for the title of a session.
+        opener: opens session files to be written; tests hand in one that breaks.
+        indexes: whether to build, behind the start, what makes lists and searches of many sessions fast.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        store: SessionStore,
+        keeper: TurnKeeper,
+        *,
+        keeps_pending: bool = False,
+        titles: Titles = "off",
+        opener: FileOpener = open_file,
+        indexes: bool = False,
+    ) -> None:
+        self._session = session
+        self._store = store
+        self._keeper = keeper
+        self._keeps_pending = keeps_pending
+        self._opener = opener
+        self._scribe: Scribe | None = None
+        self._titles: Titles = titles
+        self._titler: Titler | None = None
+        self._cleaning: asyncio.Task[Any] | None = None
+        self._indexes = indexes
+        self._indexing: asyncio.Task[Any] | None = None
+        self._stop_indexing = threading.Event()
+
+    @property
+    def session_id(self) -> str:
+        """The session at work."""
+        return self._scribe.path.stem if self._scribe else ""
+
+    async def begin(self) -> None:
+        """Begin with an empty session, whose file is made with its first message."""
+        if self._titles != "off":
+            self._titler = Titler(self._session, self._titles, self.rename)
+        await self.new()
+        self._cleaning = asyncio.create_task(asyncio.to_thread(self._store.forget_old))
+        if self._indexes:
+            self._indexing = asyncio.create_task(self._keep_index())
+
+    async def sessions(
+        self, *, everywhere: bool = False, most: int | None = None
+    ) -> tuple[SavedSession, ...]:
+        """The sessions of this workspace, or of all, newest first; at most so many."""
+        workspace = None if everywhere else self._session.workspace
+        return await asyncio.to_thread(self._store.list, workspace, most=most)
+
+    async def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
+        """Where the words stand in any session, newest session first: what is found so far, time and again,
+        and at last all of it. Whoever has enough of it goes away."""
+        search = await asyncio.to_thread(self._store.search, words)
+        while (hits := await asyncio.to_thread(next, search, None)) is not None:
+            yield hits
+
+    async def new(self) -> None:
+        """Begin an empty session."""
+        await self._replace(self._store.new_path(self._session.workspace))
+
+    async def open(self, session_id: str) -> None:
+        """Go on with that session.
+
+        Raises:
+            SessionInUse: another program has it. StorageFailed: it can't be read. SessionRefused: kept work
+                of another model would be lost (turn.md rule 8).
+        """
+        path = await asyncio.to_thread(self._store.path_of, session_id)
+        if path.stem == self.session_id:
+            return
+        is_empty = not (self._session.turn or self._session.running)
+        if is_empty and await asyncio.to_thread(is_long, path):
+            try:
+                opening = await self._read_behind_tail(path)
+            except KeenError:
+                await self.new()
+                raise
+            await self._replace(path, opening)
+        else:
+            await self._replace(path, await self._read(path))
+
+    async def fork(self, session_id: str = "", turn: int = 0) -> None:
+        """Go on with a copy of that session ("": this one), up to and with that turn (0: whole)."""
+        if session_id:
+            path = await asyncio.to_thread(self._store.path_of, session_id)
+        else:
+            await self._session.halt()
+            path = await self._flushed()
+        if not is_regular(path):
+            raise SessionRefused("There is nothing to copy yet.")
+        copy = await asyncio.to_thread(fork_session, self._store, path, self._session.workspace, turn)
+        await self.open(copy.stem)
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session a title; it may be the one at work."""
+        wanted = clean(first_line(title)).strip()[:_TITLE_LENGTH]
+        if not wanted:
+            raise SessionRefused("A title needs a word: /rename TITLE.")
+        if session_id == self.session_id:
+            self._session.rename(wanted)
+            path = await self._flushed()
+            if not is_regular(path):
+                return
+        else:
+            path = await asyncio.to_thread(self._store.path_of, session_id)
+            await asyncio.to_thread(self._store.append, path, SessionRenamed(title=wanted))
+        await asyncio.to_thread(self._store.set_title, path, wanted)
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session with all that belongs to it."""
+        if session_id == self.session_id:
+            raise SessionRefused("This session is open: begin another one first (/new).")
+        path = await asyncio.to_thread(self._store.path_of, session_id)
+        await asyncio.to_thread(self._store.delete, path)
+
+    async def export(self, format: ExportFormat, path: str = "") -> Path:
+        """Write this session to a new file; "" names one in the workspace. Gives the file."""
+        session = await self._flushed()
+        if not is_regular(session):
+            raise SessionRefused("There is nothing to export yet.")
+        return await asyncio.to_thread(
+            export_session, self._store, session, format, self._session.workspace, path
+        )
+
+    async def changes(self, turn: int) -> Changes:
+        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
+        changes = await asyncio.to_thread(self._turn_changes().changes, turn)
+        past = self._session.past
+        titles = (
+            message.text
+            for message in past.messages
+            if message.turn == changes.turn and message.role == "user" and not message.by_program
+        )
+        commands = sum(
+            isinstance(result.display, CommandDisplay)
+            for number, steps in past.steps.items()
+            if changes.turn in (0, number)
+            for step in steps
+            for _, result in step.calls
+        )
+        return replace(changes, title=first_line(next(titles, "")), commands=commands)
+
+    async def undo(self, turn: int) -> str:
+        """Take the files of a turn back to what they were before it; gives a sentence about that."""
+        problems: list[str] = []
+
+        async def take_back() -> None:
+            work = self._turn_changes()
+            number = await asyncio.to_thread(work.turn_meant, turn)
+            taken = await asyncio.to_thread(work.undo, number)
+            if taken.files:
+                self._session.note_undone(number, taken.files)
+            problems.extend(taken.problems)
+
+        await self._session.undisturbed("undo", take_back)
+        return " ".join(problems)
+
+    async def flushed(self) -> bool:
+        """Wait until the session at work is on the disk with all that was published so far, and with what is
+        pending where that is kept; False when it can't be written."""
+        return self._scribe is not None and await self._scribe.flushed()
+
+    async def close(self) -> str:
+        """After the session was closed: wait until everything is on the disk. Gives a sentence about what
+        could not be saved, "" when all is."""
+        self._stop_indexing.set()
+        if self._indexing:
+            self._indexing.cancel()
+        if self._titler:
+            await self._titler.close()
+        problem = await _put_away(self._scribe) if self._scribe else ""
+        if self._cleaning:
+            await self._cleaning
+        return problem
+
+    async def _keep_index(self) -> None:
+        """Bring the index up to date once the start is over."""
+        await asyncio.sleep(INDEX_SECONDS)
+        await asyncio.to_thread(self._store.update_index, self._stop_indexing)
+
+    def _turn_changes(self) -> TurnChanges:
+        if self._keeper.checkpoints is None:
+            raise SessionRefused("Nothing is kept of changes here.")
+        return TurnChanges(self._keeper.checkpoints)
+
+    async def _read(self, path: Path) -> Opening:
+        opening = await asyncio.to_thread(
+            read_for_opening, self._store, path, keeps_pending=self._keeps_pending
+        )
+        if opening.kept and self._session.adopt(opening.kept[1], opening.kept[0]) is None:
+            opening.release()
+            origin = opening.kept[0]
+            raise SessionRefused(
+                f"Its incomplete turn belongs to {origin.model} at {origin.base_url}: "
+                "open it with that model, or fork it without the turn."
+            )
+        return opening
+
+    async def _read_behind_tail(self, path: Path) -> Opening:
+        """Read a long session while its newest turns stand on the screen already, in the place of an empty
+        session. What is sent meanwhile waits, and comes into the composer."""
+        async with self._session.held():
+            if self._scribe:
+                self._scribe.stop_listening()
+            for event in await asyncio.to_thread(preview, path):
+                self._session.bus.publish(event)
+            return await self._read(path)
+
+    def _moved(self, opening: Opening) -> str:
+        """Says so where a session goes on in another folder than before."""
+        before, now = opening.saved.header.workspace, self._session.workspace
+        if not before or os.path.realpath(before) == os.path.realpath(now):
+            return ""
+        return f"This session began in {before}: from now on it works in {now}."
+
+    async def _replace(self, path: Path, opening: Opening | None = None) -> None:
+        """Put that session in the place of the one at work, abandoning what is pending there.
+
+        Between the end of what runs and the last event of the past there is no `await`: whatever is said
+        belongs to the one session or to the other. The old file is finished afterwards.
+        """
+        instructions = await self._session.read_instructions()
+        await self._session.halt()
+        if self._session.pending:
+            self._session.discard()
+        old, self._scribe = self._scribe, None
+        if old:
+            old.stop_listening()
+        self._keeper.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
+        self._keeper.outputs = OutputFiles(self._store.outputs_of(path.stem))
+        self._keeper.turn = lambda: self._session.turn
+        if opening:
+            self._session.open(
+                path.stem,
+                opening.title,
+                opening.events,
+                skipped=" ".join(
+                    filter(
+                        None, (opening.saved.skipped, self._moved(opening), opening.copied, instructions.told)
+                    )
+                ),
+                conversation=opening.conversation,
+                instructions=instructions,
+            )
+        else:
+            self._session.open(path.stem, "", (), instructions=instructions)
+            self._tell(instructions.told)  # before it is written down: the file begins with the first message
+        self._scribe = Scribe(
+            self._session,
+            self._store,
+            path,
+            lock=opening.lock if opening else None,
+            saved=opening.saved if opening else None,
+            keeps_pending=self._keeps_pending,
+            on_problem=self._tell,
+            opener=self._opener,
+        )
+        self._session.keep_pending_with(self._scribe.pending)
+        if opening:
+            self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
+        if old:
+            self._tell(await _put_away(old))
+
+    def _end_unfinished(self, scribe: Scribe, state: Unfinished, kept: Kept | None) -> None:
+        recovered = self._recovered(state, kept)
+        self._session.resume(endings(state, recovered), recovered)
+        if recovered is None and scribe.pending:
+            scribe.pending.keep(self._session.identity, None)
+
+    def _recovered(self, state: Unfinished, kept: Kept | None) -> PendingState | None:
+        """The pending state that was kept, where it can be gone on with."""
+        adopted = self._session.adopt(kept[1], kept[0]) if kept else None
+        return replace(adopted, facts=tuple(state.facts)) if adopted else None
+
+    async def _flushed(self) -> Path:
+        """The file of the session at work, with all that was said so far."""
+        scribe = self._scribe
+        if scribe is None:
+            raise SessionRefused("No session is at work.")
+        await scribe.flushed()
+        return scribe.path
+
+    def _tell(self, sentence: str) -> None:
+        if sentence:
+            self._session.bus.publish(Notice(turn=0, text=sentence))
+
+
+async def _put_away(scribe: Scribe) -> str:
+    """Finish a session's file; gives a sentence about what could not be saved."""
+    return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
+
+
+def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:
+    """Copy a session, up to and with that turn (0: whole), with what was kept of its changes. Blocks.
+
+    Raises:
+        StorageFailed: no such turn, or it can't be written.
+    """
+    copy = store.fork(path, workspace, turn)
+    kept = Checkpoints(store.checkpoints_of(path.stem))
+    try:
+        kept.copy_to(store.checkpoints_of(copy.stem), up_to=turn or sys.maxsize)
+    except StorageFailed:
+        store.delete(copy)
+        raise
+    return copy
+
+
+def export_session(
+    store: SessionStore, session: Path, format: ExportFormat, folder: Path, path: str = ""
+) -> Path:
+    """Write a saved session to a new file; "" names one in the folder. Blocks.
+
+    Raises:
+        StorageFailed: it can't be read, the file is there already, or it can't be written.
+    """
+    from keen_tui.export import export_text  # noqa: PLC0415 - only when one exports
+    from keen_tui.export.source import ExportSource  # noqa: PLC0415 - likewise
+
+    saved = store.read(session)
+    events = [record.event for record in saved.records]
+    title = title_of(session, events)
+    source = ExportSource(
+        title=title,
+        session_id=session.stem,
+        workspace=saved.header.workspace,
+        began=saved.header.began,
+        model=saved.header.model,
+        events=events,
+    )
+    file = Path(path or f"keen-{session.stem}{_SUFFIXES[format]}")
+    text = export_text(format, source)
+    try:
+        file = folder / file.expanduser()
+        with file.open("x", encoding="utf-8", errors="replace") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise StorageFailed(f"{file} is there already: name another file.") from error
+    except OSError as error:
+        raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
+    except (RuntimeError, ValueError) as error:  # a home that nobody has, a NUL
+        raise StorageFailed(f"{file} can't be the name of a file: {error}.") from error
+    return file

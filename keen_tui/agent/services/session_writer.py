@@ -1,0 +1,103 @@
+"""Writes one session down: its file, the lock on it, the journal, and the pending file beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from keen_tui import __version__
+from keen_tui.agent.session import Session
+from keen_tui.domain.errors import SessionRefused, StorageFailed
+from keen_tui.storage.journal import FileOpener, Journal, open_file
+from keen_tui.storage.pending_file import PendingFile
+from keen_tui.storage.reading import SessionFile
+from keen_tui.storage.records import Header
+from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
+
+
+class Scribe:
+    """Writes down what the session publishes from now on.
+
+    Args:
+        path: the session's file; it is made with the first message.
+        lock: on that file, where it is held already; else it is taken with the first line.
+        saved: what stands in the file, None where there is none.
+        on_problem: is told in a sentence when writing fails or works again.
+        opener: opens the file; tests hand in one that breaks.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        store: SessionStore,
+        path: Path,
+        *,
+        lock: SessionLock | None,
+        saved: SessionFile | None,
+        keeps_pending: bool,
+        on_problem: Callable[[str], None],
+        opener: FileOpener = open_file,
+    ) -> None:
+        self.path = path
+        self._opener = opener
+        self._store = store
+        self._lock = lock
+        self._size = saved.whole_bytes if saved else 0
+        header = saved.header if saved else Header(
+            id=path.stem, workspace=str(session.workspace), began=store.now(),
+            model=session.model, program=__version__,
+        )  # fmt: skip
+        self._journal = Journal(
+            path,
+            header,
+            session.bus,
+            on_problem=on_problem,
+            size=saved.whole_bytes or 0 if saved else 0,
+            number=saved.next_number if saved else 0,
+            opener=self._open_locked,
+        )
+        self.pending: PendingFile | None = None
+        if keeps_pending:
+            self.pending = PendingFile(
+                pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
+            )
+
+    async def flushed(self) -> bool:
+        """Wait until all that was published so far is on the disk; False when it could not be written."""
+        is_saved = await self._journal.flushed()
+        if self.pending:
+            await self.pending.kept()
+        return is_saved
+
+    def stop_listening(self) -> None:
+        """What is published from now on belongs to another session."""
+        self._journal.stop_reading()
+
+    async def close(self) -> bool:
+        """Finish the file and let go of it; False when a part could not be saved."""
+        if self.pending:
+            await self.pending.kept()
+        is_saved = await self._journal.close()
+        if self._lock:
+            self._lock.release()
+        return is_saved
+
+    async def _open_locked(self, path: Path) -> Any:
+        """The session file, which is this program's own from its first line on. Raises OSError."""
+        if self._lock is None:
+            self._lock = await asyncio.to_thread(self._locked)
+        return await self._opener(path)
+
+    def _locked(self) -> SessionLock:
+        """The lock, taken late. What another program did to the file meanwhile is not written over."""
+        path = self.path
+        try:
+            lock = self._store.lock(path)
+        except (StorageFailed, SessionRefused) as error:
+            raise OSError(str(error)) from error
+        if (path.stat().st_size if path.exists() else 0) != self._size:
+            lock.release()
+            raise OSError("its file is damaged, or was changed meanwhile")
+        return lock

@@ -1,0 +1,115 @@
+"""A turn at work: what it has gathered so far, whatever will end it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from keen_tui.agent.turn.repeats import RepeatWatch
+from keen_tui.agent.turn.settle import TurnRecord
+from keen_tui.domain.messages import NativeMessage, StepReply, ToolResult
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
+from keen_tui.memory.policies import MemoryPolicy, visible
+from keen_tui.memory.recorder import Recorder
+from keen_tui.memory.shortening import shorten_oldest
+from keen_tui.providers.base import Provider
+
+
+class WorkingTurn(Struct, kw_only=True):
+    """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
+    `seconds_before` is what attempts took that kept nothing."""
+
+    turn: int
+    attempt: int
+    past: Past
+    policy: MemoryPolicy
+    injected: PendingState | None
+    seconds_before: float = 0.0
+    started_at: float
+    step: int = 0
+    trace: list[NativeMessage] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    raw_texts: list[str] = field(default_factory=list)
+    calls: int = 0
+    recorder: Recorder
+    repeats: RepeatWatch = field(default_factory=RepeatWatch)
+    told_stop_words: set[str] = field(default_factory=set)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything would be lost if the turn just vanished."""
+        return bool(self.calls or self.injected)
+
+    @property
+    def traces(self) -> tuple[PendingTrace, ...]:
+        """What was injected with this turn's own trace behind it."""
+        return with_trace(self.injected, self.turn, self.trace)
+
+    def add_step(self, reply: StepReply, results: Sequence[NativeMessage] = ()) -> None:
+        """Keep a whole step: the reply with the results of all its calls."""
+        self.trace.extend((*reply.native, *results))
+        if reply.text.strip():
+            self.raw_texts.append(reply.text)
+        if (text := visible(self.policy, reply.text)).strip():
+            self.texts.append(text)
+
+    def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> WorkingTurn:
+        """The turn as it would be with this step in it and one more call counted; this one stays as it is."""
+        copy = replace(
+            self,
+            trace=list(self.trace),
+            texts=list(self.texts),
+            raw_texts=list(self.raw_texts),
+            calls=self.calls + 1,
+            recorder=Recorder(self.recorder.facts),
+        )
+        copy.add_step(reply, results)
+        return copy
+
+    def add_result(self, result: ToolResult) -> None:
+        """Count a call that began to run or was answered, and keep its facts."""
+        if result.ran or not result.interrupted:
+            self.calls += 1
+            self.recorder.record(result.facts)
+
+    def shorten(self, provider: Provider) -> int:
+        """Shorten the oldest tool results, those of the pending state included, here and in what will be
+        saved (turn.md rule 11). Gives the number of characters left out, 0 when nothing could be."""
+        texts: list[str] = []
+
+        def collected(text: str) -> str:
+            texts.append(text)
+            return text
+
+        self._rewrite_results(provider, collected)
+        shortened = shorten_oldest(texts)
+        replacements = iter(shortened)
+        self._rewrite_results(provider, lambda _: next(replacements))
+        return sum(map(len, texts)) - sum(map(len, shortened))
+
+    def record(self, now: float) -> TurnRecord:
+        """All of it as a value, for `settle`."""
+        return TurnRecord(
+            turn=self.turn,
+            attempt=self.attempt,
+            injected=self.injected,
+            trace=tuple(self.trace),
+            texts=tuple(self.texts),
+            raw_texts=tuple(self.raw_texts),
+            facts=self.recorder.facts,
+            calls=self.calls,
+            seconds=self.seconds_before + now - self.started_at,
+            policy=self.policy,
+        )
+
+    def _rewrite_results(self, provider: Provider, rewrite: Callable[[str], str]) -> None:
+        if self.injected:
+            traces = (
+                replace(trace, messages=provider.rewrite_results(trace.messages, rewrite))
+                for trace in self.injected.traces
+            )
+            self.injected = replace(self.injected, traces=tuple(traces))
+        self.trace[:] = provider.rewrite_results(self.trace, rewrite)

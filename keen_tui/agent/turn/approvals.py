@@ -1,0 +1,269 @@
+"""Whether a prepared call may run: the permission mode decides, or a person does, by the call's id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from msgspec import Struct
+
+from keen_tui.agent.turn.host_approvals import NET, HostApprovals
+from keen_tui.agent.turn.reply import ApprovalReply
+from keen_tui.domain.choices import Mode, Network, Scope
+from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
+from keen_tui.domain.events import ApprovalAnswered, ApprovalRequested, Event, ModeChanged, Notice
+from keen_tui.domain.messages import ToolCall
+from keen_tui.domain.permitted import Permitted
+from keen_tui.tools.base import Access, PreparedCall
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.permissions import Allowed, Grant, Verdict, is_risky, judge
+from keen_tui.tools.permissions.rules import NO_RULES, Rules
+from keen_tui.tools.permissions.shell.patterns import CommandPattern
+
+_PLAN_NOTE = (
+    "\n[plan mode is on: only reading is possible, and commands run read-only. Where this leads to changes, "
+    "propose a plan with propose_plan; where it only takes an answer, give it.]"
+)
+
+
+class ApprovalDecision(Struct, frozen=True, kw_only=True):
+    """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call.
+    `tries`: that is only known once the call has run read-only. `trial_stands`: that result stands.
+    """
+
+    allowed: bool
+    by_person: bool = False
+    tries: bool = False
+    trial_stands: bool = False
+    refusal: str = ""
+
+
+class Approvals:
+    """Asks, waits for the answer, and remembers what was allowed for the session.
+
+    Args:
+        publish: where ApprovalRequested and ApprovalAnswered go.
+        attended: whether somebody is there to answer; otherwise what would ask is denied.
+        waiting: entered while a person is asked.
+        rules: what the user's settings allow, ask about and deny.
+        allowances: commands and hosts that are allowed for good; None: none are, and none can be.
+        network: what becomes of hosts that no rule is about.
+
+    `hosts` decides about the hosts that commands reach.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[Event], None],
+        *,
+        mode: Mode,
+        attended: bool,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        rules: Rules = NO_RULES,
+        allowances: Allowances | None = None,
+        network: Network = "ask",
+    ) -> None:
+        self.mode: Mode = mode
+        self._publish = publish
+        self._attended = attended
+        self._waiting = waiting
+        self._rules = rules
+        self._allowances = allowances
+        self._granted: set[Grant] = set()
+        self._commands: tuple[CommandPattern, ...] = ()
+        """Those that are allowed for the session by how they begin."""
+        self._told_of_plan = 0
+        self._open: dict[str, asyncio.Future[ApprovalReply]] = {}
+        self.hosts = HostApprovals(
+            self._ask,
+            self._remember,
+            publish,
+            mode=lambda: self.mode,
+            granted=self._granted,
+            rules=rules,
+            allowances=allowances,
+            network=network,
+        )
+
+    def change_mode(self, mode: Mode) -> None:
+        """Judge by another mode from the next call on."""
+        self.mode = mode
+        self._publish(ModeChanged(mode=mode))
+
+    def plan_note(self, turn: int) -> str:
+        """What the model is told of plan mode behind a result, once a turn; "" where there is nothing to say.
+
+        It can't stand in the system prompt: that would change with the mode, and no prompt cache would fit.
+        """
+        if self.mode != "plan" or turn == self._told_of_plan:
+            return ""
+        self._told_of_plan = turn
+        return _PLAN_NOTE
+
+    async def decide(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, not_enough: str = ""
+    ) -> ApprovalDecision:
+        """Whether the call may run. Waits for a person where the mode says so. `not_enough` says why it has
+        to run once more, after it ran read-only."""
+        verdict = judge(self.mode, prepared.access, self._allowed)
+        if verdict.decision == "try" and not not_enough:
+            return ApprovalDecision(allowed=False, tries=True)
+        if verdict.decision == "try":
+            verdict = verdict.after_trial(not_enough)
+        if verdict.decision == "allow":
+            return ApprovalDecision(allowed=True)
+        if verdict.decision == "refuse":
+            return ApprovalDecision(allowed=False, refusal=verdict.refusal, trial_stands=not_enough != "")
+        reply = await self._ask(turn, call, target, prepared, verdict)
+        if reply.allowed:
+            await self._remember(turn, reply, verdict)
+            return ApprovalDecision(allowed=True, by_person=True)
+        return ApprovalDecision(allowed=False, refusal=_refusal(reply))
+
+    async def decide_outside(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, reason: str
+    ) -> ApprovalDecision:
+        """Whether a call that failed in its sandbox may run once more outside of it. That is always for a
+        person to say, in every mode and whatever was allowed."""
+        if not self._attended or self.mode == "plan":
+            return ApprovalDecision(allowed=False, refusal="nobody was asked to run it outside")
+        verdict = Verdict(
+            decision="ask",
+            question="Run it again, outside the sandbox?",
+            why=reason,
+            is_risky=is_risky(prepared.access),
+        )
+        reply = await self._ask(turn, call, target, prepared, verdict)
+        said = f" and says: {reply.message}" if reply.message else ""
+        return ApprovalDecision(allowed=reply.allowed, refusal=f"the user does not want it run outside{said}")
+
+    @property
+    def _allowed(self) -> Allowed:
+        saved = self._allowances.commands if self._allowances else ()
+        return Allowed(rules=self._rules, granted=self._granted, saved=(*saved, *self._commands))
+
+    async def _remember(self, turn: int, reply: ApprovalReply, verdict: Verdict) -> None:
+        """Keep what a yes allows beyond this call."""
+        if reply.scope == "session" and verdict.grant and verdict.grant_key:
+            self._granted.add(verdict.grant_key)
+            if verdict.by_prefix:
+                self._commands = tuple(dict.fromkeys((*self._commands, *verdict.saves)))
+        if reply.scope == "workspace" and verdict.for_good and self._allowances:
+            try:
+                await asyncio.to_thread(self._allowances.add, verdict.for_good)
+            except ConfigError as error:
+                self._publish(Notice(turn=turn, text=str(error)))
+
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
+        """Answer the open approval of that call.
+
+        Raises:
+            SessionRefused: no approval of that id is open (any more).
+        """
+        waiting = self._open.get(call_id)
+        if waiting is None or waiting.done():
+            raise SessionRefused("That question is no longer open.")
+        waiting.set_result(ApprovalReply(allowed=allow, scope=scope, message=message.strip(), by="user"))
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+        saved = self._allowances.all if self._allowances else ()
+        return Permitted(
+            rules=tuple(f"{rule.ruling} {rule.text}" for rule in self._rules),
+            session=tuple(dict.fromkeys((*map(_in_words, sorted(self._granted)), *map(str, self._commands)))),
+            saved=tuple(map(str, saved)),
+        )
+
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command, or a host as `net(HOST)`, that was allowed for good.
+
+        Raises:
+            SessionRefused: it is not allowed.
+            ConfigError: that can't be kept; it holds until the program ends.
+        """
+        saved = self._allowances.all if self._allowances else ()
+        pattern = next((each for each in saved if str(each) == command), None)
+        if pattern is None or self._allowances is None:
+            raise SessionRefused(f"{command} is not allowed for good here.")
+        await asyncio.to_thread(self._allowances.remove, pattern)
+
+    def forget_grants(self) -> None:
+        """Another session begins: what was allowed for this one is asked for again."""
+        self._granted.clear()
+        self._commands = ()
+        self._told_of_plan = 0
+
+    async def _ask(
+        self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, verdict: Verdict
+    ) -> ApprovalReply:
+        waiting: asyncio.Future[ApprovalReply] = asyncio.get_running_loop().create_future()
+        self._open[call.id] = waiting
+        saves = tuple(map(str, verdict.for_good)) if self._allowances else ()
+        self._publish(
+            ApprovalRequested(
+                turn=turn,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=target,
+                question=verdict.question,
+                why=verdict.why,
+                display=prepared.display,
+                grant=verdict.grant,
+                saves=saves,
+                is_risky=verdict.is_risky,
+            )
+        )
+        if not self._attended:
+            message = verdict.nobody or _nobody_there(prepared.access)
+            waiting.set_result(ApprovalReply(allowed=False, scope="once", message=message, by="headless"))
+        try:
+            with self._waiting():
+                reply = await waiting
+        except asyncio.CancelledError:
+            self._publish(
+                ApprovalAnswered(
+                    turn=turn, id=call.id, allowed=False, for_session=False, message="", by="stop"
+                )
+            )
+            raise
+        finally:
+            del self._open[call.id]
+        self._publish(
+            ApprovalAnswered(
+                turn=turn,
+                id=call.id,
+                allowed=reply.allowed,
+                for_session=reply.scope == "session",
+                message=reply.message,
+                by=reply.by,
+                saved=saves if reply.scope == "workspace" else (),
+            )
+        )
+        return reply
+
+
+def _in_words(grant: Grant) -> str:
+    kind, subject = grant
+    if kind == "command":
+        return subject
+    if kind == NET:
+        return f"net({subject})"
+    if kind == "unheld":
+        return "all commands, without a sandbox"
+    return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"
+
+
+def _nobody_there(access: Access) -> str:
+    flag = "--mode auto-edit" if access.kind == "write" and access.inside else "--mode auto"
+    return f"{NOBODY}; {flag} allows it"
+
+
+def _refusal(reply: ApprovalReply) -> str:
+    if reply.by == "headless":
+        return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
+    if reply.message:
+        return f"The user denied this call and says: {reply.message}"
+    return "The user denied this call. Don't try it again unasked. Find another way, or ask what they want."

@@ -1,0 +1,214 @@
+"""One tool call from start to result: prepare, ask, run. Whatever happens, it gets exactly one result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from keen_tui.agent.turn.approvals import ApprovalDecision
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.domain.errors import STOPPED, ToolFailure
+from keen_tui.domain.events import ToolFinished, ToolOutput, ToolStarted
+from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run, Trial
+from keen_tui.tools.question_spec import QuestionSpec
+
+log = logging.getLogger(__name__)
+
+OnResult = Callable[[ToolCall, ToolResult], None]
+
+END_GRACE = 5.0
+"""Seconds that an interrupted tool has for its end; bash needs up to two to kill a stubborn group."""
+
+TAIL_KEPT = 4_000
+"""Characters of live output that stand in the result of an interrupted call."""
+
+NOT_RUN = ToolResult(
+    text="not run: the turn was interrupted", summary="not run", is_error=True, interrupted=True, ran=False
+)
+
+
+async def run_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+    """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
+    running = _RunningCall(turn, step, call, agent)
+    running.start()
+    try:
+        await running.run()
+    finally:
+        on_result(call, running.result)
+        running.finish()
+
+
+def skip_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+    """Report a call that an interrupt left unrun."""
+    skipped = _RunningCall(turn, step, call, agent)
+    skipped.start()
+    on_result(call, skipped.result)
+    skipped.finish()
+
+
+class _RunningCall:
+    """A call and what became of it so far."""
+
+    def __init__(self, turn: int, step: int, call: ToolCall, agent: Agent) -> None:
+        self.result = NOT_RUN
+        self._turn = turn
+        self._step = step
+        self._call = call
+        self._agent = agent
+        self._target = agent.toolbox.target(call)
+        self._started_at = agent.clock()
+        self._tail = ""
+
+    def start(self) -> None:
+        call = self._call
+        self._agent.publish(
+            ToolStarted(
+                turn=self._turn,
+                step=self._step,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=self._target,
+            )
+        )
+
+    def finish(self) -> None:
+        call = self._call
+        self._agent.publish(
+            ToolFinished(
+                turn=self._turn,
+                step=self._step,
+                id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                target=self._target,
+                result=self.result,
+                seconds=self._agent.clock() - self._started_at,
+            )
+        )
+
+    async def run(self) -> None:
+        """Set `result`. ToolFailure and bugs of a tool become error results."""
+        try:
+            prepared = await self._agent.toolbox.prepare(self._call)
+        except Exception as error:
+            self.result = failed_result(error, ran=False)
+            return
+        if prepared.asks:
+            self.result = await self._answered(prepared.asks)
+            return
+        answer = await self._decide(prepared)
+        if answer.tries and prepared.trial:
+            await self._try_read_only(prepared, prepared.trial)
+        elif answer.allowed:
+            await self._run_for_good(prepared, answer)
+        else:
+            self.result = _denied(answer.refusal)
+
+    async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
+        approvals = self._agent.approvals
+        return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
+
+    async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
+        """Run it where nothing that it does lasts. If that was not enough its output is dropped, and with a
+        yes it runs from the beginning."""
+        await self._execute(trial.run)
+        not_enough = trial.reason(self.result)
+        if not not_enough:
+            self._add_plan_note()
+            return
+        tried, self.result = self.result, NOT_RUN
+        answer = await self._decide(prepared, not_enough)
+        if answer.allowed:
+            await self._run_for_good(prepared, answer)
+        elif answer.trial_stands:
+            self.result = replace(tried, text=f"{tried.text}\n[{answer.refusal}]", facts=())
+            self._add_plan_note()
+        else:
+            self.result = _denied(f"{answer.refusal}\n[it ran read-only first, and {not_enough}]")
+
+    async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
+        """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
+        await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
+        await self._execute(prepared.after_yes if answer.by_person and prepared.after_yes else prepared.run)
+        self._add_plan_note()
+        if prepared.outside and (reason := prepared.outside.reason(self.result)):
+            await self._offer_outside(prepared, prepared.outside, reason)
+
+    def _add_plan_note(self) -> None:
+        if note := self._agent.approvals.plan_note(self._turn):
+            self.result = replace(self.result, text=f"{self.result.text}{note}")
+
+    async def _answered(self, asked: QuestionSpec) -> ToolResult:
+        """What a call came to that is a question; an answer may switch the permission mode."""
+        agent = self._agent
+        if asked.only_in not in (None, agent.approvals.mode):
+            return failed_result(ToolFailure(asked.elsewhere), ran=False)
+        reply = await agent.questions.ask(self._turn, self._call, asked)
+        if mode := asked.modes.get(reply.choice):
+            agent.approvals.change_mode(mode)
+        return asked.result(reply)
+
+    async def _offer_outside(self, prepared: PreparedCall, outside: Outside, reason: str) -> None:
+        """Run it once more outside its sandbox, if the user says so. The last run is what became of the call;
+        the model is told of both."""
+        inside = self.result
+        approvals = self._agent.approvals
+        answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
+        if not answer.allowed:
+            self.result = replace(inside, text=f"{inside.text}\n[{reason}; {answer.refusal}]")
+            return
+        try:
+            await self._execute(outside.run)
+        finally:
+            note = f"[in the sandbox: exit code {inside.exit_code}; with the user's leave run again outside]"
+            self.result = replace(self.result, text=f"{note}\n{self.result.text}")
+
+    async def _execute(self, run: Run) -> None:
+        """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
+        self._started_at, self._tail = self._agent.clock(), ""
+        task = asyncio.create_task(_outcome(run, self._on_output))
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task}, timeout=END_GRACE)
+            ended_anyway = task.done() and not task.cancelled()
+            self.result = task.result() if ended_anyway else self._interrupted()
+            raise
+        self.result = task.result()
+
+    def _on_output(self, text: str, lines: int, size: int) -> None:
+        self._tail = (self._tail + text)[-TAIL_KEPT:]
+        self._agent.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
+
+    def _interrupted(self) -> ToolResult:
+        output = self._tail.strip() or "(none)"
+        by_user = self._agent.why_stopped() == STOPPED
+        how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
+        text = f"interrupted {how}, effects unknown; output so far: {output}"
+        return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)
+
+
+def _denied(refusal: str) -> ToolResult:
+    return ToolResult(text=refusal, summary="denied", is_error=True, denied=True, ran=False)
+
+
+async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:
+    try:
+        return await run(on_output)
+    except Exception as error:
+        return failed_result(error, ran=True)
+
+
+def failed_result(error: Exception, *, ran: bool) -> ToolResult:
+    """The result of what failed: a ToolFailure says why, anything else is a bug."""
+    if isinstance(error, ToolFailure):
+        return ToolResult(text=f"Error: {error}", summary="failed", is_error=True, ran=ran)
+    log.error("a tool failed unexpectedly", exc_info=error)
+    text = f"Error: the tool failed unexpectedly ({type(error).__name__}: {error})."
+    return ToolResult(text=text, summary="failed", is_error=True, ran=ran)

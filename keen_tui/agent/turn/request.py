@@ -1,0 +1,31 @@
+"""The one function that builds requests: for turns, for compaction, and for the context view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from keen_tui.agent.prompt import system_prompt
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.domain.messages import ToolSpec
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingTrace
+from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.projection import Projector
+from keen_tui.providers.base import StepRequest
+
+
+def step_request(
+    past: Past,
+    traces: Iterable[PendingTrace],
+    policy: MemoryPolicy,
+    agent: Agent,
+    tools: Sequence[ToolSpec],
+    projector: Projector | None = None,
+) -> StepRequest:
+    """A model call that goes on from `past`, whose last message is the user's, and from the traces. The
+    `projector` of a session makes only what was not in its request before."""
+    return StepRequest(
+        system=system_prompt(agent.workspace, policy.instructions, agent.instructions.text),
+        parts=(projector or Projector()).project(past, traces, policy),
+        tools=tools,
+    )

@@ -1,0 +1,67 @@
+"""How large requests are: in bytes, and in tokens as far as the provider has reported those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from keen_tui.agent.turn.request import step_request
+from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.providers.wire.images import ImageSize, image_sizes
+
+if TYPE_CHECKING:
+    from keen_tui.agent.turn.turn_context import Agent
+    from keen_tui.domain.events import Usage
+    from keen_tui.memory.conversation import Past
+    from keen_tui.memory.pending import PendingTrace
+
+BYTES_PER_TOKEN = 4.0
+"""Bytes of a request that make a token, until a provider has reported how many tokens one was."""
+
+
+class Measured(Struct, frozen=True):
+    """The size of a request, or of a part of one: its bytes, and which of them are images."""
+
+    bytes: int
+    images: Sequence[ImageSize] = ()
+
+    def tokens(self, bytes_per_token: float) -> int:
+        """About how many tokens it is: text by its bytes, images by their pixels."""
+        of_text = self.bytes - sum(image.bytes for image in self.images)
+        return round(of_text / bytes_per_token) + sum(image.tokens for image in self.images)
+
+
+class RequestSize:
+    """Tokens of requests, learned from the usage that the provider reports."""
+
+    def __init__(self) -> None:
+        self.bytes_per_token = BYTES_PER_TOKEN
+        self._expected: Measured | None = None
+
+    def expect(self, measured: Measured) -> None:
+        """The next request has this size."""
+        self._expected = measured
+
+    def note(self, usage: Usage) -> None:
+        """Learn from the first step of a turn, whose request was measured."""
+        tokens = usage.tokens.input_tokens
+        if usage.step == 1 and tokens and self._expected:
+            of_text = self._expected.bytes - sum(image.bytes for image in self._expected.images)
+            weighed = of_text + sum(image.tokens for image in self._expected.images) * self.bytes_per_token
+            self.bytes_per_token = min(max(weighed / tokens, 1.0), 8.0)
+            self._expected = None
+
+    def tokens(self, measured: Measured) -> int:
+        """About how many tokens that is."""
+        return measured.tokens(self.bytes_per_token)
+
+
+def measured_request(
+    past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, agent: Agent
+) -> Measured:
+    """The size of a turn's first request. Blocks: in a long session it takes a while."""
+    request = step_request(past, traces, policy, agent, agent.toolbox.specs, agent.projector)
+    images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
+    return Measured(len(agent.provider.encoded(request)), tuple(images))

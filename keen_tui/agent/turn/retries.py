@@ -1,0 +1,79 @@
+"""When a failed model call is tried again, and after how long."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ProviderError
+
+
+class RetryPolicy(Struct, frozen=True, kw_only=True):
+    """Attempts a step, and the waits between them in seconds (turn.md, "Automatic retry").
+
+    `rate_limit_wait` is how long a rate limit is waited for in all the waits of a step together, where the
+    server does not say how long: such limits count requests or tokens in a minute.
+    """
+
+    attempts: int = 4
+    first_delay: float = 0.5
+    longest_delay: float = 8.0
+    longest_retry_after: float = 120.0
+    rate_limit_wait: float = 120.0
+    jitter: Callable[[], float] = random.random
+    """Gives a number from 0 to 1 that spreads the waits."""
+
+    def delay(self, attempt: int, error: ProviderError) -> float | None:
+        """Seconds to wait after `attempt` failed, or None when it is not tried again."""
+        if not error.retryable or attempt >= self.attempts:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.longest_retry_after else None
+        if error.rate_limited:
+            return self._rate_limit_delay(attempt) * (0.75 + 0.25 * self.jitter())
+        backoff = min(self.first_delay * 2.0 ** (attempt - 1), self.longest_delay)
+        return backoff * (0.75 + 0.5 * self.jitter())
+
+    def _rate_limit_delay(self, attempt: int) -> float:
+        """Each wait is three times the one before it, and all of them are `rate_limit_wait`, of which no
+        single one takes more than half."""
+        waits = self.attempts - 1
+        share = 3.0 ** (attempt - 1) / ((3.0**waits - 1) / 2)
+        return self.rate_limit_wait * min(share, 0.5)
+
+    def explain(self, error: ProviderError) -> str:
+        """The error as a sentence, with the wait that was asked for where that is too long."""
+        if error.retryable and (error.retry_after or 0.0) > self.longest_retry_after:
+            return (
+                f"{error} The server asks for a wait of {error.retry_after:.0f} s; "
+                f"Keen waits {self.longest_retry_after:.0f} s at most."
+            )
+        return str(error)
+
+
+class RetryWait:
+    """The wait before another attempt: one at a time, and it can be ended early."""
+
+    def __init__(self) -> None:
+        self._ended: asyncio.Event | None = None
+
+    async def wait(self, seconds: float) -> None:
+        """Wait so long, or until `end`."""
+        self._ended = asyncio.Event()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._ended.wait()
+        finally:
+            self._ended = None
+
+    def end(self) -> bool:
+        """Have the attempt made now. False when none is waited for."""
+        if self._ended is None:
+            return False
+        self._ended.set()
+        return True

@@ -1,0 +1,192 @@
+"""What becomes of a turn: commit, save or discard. One pure function decides, for every front end.
+
+The session applies the settlement first and publishes its event then (turn.md, "How a turn ends").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.domain.errors import EndReason
+from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.domain.messages import Fact, Message, NativeMessage, StopReason, ToolStep
+from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
+from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.recorder import turn_memory
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """The model finished, for the reason it gave."""
+
+    reason: StopReason
+
+
+class Broken(Struct, frozen=True, kw_only=True):
+    """The turn ended before the model finished. `detail` is a sentence for the user."""
+
+    reason: EndReason
+    detail: str
+
+
+Ending = Finished | Broken
+
+
+class TurnRecord(Struct, frozen=True, kw_only=True):
+    """What one attempt of a turn gathered.
+
+    `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
+    attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
+    were answered in this attempt; `seconds` is how long it took, with the attempts before it that kept
+    nothing; `steps` are those of the turn in all its attempts, for a policy that replays them.
+    """
+
+    turn: int
+    attempt: int
+    injected: PendingState | None
+    trace: tuple[NativeMessage, ...]
+    texts: tuple[str, ...]
+    raw_texts: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    calls: int
+    seconds: float
+    policy: MemoryPolicy
+    steps: Sequence[ToolStep] = ()
+
+
+class Commit(Struct, frozen=True):
+    """Append the assistant message that the event holds; pending state is cleared."""
+
+    event: TurnDone
+
+
+class Save(Struct, frozen=True):
+    """Append nothing; keep this pending state."""
+
+    pending: PendingState
+    event: TurnIncomplete
+
+
+class Discard(Struct, frozen=True):
+    """Append nothing, keep nothing."""
+
+    event: TurnError
+
+
+Settlement = Commit | Save | Discard
+
+
+def settle(record: TurnRecord, ending: Ending) -> Settlement:
+    """Decide what becomes of the turn: done is committed, work done is saved, nothing done is discarded."""
+    if isinstance(ending, Finished):
+        return _commit(record, ending)
+    if record.calls or record.injected:
+        return _save(record, ending)
+    return Discard(
+        TurnError(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            detail=ending.detail,
+            seconds=record.seconds,
+        )
+    )
+
+
+def _commit(record: TurnRecord, ending: Finished) -> Commit:
+    text, raw = "\n\n".join(_all_texts(record)), "\n\n".join(_all_raw_texts(record))
+    memory = turn_memory(record.facts)
+    message = Message(
+        role="assistant",
+        text=text,
+        turn=record.turn,
+        memory=memory or None,
+        raw=raw if raw != text else None,
+    )
+    return Commit(
+        TurnDone(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            text=text,
+            turn_memory=memory,
+            calls=_all_calls(record),
+            seconds=_all_seconds(record),
+            carried_bytes=_carried_bytes(record, message),
+            trace_bytes=_trace_bytes(_all_traces(record)),
+            raw=message.raw,
+        ),
+    )
+
+
+def _carried_bytes(record: TurnRecord, message: Message) -> int:
+    """Bytes that later requests hold of the reply, and of the calls where the policy replays them."""
+    replayed = record.policy.replayed(record.steps, record.turn)
+    texts = [record.policy.reply(message, replayed)]
+    for step in replayed:
+        texts.append(step.text)
+        for call, result in step.calls:
+            texts += (call.name, json.dumps(call.arguments, ensure_ascii=False), result.text)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
+
+
+def _save(record: TurnRecord, ending: Broken) -> Save:
+    pending = pending_of(record)
+    return Save(
+        pending,
+        TurnIncomplete(
+            turn=record.turn,
+            attempt=record.attempt,
+            reason=ending.reason,
+            detail=ending.detail,
+            text="\n\n".join(pending.texts),
+            turn_memory=turn_memory(record.facts),
+            calls=pending.calls,
+            seconds=pending.seconds,
+            trace_bytes=pending.trace_bytes,
+        ),
+    )
+
+
+def pending_of(record: TurnRecord) -> PendingState:
+    """What is kept of the turn if it ends now, and what it went on from. An attempt that came to nothing
+    leaves that as it was, but for its time."""
+    if record.injected and not (record.trace or record.calls):
+        return replace(record.injected, seconds=_all_seconds(record))
+    return PendingState(
+        traces=_all_traces(record),
+        texts=_all_texts(record),
+        raw_texts=_all_raw_texts(record),
+        facts=record.facts,
+        calls=_all_calls(record),
+        seconds=_all_seconds(record),
+    )
+
+
+def _all_traces(record: TurnRecord) -> tuple[PendingTrace, ...]:
+    return with_trace(record.injected, record.turn, record.trace)
+
+
+def _all_texts(record: TurnRecord) -> tuple[str, ...]:
+    earlier = record.injected.texts if record.injected else ()
+    return earlier + record.texts
+
+
+def _all_raw_texts(record: TurnRecord) -> tuple[str, ...]:
+    earlier = record.injected.raw_texts if record.injected else ()
+    return earlier + record.raw_texts
+
+
+def _all_calls(record: TurnRecord) -> int:
+    return record.calls + (record.injected.calls if record.injected else 0)
+
+
+def _all_seconds(record: TurnRecord) -> float:
+    return record.seconds + (record.injected.seconds if record.injected else 0.0)
+
+
+def _trace_bytes(traces: tuple[PendingTrace, ...]) -> int:
+    return sum(native_bytes(trace.messages) for trace in traces)

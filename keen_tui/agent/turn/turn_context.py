@@ -1,0 +1,56 @@
+"""What every turn of a session works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.questions import UserQuestions
+from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
+from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.events import Event
+from keen_tui.domain.models import Identity, Price
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import Projector
+from keen_tui.providers.base import Provider
+from keen_tui.tools.toolbox import Toolbox
+
+
+class PendingKeeper(Protocol):
+    """Keeps pending state outside this process, for users who want that (turn.md rule 9)."""
+
+    def keep(self, identity: Identity, pending: PendingState | None) -> None:
+        """Keep this in the place of what was kept before; None: nothing is pending any more."""
+
+    async def kept(self) -> None:
+        """Wait until all of that has reached the disk."""
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
+    seconds, never goes back and stands still while the person is asked; `keeper` is there when pending state
+    shall outlive the process; `projector` knows the session's request before this one; `instructions` are
+    those that the session began with; `steered` takes the messages that are to go into the turn now;
+    `why_stopped` says in a sentence who interrupted what runs."""
+
+    provider: Provider
+    price: Price | None
+    toolbox: Toolbox
+    approvals: Approvals
+    questions: UserQuestions
+    workspace: Path
+    publish: Callable[[Event], None]
+    clock: Callable[[], float]
+    max_steps: int
+    retries: RetryPolicy
+    retry_wait: RetryWait = field(default_factory=RetryWait)
+    keeper: PendingKeeper | None = None
+    projector: Projector = field(default_factory=Projector)
+    instructions: Instructions = NO_INSTRUCTIONS
+    steered: Callable[[], Sequence[str]] = tuple
+    why_stopped: Callable[[], str] = lambda: STOPPED

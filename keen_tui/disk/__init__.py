@@ -1,1 +1,0 @@
-"""Files on the disk, read and replaced without surprises: what tools and storage share."""

@@ -1,0 +1,1 @@
+"""Values that travel between all parts: messages, events, models, errors. No I/O."""

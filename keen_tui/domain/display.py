@@ -1,0 +1,125 @@
+"""What a tool shows a person, as plain data. How it is drawn is the business of frontends/tui/tool_views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+
+class _Shown(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
+    """Written as JSON, a display says in `kind` which one it is."""
+
+
+class TextDisplay(_Shown, frozen=True, kw_only=True):
+    """Plain text, for example an error result."""
+
+    text: str
+
+
+class FileDisplay(_Shown, frozen=True, kw_only=True):
+    """A part of a file. `text` has no line numbers; `first_line` is the 1-based number of its first line."""
+
+    path: str
+    text: str
+    first_line: int = 1
+
+
+class DiffLine(Struct, frozen=True, kw_only=True):
+    """One row of a diff. `number` is the old number of a removed line, else the new one (1-based)."""
+
+    sign: Literal["+", "-", " "]
+    number: int
+    text: str
+
+
+class DiffDisplay(_Shown, frozen=True, kw_only=True):
+    """The change of one file: hunks of rows in file order, with `added` and `removed` counted in lines.
+
+    `left_out` is the number of rows that were cut from the end because the diff is too long to show. `opened`
+    says for each hunk what its old and its new text begin inside of (`/*`), "" for nothing; it is empty where
+    no hunk does.
+    """
+
+    path: str
+    hunks: tuple[tuple[DiffLine, ...], ...]
+    added: int
+    removed: int
+    total_lines: int
+    left_out: int = 0
+    opened: tuple[tuple[str, str], ...] = ()
+
+    def opened_before(self, hunk: int) -> tuple[str, str]:
+        """What the old and the new text of the hunk of that number begin inside of."""
+        return self.opened[hunk] if hunk < len(self.opened) else ("", "")
+
+
+class PartDisplay(Struct, frozen=True, kw_only=True):
+    """A simple command of a compound one. `note` says in a few words what it does. It `loses` something if it
+    deletes, or does what can't be undone; it `warns` of another risk."""
+
+    text: str
+    note: str
+    loses: bool = False
+    warns: bool = False
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether it is marked, and comes before the others."""
+        return self.loses or self.warns
+
+
+class CommandDisplay(_Shown, frozen=True, kw_only=True):
+    """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped).
+
+    While it is asked about `parts` are what it is made of, as far as that needs to be known.
+    """
+
+    command: str
+    output: str
+    exit_code: int | None
+    parts: tuple[PartDisplay, ...] = ()
+
+
+class FileListDisplay(_Shown, frozen=True, kw_only=True):
+    """Paths found, or matching lines; `more` is the number that was left out."""
+
+    lines: tuple[str, ...]
+    more: int = 0
+
+
+TodoStatus = Literal["pending", "in_progress", "done"]
+
+
+class TodoItem(Struct, frozen=True, kw_only=True):
+    """Something to be done."""
+
+    text: str
+    status: TodoStatus = "pending"
+
+
+class TodoDisplay(_Shown, frozen=True, kw_only=True):
+    """A list of what is to be done, in the order in which it will be."""
+
+    items: tuple[TodoItem, ...]
+
+    @property
+    def progress(self) -> str:
+        """`2 of 5 done`."""
+        return todo_progress(self.items)
+
+    @property
+    def as_text(self) -> str:
+        """One line an item, `[x]` for what is done, `[>]` for what is worked on."""
+        marks = {"pending": " ", "in_progress": ">", "done": "x"}
+        return "\n".join(f"[{marks[item.status]}] {item.text}" for item in self.items)
+
+
+def todo_progress(items: Sequence[TodoItem]) -> str:
+    """How far a list is: `2 of 5 done`, `empty`."""
+    done = sum(item.status == "done" for item in items)
+    return f"{done} of {len(items)} done" if items else "empty"
+
+
+Display = TextDisplay | FileDisplay | DiffDisplay | CommandDisplay | FileListDisplay | TodoDisplay

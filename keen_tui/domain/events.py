@@ -1,0 +1,478 @@
+"""The closed union of events that the session publishes and every front end reads.
+
+Readers `match` on `Event` and end with `assert_never`. `as_record` gives the JSON shape that
+`--output stream-json` prints: `type` is the snake case of the class name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from msgspec import Struct, field, to_builtins
+
+from keen_tui.domain.choices import Mode, PolicyName
+from keen_tui.domain.display import Display
+from keen_tui.domain.errors import EndReason
+from keen_tui.domain.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory
+
+
+class TurnStarted(Struct, frozen=True, kw_only=True):
+    """A turn began. `text` is the user's message; a retry (`attempt` > 1) adds none and has None."""
+
+    turn: int
+    attempt: int
+    text: str | None
+    recovering: int = 0
+    """Tool calls kept in the pending state that this turn goes on from."""
+
+
+class StepRestarted(Struct, frozen=True, kw_only=True):
+    """The step is tried again: what it had streamed is withdrawn."""
+
+    turn: int
+    step: int
+
+
+class TextDelta(Struct, frozen=True, kw_only=True):
+    """A piece of visible assistant text. `step` counts the model calls of this attempt, from 1."""
+
+    turn: int
+    step: int
+    text: str
+
+
+class ReasoningDelta(Struct, frozen=True, kw_only=True):
+    """A piece of the model's reasoning. `seconds` is how long this step has been reasoning."""
+
+    turn: int
+    step: int
+    text: str
+    seconds: float
+
+
+class ToolStarted(Struct, frozen=True, kw_only=True):
+    """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
+
+    turn: int
+    step: int = 0
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+
+
+class ToolOutput(Struct, frozen=True, kw_only=True):
+    """Live output of a running tool, or of the user's own command: `text` is new and cleaned, capped to its
+    newest part.
+
+    `lines` and `bytes` count all output of the call so far.
+    """
+
+    turn: int
+    id: str
+    text: str
+    lines: int
+    bytes: int
+
+
+class ToolFinished(Struct, frozen=True, kw_only=True):
+    """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
+
+    turn: int
+    step: int = 0
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+    result: ToolResult
+    seconds: float
+
+
+class ApprovalRequested(Struct, frozen=True, kw_only=True):
+    """A call waits for an answer by its id. `display` is what would happen, `why` the reason for asking.
+
+    `grant` continues "yes, and ..." with what a yes for the whole session allows, `saves` are the commands
+    that can be allowed for good in this workspace; None and () when that is not offered. Where it `is_risky`
+    no answer may be chosen for the person.
+    """
+
+    turn: int
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    target: str
+    question: str
+    why: str
+    display: Display | None
+    grant: str | None
+    saves: tuple[str, ...] = ()
+    is_risky: bool = False
+
+
+class ApprovalAnswered(Struct, frozen=True, kw_only=True):
+    """The answer to an approval; `by` is "stop" when the turn was interrupted before one came.
+
+    `saved` are the commands that it allows for good in this workspace.
+    """
+
+    turn: int
+    id: str
+    allowed: bool
+    for_session: bool
+    message: str
+    by: Literal["user", "headless", "stop"]
+    saved: tuple[str, ...] = ()
+
+
+class HostContacted(Struct, frozen=True, kw_only=True):
+    """The command of a call reached a host on the network, or was refused it: `problem` says why, "" when it
+    was reached. `host` has its port where that is not 80 or 443."""
+
+    turn: int
+    id: str
+    host: str
+    problem: str = ""
+
+
+class AnswerChoice(Struct, frozen=True, kw_only=True):
+    """An answer to choose, and what it leads to. With `wants_words` it is given in words."""
+
+    label: str
+    consequence: str = ""
+    wants_words: bool = False
+
+
+class QuestionAsked(Struct, frozen=True, kw_only=True):
+    """A tool call asks the person and waits for an answer by its id. `body` is Markdown that it is about."""
+
+    turn: int
+    id: str
+    name: str
+    question: str
+    choices: tuple[AnswerChoice, ...]
+    body: str = ""
+
+
+class QuestionAnswered(Struct, frozen=True, kw_only=True):
+    """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" when the turn was
+    interrupted before one came, "headless" where nobody is there."""
+
+    turn: int
+    id: str
+    choice: int | None
+    words: str
+    by: Literal["user", "headless", "stop"]
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
+
+    turn: int
+    step: int
+    tokens: TokenUsage
+    cost: float | None = None
+
+
+class RetryScheduled(Struct, frozen=True, kw_only=True):
+    """The step failed and is tried again after `delay` seconds, as attempt `attempt` of `max_attempts`."""
+
+    turn: int
+    step: int
+    attempt: int
+    max_attempts: int
+    delay: float
+    reason: EndReason
+    detail: str
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """One sentence for the user that belongs to no tool and is no end. `turn` is 0 outside a turn."""
+
+    turn: int
+    text: str
+
+
+class TurnDone(Struct, frozen=True, kw_only=True):
+    """The model finished: the assistant message with `turn_memory` is in the conversation.
+
+    `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
+    is the text as the model wrote it, where that differs from the visible `text` (policy `in-band`).
+    `calls` and `seconds` count all attempts, and the turn that was gone on with; time in which the person was
+    asked does not count, here and in all that follows.
+    """
+
+    turn: int
+    attempt: int
+    reason: StopReason
+    text: str
+    turn_memory: TurnMemory
+    calls: int
+    seconds: float
+    carried_bytes: int
+    trace_bytes: int
+    raw: str | None = None
+
+
+class TurnIncomplete(Struct, frozen=True, kw_only=True):
+    """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
+    `seconds` counts all attempts."""
+
+    turn: int
+    attempt: int
+    reason: EndReason
+    detail: str
+    text: str
+    turn_memory: TurnMemory
+    calls: int
+    seconds: float
+    trace_bytes: int
+
+
+class TurnError(Struct, frozen=True, kw_only=True):
+    """The turn ended before any tool call was run or answered: nothing is kept but the user's message.
+    `seconds` counts all attempts."""
+
+    turn: int
+    attempt: int
+    reason: EndReason
+    detail: str
+    seconds: float
+    text: str = ""
+    turn_memory: TurnMemory = field(default_factory=TurnMemory)
+
+
+class TurnAbandoned(Struct, frozen=True, kw_only=True):
+    """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""
+
+    turn: int
+    turn_memory: TurnMemory
+    carried_bytes: int
+    trace_bytes: int
+
+
+class MessageTakenBack(Struct, frozen=True, kw_only=True):
+    """A message that no reply followed left the conversation; `text` is for the composer."""
+
+    turn: int
+    text: str
+
+
+class Steered(Struct, frozen=True, kw_only=True):
+    """A message of the user went into the running turn, behind the tool results of that step. It is in the
+    conversation when the turn is done or abandoned."""
+
+    turn: int
+    step: int
+    text: str
+
+
+class ImagesAttached(Struct, frozen=True, kw_only=True):
+    """The images that the turn's newest message names were read, and go with it from now on."""
+
+    turn: int
+    images: tuple[Image, ...]
+
+
+class QueueChanged(Struct, frozen=True, kw_only=True):
+    """The messages that wait for the running turn to be done, and those for its next tool boundary; oldest
+    first."""
+
+    texts: tuple[str, ...]
+    steered: tuple[str, ...] = ()
+
+
+class ModeChanged(Struct, frozen=True, kw_only=True):
+    """The permission mode is now `mode`."""
+
+    mode: Mode
+
+
+class SandboxFound(Struct, frozen=True, kw_only=True):
+    """What commands run in, by its name; "" for none, and then in a sentence why, unless none is wanted."""
+
+    name: str
+    reason: str = ""
+
+
+class ModelChanged(Struct, frozen=True, kw_only=True):
+    """Later turns go to this model. `effort` "" is the model's own default; `context_window` is in tokens."""
+
+    model: str
+    server: str
+    effort: str
+    context_window: int | None
+
+
+class SessionOpened(Struct, frozen=True, kw_only=True):
+    """From here on everything belongs to this session: the screen begins empty.
+
+    `restoring`: what follows until `SessionRestored` happened earlier, and is drawn at once.
+    """
+
+    id: str
+    title: str = ""
+    restoring: bool = False
+
+
+class SessionRestored(Struct, frozen=True, kw_only=True):
+    """All of the session's past was published. `skipped` says in a sentence what could not be read."""
+
+    skipped: str = ""
+
+
+class SessionRenamed(Struct, frozen=True, kw_only=True):
+    """The session has a title, by its user or by the model."""
+
+    title: str
+
+
+class CompactionStarted(Struct, frozen=True, kw_only=True):
+    """The model is asked to summarise the `turns` oldest turns. `focus` are the user's words about it."""
+
+    turns: int
+    focus: str = ""
+    automatic: bool = False
+
+
+class CompactionDelta(Struct, frozen=True, kw_only=True):
+    """A piece of the summary."""
+
+    text: str
+
+
+class Compacted(Struct, frozen=True, kw_only=True):
+    """The summary with `turn_memory`, the union of theirs, stands in the place of all messages up to turn
+    `turn`. The byte counts are those of the messages as requests carry them."""
+
+    turn: int
+    turns: int
+    summary: str
+    turn_memory: TurnMemory
+    bytes_before: int
+    bytes_after: int
+    seconds: float
+
+
+class CompactionFailed(Struct, frozen=True, kw_only=True):
+    """The compaction changed nothing. `detail` is a sentence for the user."""
+
+    reason: EndReason
+    detail: str
+
+
+class TurnUndone(Struct, frozen=True, kw_only=True):
+    """The files that turn `undone` changed are as they were before it. `turn` is the newest turn."""
+
+    turn: int
+    undone: int
+    files: tuple[str, ...]
+
+
+class MemoryEdited(Struct, frozen=True, kw_only=True):
+    """The user forgot or noted something: this is the TurnMemory of the turn from now on."""
+
+    turn: int
+    turn_memory: TurnMemory
+    carried_bytes: int
+
+
+class ShellStarted(Struct, frozen=True, kw_only=True):
+    """The user runs a command in the workspace. `turn` is the newest turn, 0 before the first."""
+
+    turn: int
+    id: str
+    command: str
+
+
+class ShellFinished(Struct, frozen=True, kw_only=True):
+    """The user's own command ended. Its result goes before the user's next message."""
+
+    turn: int
+    id: str
+    command: str
+    result: ToolResult
+    seconds: float
+
+
+class ContextMeasured(Struct, frozen=True, kw_only=True):
+    """How many tokens of the context window are taken: while a turn runs what it has reached, between turns
+    by the next request without its message. None where that can't be known."""
+
+    tokens: int | None
+
+
+class PolicyChanged(Struct, frozen=True, kw_only=True):
+    """The memory policy from the next turn on."""
+
+    policy: PolicyName
+
+
+EndEvent = TurnDone | TurnIncomplete | TurnError
+TurnEvent = (
+    TurnStarted
+    | StepRestarted
+    | TextDelta
+    | ReasoningDelta
+    | ToolStarted
+    | ToolOutput
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalAnswered
+    | HostContacted
+    | QuestionAsked
+    | QuestionAnswered
+    | Usage
+    | RetryScheduled
+    | Notice
+    | Steered
+    | ImagesAttached
+    | EndEvent
+)
+CompactionEvent = CompactionStarted | CompactionDelta | Compacted | CompactionFailed
+SessionEvent = (
+    TurnAbandoned
+    | TurnUndone
+    | MessageTakenBack
+    | MemoryEdited
+    | QueueChanged
+    | ModeChanged
+    | SandboxFound
+    | ModelChanged
+    | PolicyChanged
+    | ContextMeasured
+    | SessionOpened
+    | SessionRestored
+    | SessionRenamed
+    | CompactionEvent
+    | ShellStarted
+    | ShellFinished
+)
+Event = TurnEvent | SessionEvent
+
+
+LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", ShellFinished: "result", Usage: "tokens"}
+"""Fields whose own fields lie flat in the record of an event."""
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """The event as a JSON object: its fields after `type`; a tool result and token counts lie flat in it."""
+    record = {"type": event_type(type(event)), **to_builtins(event)}
+    flat = LAID_FLAT.get(type(event))
+    return record | record.pop(flat) if flat else record
+
+
+def as_told(event: Event) -> dict[str, Any]:
+    """The event as a JSON object for who follows a turn: of images only their names are told."""
+    if isinstance(event, ImagesAttached):
+        names = [image.name for image in event.images]
+        return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}
+    return as_record(event)
+
+
+@cache
+def event_type(kind: type[Event]) -> str:
+    """`TurnStarted` -> `turn_started`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()

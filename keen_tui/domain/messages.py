@@ -1,0 +1,174 @@
+"""The values that travel: conversation, tool calls and results, facts and TurnMemory.
+
+All are frozen. Only the standard library is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from keen_tui.domain.display import Display
+
+NativeMessage: TypeAlias = Mapping[str, Any]
+"""One message in a provider's own wire shape (a JSON object). Opaque outside providers and pending state."""
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+"""How the names of files end that a message can send as images."""
+
+StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
+"""Why the model stopped, in words common to all APIs. `unknown`: the server never said, or in a word that
+is not known."""
+
+
+class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
+    """Written as JSON, a fact says in `kind` which one it is."""
+
+
+class FileChanged(_Fact, frozen=True, kw_only=True):
+    """A tool changed this file. `path` is as turn.md rule 13 says: relative, forward slashes."""
+
+    path: str
+
+
+class CommandFailed(_Fact, frozen=True, kw_only=True):
+    """A bash command ended with a non-zero exit code (124: timed out, 128+N: killed by signal N)."""
+
+    command: str
+    exit_code: int
+
+
+Fact = FileChanged | CommandFailed
+
+
+class TurnMemory(Struct, frozen=True, kw_only=True):
+    """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order),
+    and the notes that the user added by hand."""
+
+    files_changed: tuple[str, ...] = ()
+    failed_bash: tuple[CommandFailed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.files_changed or self.failed_bash or self.notes)
+
+
+class CommandRun(Struct, frozen=True, kw_only=True):
+    """A command that the user ran, and what the model is told of its output and end."""
+
+    command: str
+    text: str
+
+
+class Image(Struct, frozen=True, kw_only=True):
+    """An image as it is sent with a message of the user. `name` is its path as the message names it,
+    `media_type` for example "image/png", `content` the file, `width` and `height` are pixels."""
+
+    name: str
+    media_type: str
+    width: int
+    height: int
+    content: bytes
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
+
+    `ran` is what the user ran before saying `text`, `images` are those that the text names; both are only
+    ever set on messages of the user.
+
+    `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
+    the text as the model wrote it, where the `in-band` policy took a block out of it. `by_program` marks
+    what no model said: abandoned, undone and compacted turns. Their memory is rendered under every policy.
+    """
+
+    role: Literal["user", "assistant"]
+    text: str
+    turn: int
+    memory: TurnMemory | None = None
+    raw: str | None = None
+    by_program: bool = False
+    ran: tuple[CommandRun, ...] = ()
+    images: tuple[Image, ...] = ()
+
+
+class ToolSpec(Struct, frozen=True, kw_only=True):
+    """A tool as the model is told of it. `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """A tool call of a complete step. `id` is unique in the request that carries it.
+
+    `problem` says why the arguments can't be used (not JSON, no object); `arguments` is then empty.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    problem: str | None = None
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What became of a tool call, for its three readers.
+
+    The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
+    memory keeps `facts`. `ran` is false for calls that never began. A non-zero exit code is no error:
+    the tool did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could
+    write nothing.
+    """
+
+    text: str
+    summary: str = ""
+    display: Display | None = None
+    facts: tuple[Fact, ...] = ()
+    is_error: bool = False
+    exit_code: int | None = None
+    denied: bool = False
+    interrupted: bool = False
+    ran: bool = True
+    sandboxed: bool = False
+    read_only: bool = False
+
+
+class ToolStep(Struct, frozen=True, kw_only=True):
+    """A step of a turn in words of no API: what the model said, and its calls with their results."""
+
+    text: str
+    calls: tuple[tuple[ToolCall, ToolResult], ...]
+
+
+class TokenUsage(Struct, frozen=True, kw_only=True):
+    """Tokens of one model call as the provider reported them; None where it did not say.
+
+    `cached_tokens` is the part of `input_tokens` that was read from the prompt cache, `cache_write_tokens`
+    the part that was written to it, `reasoning_tokens` the part of `output_tokens` spent on reasoning.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+class StepReply(Struct, frozen=True, kw_only=True):
+    """A complete model reply: the last thing a provider yields for a step.
+
+    `native` are the messages to append to the trace, in the provider's own shape. `stop_word` is the
+    server's own word for the end where `stop_reason` says less, "" else. `is_cut`: the server itself says
+    that the reply is not whole, so none of its calls may run.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    stop_reason: StopReason
+    native: tuple[NativeMessage, ...]
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    stop_word: str = ""
+    is_cut: bool = False

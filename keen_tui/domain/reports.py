@@ -1,0 +1,149 @@
+"""Saved sessions, the changes of their turns, and the context of the next request, as plain values.
+
+They travel between the storage, the session and the screen, which know nothing of each other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from keen_tui.domain.choices import PolicyName
+
+ContextKind = Literal["system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame"]
+
+
+class SavedSession(Struct, frozen=True, kw_only=True):
+    """One session in a list. Times are seconds since the epoch, `size` is in bytes.
+
+    `title` is the user's own or the first line of the first message, "" while there is none. `in_use`:
+    some program has it open now. `problem` says why it can't be opened, "" when it can. `is_empty`: the file
+    has no whole record, so lists leave it out.
+    """
+
+    id: str
+    title: str
+    workspace: Path
+    began: float
+    last_used: float
+    turns: int
+    size: int
+    in_use: bool = False
+    forked_from: str = ""
+    problem: str = ""
+    is_empty: bool = False
+
+
+class Earlier(Struct, frozen=True, kw_only=True):
+    """What the user wrote before: messages sent from this workspace and from others, and drafts that
+    programs left behind here; each oldest first."""
+
+    here: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+
+
+class KeptImage(Struct, frozen=True, kw_only=True):
+    """An image that was pasted: the file it is kept in, its size in pixels."""
+
+    path: Path
+    width: int
+    height: int
+
+
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """A place in a session where the words were found. `before`, `words` and `after` are the text around
+    it on one line."""
+
+    session: SavedSession
+    turn: int
+    before: str
+    words: str
+    after: str
+
+
+class FileVersions(Struct, frozen=True, kw_only=True):
+    """A file before and after a turn, or a session, changed it; None: it was not there.
+
+    `changed_since`: it has been changed after that, and not just put back. `unkept` says why its content
+    was not kept, so that it can be neither shown nor undone; "" when it was.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    changed_since: bool = False
+    unkept: str = ""
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """A setting as the settings screen shows it.
+
+    `name` is that of the file ("memory.policy"). `value` and `default` are texts, "" where nothing is set;
+    `source` says where the value comes from, "" for the default. `choices` are its values where they can be
+    listed. `at_once`: a change takes effect now; one that is `in_file` is changed there only.
+    """
+
+    group: str
+    name: str
+    value: str
+    default: str
+    source: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    at_once: bool = False
+    in_file: bool = False
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
+
+    `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: they
+    are taken back already.
+    """
+
+    turn: int
+    title: str
+    files: tuple[FileVersions, ...]
+    commands: int = 0
+    undone: bool = False
+
+
+class PartSize(Struct, frozen=True, kw_only=True):
+    """What one policy sends of a part. `text` can be read whole; `tokens` are estimated."""
+
+    text: str
+    bytes: int
+    tokens: int
+    left_out: str = ""
+
+
+class ContextPart(Struct, frozen=True, kw_only=True):
+    """One row of the context view; `sizes` has one entry a policy, in the order of `POLICIES`.
+
+    `label` says a little more: "9 tools", the first words of a turn. `frame` is what holds the parts
+    together: field names, brackets, the model's name.
+    """
+
+    kind: ContextKind
+    title: str
+    label: str
+    sizes: tuple[PartSize, PartSize, PartSize]
+    turn: int = 0
+
+
+class ContextReport(Struct, frozen=True, kw_only=True):
+    """What the next request holds under each policy. `window` is in tokens, None when not known.
+
+    `totals` are the bytes of the whole request body, one a policy, in the order of `POLICIES`.
+    """
+
+    policy: PolicyName
+    window: int | None
+    parts: tuple[ContextPart, ...]
+    totals: tuple[PartSize, PartSize, PartSize]
+
+
+POLICIES: tuple[PolicyName, PolicyName, PolicyName] = ("summary", "in-band", "full-trace")

@@ -1,0 +1,138 @@
+"""A session as all three formats see it: turns, what happened in them, and what happened between them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from keen_tui.domain.events import (
+    Compacted,
+    EndEvent,
+    HostContacted,
+    ImagesAttached,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    ShellFinished,
+    Steered,
+    ToolFinished,
+    ToolStarted,
+    TurnAbandoned,
+    TurnUndone,
+)
+from keen_tui.domain.messages import ToolResult, TurnMemory
+
+TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "unfinished"]
+"""`continued`: a later turn went on from its work. `unfinished`: its end is not known."""
+
+CallState = Literal["done", "failed", "denied", "stopped", "not run", "unfinished"]
+
+
+class ExportedText(Struct, frozen=True):
+    """The assistant's text of one step, up to a tool call. `lost`: cut, and no later request holds it."""
+
+    step: int
+    text: str
+    lost: bool = False
+
+
+class Thought(Struct, frozen=True):
+    """The model's reasoning of one step, and how many seconds it took."""
+
+    step: int
+    text: str
+    seconds: float
+    lost: bool = False
+
+
+class ExportedCall(Struct, frozen=True):
+    """A tool call; `finished` is None when no result of it is known."""
+
+    started: ToolStarted
+    finished: ToolFinished | None = None
+
+    @property
+    def result(self) -> ToolResult | None:
+        return self.finished.result if self.finished else None
+
+    @property
+    def state(self) -> CallState:
+        result = self.result
+        if result is None:
+            return "unfinished"
+        if result.denied:
+            return "denied"
+        if result.interrupted:
+            return "stopped" if result.ran else "not run"
+        return "failed" if result.is_error or result.exit_code else "done"
+
+
+ExportedItem = (
+    ExportedText
+    | Thought
+    | ExportedCall
+    | Notice
+    | Steered
+    | ImagesAttached
+    | HostContacted
+    | Compacted
+    | TurnUndone
+    | ShellFinished
+    | ModelChanged
+    | PolicyChanged
+    | EndEvent
+    | TurnAbandoned
+)
+
+
+def own_call(ran: ShellFinished) -> ExportedCall:
+    """A command of the user's own, to be written as a tool call is."""
+    started = ToolStarted(turn=ran.turn, id=ran.id, name="shell", arguments={}, target=ran.command)
+    finished = ToolFinished(
+        turn=ran.turn,
+        id=ran.id,
+        name="shell",
+        arguments={},
+        target=ran.command,
+        result=ran.result,
+        seconds=ran.seconds,
+    )
+    return ExportedCall(started, finished)
+
+
+class Turn(Struct, frozen=True):
+    """A turn with all its attempts. `memory` is what it leaves to later turns, as it is by now.
+
+    `cost` is in US dollars; None when that of a step is not known.
+    """
+
+    number: int
+    words: str
+    state: TurnState
+    items: tuple[ExportedItem, ...]
+    memory: TurnMemory
+    cost: float | None
+
+
+class ExportedSession(Struct, frozen=True):
+    """A session to be written. `began` is in seconds since the epoch, `aside_cost` what was asked beside the
+    turns, such as summaries."""
+
+    title: str
+    session_id: str
+    workspace: str
+    began: float
+    model: str
+    parts: tuple[Turn | ExportedItem, ...]
+    aside_cost: float | None = 0.0
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Turn))
+
+    @property
+    def cost(self) -> float | None:
+        """What all of it cost in US dollars; None when a part of it is not known."""
+        costs = [self.aside_cost, *(turn.cost for turn in self.turns)]
+        return sum(cost for cost in costs if cost is not None) if None not in costs else None

@@ -1,0 +1,212 @@
+"""Folds the events of a session into a document, in one pass."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    Compacted,
+    CompactionDelta,
+    CompactionFailed,
+    CompactionStarted,
+    ContextMeasured,
+    EndEvent,
+    Event,
+    HostContacted,
+    ImagesAttached,
+    MemoryEdited,
+    MessageTakenBack,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueChanged,
+    ReasoningDelta,
+    RetryScheduled,
+    SandboxFound,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    ShellFinished,
+    ShellStarted,
+    Steered,
+    StepRestarted,
+    TextDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+    TurnUndone,
+    Usage,
+)
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.export.document import ExportedItem, ExportedSession, TurnState
+from keen_tui.export.gathering import GatheredTurn, added_cost
+from keen_tui.export.source import ExportSource
+
+UNTITLED = "Untitled session"
+
+
+def fold(source: ExportSource) -> ExportedSession:
+    """The document of a session. Events of a turn whose beginning is missing are kept, too."""
+    folding = _Folding()
+    for event in source.events:
+        folding.add(event)
+    return ExportedSession(
+        title=source.title or folding.title or folding.first_words() or UNTITLED,
+        session_id=source.session_id,
+        workspace=source.workspace,
+        began=source.began,
+        model=source.model,
+        aside_cost=folding.aside_cost,
+        parts=tuple(part.finished() if isinstance(part, GatheredTurn) else part for part in folding.parts),
+    )
+
+
+class _Folding:
+    """The parts so far. `title` is the newest name of the session, `aside_cost` that of what belongs to no
+    turn."""
+
+    def __init__(self) -> None:
+        self.parts: list[GatheredTurn | ExportedItem] = []
+        self.title = ""
+        self.aside_cost: float | None = 0.0
+        self._turns: dict[int, GatheredTurn] = {}
+        self._running: GatheredTurn | None = None
+        self._pending: list[GatheredTurn] = []
+        self._model: ModelChanged | None = None
+        self._summary: Compacted | None = None
+
+    def first_words(self) -> str:
+        """The first line of the first message."""
+        words = (turn.words.strip() for turn in self._turns.values())
+        return next((text.split("\n", 1)[0] for text in words if text), "")
+
+    def add(self, event: Event) -> None:
+        match event:
+            case TurnStarted():
+                self._start(event)
+            case TextDelta() | ReasoningDelta():
+                self._turn(event.turn).stream(event)
+            case StepRestarted():
+                self._turn(event.turn).withdraw(event.step)
+            case ToolStarted():
+                self._turn(event.turn).call(event)
+            case ToolFinished():
+                self._turn(event.turn).result(event)
+            case Usage():
+                self._spend(event)
+            case Notice():
+                if event.turn:  # others are words for the moment
+                    self._turn(event.turn).items.append(event)
+            case Steered() | ImagesAttached() | HostContacted():
+                self._turn(event.turn).items.append(event)
+            case TurnDone() | TurnIncomplete() | TurnError():
+                self._end(event)
+            case TurnAbandoned():
+                self._abandon(event)
+            case MessageTakenBack():
+                self._take_back(event.turn)
+            case MemoryEdited():
+                self._edit_memory(event)
+            case Compacted():
+                self._summary = event
+                self._happened(event)
+            case TurnUndone() | PolicyChanged() | ShellFinished():
+                self._happened(event)
+            case ModelChanged():
+                self._choose_model(event)
+            case SessionRenamed():
+                self.title = event.title
+            case ToolOutput() | RetryScheduled() | ShellStarted():
+                pass
+            case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered():
+                pass  # what came of it is told by later events
+            case CompactionStarted() | CompactionDelta() | CompactionFailed():
+                pass
+            case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured():
+                pass
+            case SessionOpened() | SessionRestored():
+                pass
+            case _:
+                assert_never(event)
+
+    def _turn(self, number: int) -> GatheredTurn:
+        if number not in self._turns:
+            self._turns[number] = GatheredTurn(number)
+            self.parts.append(self._turns[number])
+        return self._turns[number]
+
+    def _spend(self, event: Usage) -> None:
+        """In its turn; what summaries and titles took belongs to none."""
+        if event.turn:
+            self._turn(event.turn).spend(event.cost)
+        else:
+            self.aside_cost = added_cost(self.aside_cost, event.cost)
+
+    def _start(self, event: TurnStarted) -> None:
+        if self._running:
+            self._running.lose_streaming()
+        turn = self._running = self._turn(event.turn)
+        turn.words = turn.words if event.text is None else event.text
+        turn.state = "unfinished"
+
+    def _end(self, end: EndEvent) -> None:
+        turn = self._turn(end.turn)
+        turn.end(end)
+        self._running = None
+        if isinstance(end, TurnDone):
+            self._settle_pending("continued")
+        if isinstance(end, TurnIncomplete):
+            self._pending.append(turn)
+
+    def _abandon(self, event: TurnAbandoned) -> None:
+        """The memory of all pending turns is from now on that of this one."""
+        self._settle_pending("abandoned")
+        turn = self._turn(event.turn)
+        turn.lose_streaming()
+        turn.state, turn.memory = "abandoned", event.turn_memory
+        turn.items.append(event)
+        self._running = None
+
+    def _edit_memory(self, event: MemoryEdited) -> None:
+        """Of the turn, or of the summary that stands for it: then the turn's own stays as it was."""
+        old = self._summary
+        if old is None or event.turn > old.turn:
+            self._turn(event.turn).memory = event.turn_memory
+            return
+        new = self._summary = replace(old, turn_memory=event.turn_memory)
+        self.parts = [new if part is old else part for part in self.parts]
+        for turn in self._turns.values():
+            turn.items = [new if item is old else item for item in turn.items]
+
+    def _settle_pending(self, state: TurnState) -> None:
+        for turn in self._pending:
+            if turn.state == "incomplete":
+                turn.state, turn.memory = state, TurnMemory()
+        self._pending.clear()
+
+    def _take_back(self, number: int) -> None:
+        turn = self._turns.pop(number, None)
+        if turn:
+            self.parts.remove(turn)
+
+    def _happened(self, event: ExportedItem) -> None:
+        """In the turn that runs, or between two turns."""
+        (self._running.items if self._running else self.parts).append(event)
+
+    def _choose_model(self, event: ModelChanged) -> None:
+        """The first model is that of the session; later ones are news."""
+        known, self._model = self._model, event
+        if known and (known.model, known.server) != (event.model, event.server):
+            self._happened(event)

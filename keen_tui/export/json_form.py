@@ -1,0 +1,181 @@
+"""A session as JSON, for other programs. One object, its keys always in this order:
+
+- `format`: "keen-tui-session"; `version`: 1. A change that readers must know of raises the version.
+- `session`: `id`, `title`, `workspace`, `began` (ISO 8601, UTC), `model`.
+- `turns`: one object a turn with `turn` (its number), `state` (done, incomplete, continued, failed,
+  abandoned, unfinished) and `cost` (US dollars; null: not known).
+- `messages`: all that was said, those that a later summary replaced included. `role` (user, assistant),
+  `text`, `turn`, `memory` (null, or `files_changed`, `failed_bash` with `command` and `exit_code`, `notes`),
+  `raw` (the text as the model wrote it, where a block was taken out of it, else null), `by_program` (true
+  for what no model said), `ran` (what the user ran before the message, and the model was told with it:
+  `command` and `text`), `images` (`name`, `media_type`, `width` and `height` in pixels, `content` in base64).
+- `activity`: what happened, in order, each with its `type` and `turn`: `text` and `reasoning` (`step`,
+  `text`, `carried`: false for text that was cut, `seconds` of reasoning), and the events `tool_finished`,
+  `tool_started` (a call without a result), `notice`, `turn_done`, `turn_incomplete`, `turn_error`,
+  `turn_abandoned`, `turn_undone`, `compacted`, `shell_finished` (a command
+  that the user ran), `model_changed` and `policy_changed` with the fields that
+  `--output stream-json` prints; the two last belong to no turn. `images_attached` names its `images`.
+
+Characters that can't be seen stand as `\\u` escapes: the text is safe to print and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from keen_tui.domain.events import (
+    ImagesAttached,
+    ShellFinished,
+    Steered,
+    TurnAbandoned,
+    TurnDone,
+    TurnUndone,
+    as_record,
+    as_told,
+)
+from keen_tui.domain.messages import CommandRun, Message, TurnMemory
+from keen_tui.export.document import ExportedCall, ExportedItem, ExportedSession, ExportedText, Thought, Turn
+from keen_tui.memory.rendering import ABANDONED, undone_text
+
+VERSION: Final = 1
+_SETTLED: Final = ("done", "continued", "abandoned")
+"""Turns whose handed-in messages are in the conversation."""
+_UNUSUAL = re.compile(r"[^ -~\n]")
+
+
+def write_json(document: ExportedSession) -> str:
+    """The document as an indented JSON object."""
+    record = {
+        "format": "keen-tui-session",
+        "version": VERSION,
+        "session": _session(document),
+        "turns": [{"turn": turn.number, "state": turn.state, "cost": turn.cost} for turn in document.turns],
+        "messages": [_message(message) for message in _all_messages(document)],
+        "activity": [_activity(item, number) for number, item in _items(document)],
+    }
+    return _UNUSUAL.sub(_escaped, json.dumps(record, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _session(document: ExportedSession) -> dict[str, Any]:
+    return {
+        "id": document.session_id,
+        "title": document.title,
+        "workspace": document.workspace,
+        "began": datetime.fromtimestamp(document.began, UTC).isoformat(timespec="seconds"),
+        "model": document.model,
+    }
+
+
+def _all_messages(document: ExportedSession) -> Iterator[Message]:
+    """What was said; what the user ran belongs to the user's next message."""
+    ran: tuple[CommandRun, ...] = ()
+    for part in document.parts:
+        if isinstance(part, ShellFinished):
+            ran += (CommandRun(command=part.command, text=part.result.text),)
+        for message in _messages(part):
+            if message.role == "user":
+                message, ran = replace(message, ran=ran), ()
+            yield message
+
+
+def _messages(part: Turn | ExportedItem) -> Iterator[Message]:
+    """What the part says. A turn's memory is what it is by now, edits by hand included."""
+    if isinstance(part, TurnUndone):
+        undone = TurnMemory(files_changed=part.files)
+        text = undone_text(part.undone)
+        yield Message(role="assistant", text=text, turn=part.turn, memory=undone, by_program=True)
+    if not isinstance(part, Turn):
+        return
+    first, *handed_in = _said_by_user(part)
+    if first.text:
+        yield first
+    if part.state in _SETTLED:
+        yield from handed_in
+    memory: TurnMemory | None = part.memory or None
+    for item in part.items:
+        match item:
+            case TurnDone():
+                yield Message(role="assistant", text=item.text, turn=part.number, memory=memory, raw=item.raw)
+            case TurnAbandoned():
+                yield Message(
+                    role="assistant", text=ABANDONED, turn=part.number, memory=memory, by_program=True
+                )
+
+
+def _said_by_user(turn: Turn) -> list[Message]:
+    """What began the turn, and what was handed in while it ran."""
+    said = [Message(role="user", text=turn.words, turn=turn.number)]
+    for item in turn.items:
+        match item:
+            case Steered():
+                said.append(Message(role="user", text=item.text, turn=turn.number))
+            case ImagesAttached():
+                said[-1] = replace(said[-1], images=item.images)
+    return said
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "text": message.text,
+        "turn": message.turn,
+        "memory": _memory(message.memory) if message.memory else None,
+        "raw": message.raw,
+        "by_program": message.by_program,
+        "ran": [{"command": run.command, "text": run.text} for run in message.ran],
+        "images": to_builtins(message.images),
+    }
+
+
+def _memory(memory: TurnMemory) -> dict[str, Any]:
+    failed = [{"command": each.command, "exit_code": each.exit_code} for each in memory.failed_bash]
+    return {
+        "files_changed": list(memory.files_changed),
+        "failed_bash": failed,
+        "notes": list(memory.notes),
+    }
+
+
+def _items(document: ExportedSession) -> Iterator[tuple[int, ExportedItem]]:
+    """All items in order, each with the number of its turn, 0 between turns."""
+    for part in document.parts:
+        if isinstance(part, Turn):
+            yield from ((part.number, item) for item in part.items)
+        else:
+            yield 0, part
+
+
+def _activity(item: ExportedItem, turn: int) -> dict[str, Any]:
+    match item:
+        case ExportedText():
+            return {
+                "type": "text",
+                "turn": turn,
+                "step": item.step,
+                "text": item.text,
+                "carried": not item.lost,
+            }
+        case Thought():
+            return {
+                "type": "reasoning",
+                "turn": turn,
+                "step": item.step,
+                "text": item.text,
+                "carried": not item.lost,
+                "seconds": item.seconds,
+            }
+        case ExportedCall():
+            return as_record(item.finished or item.started)
+        case _:
+            return as_told(item)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]

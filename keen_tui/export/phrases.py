@@ -1,0 +1,142 @@
+"""What the readable formats say of calls, ends, memory and all that happens between turns."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from keen_tui.domain.display import DiffDisplay
+from keen_tui.domain.events import (
+    Compacted,
+    EndEvent,
+    HostContacted,
+    ImagesAttached,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnUndone,
+)
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.export.document import CallState, ExportedCall, ExportedSession
+from keen_tui.text.labels import REASONS, TOOL_NAMES, contact_line, image_line
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, dollars, duration, size
+
+CALL_GLYPHS: Final[dict[CallState, str]] = {
+    "done": "✓",
+    "failed": "✗",
+    "denied": "–",
+    "stopped": "■",
+    "not run": "–",
+    "unfinished": "…",
+}
+LOST: Final = "cut here: the words above are not carried over"
+UNFINISHED: Final = "not finished"
+
+
+def header_facts(document: ExportedSession) -> list[tuple[str, str]]:
+    """What stands below the title, each with its label."""
+    began = datetime.fromtimestamp(document.began, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    facts = [
+        ("session", document.session_id),
+        ("folder", document.workspace),
+        ("began", began),
+        ("model", document.model),
+        ("turns", str(len(document.turns))),
+        ("cost", dollars(document.cost) if document.cost else ""),
+    ]
+    return [(label, clean(fact)) for label, fact in facts if fact]
+
+
+def tool_name(call: ExportedCall) -> str:
+    return TOOL_NAMES.get(call.started.name, clean(call.started.name))
+
+
+def outcome(call: ExportedCall) -> str:
+    """What a call came to, in a few words."""
+    result = call.result
+    if result is None:
+        return UNFINISHED
+    if call.state == "denied":
+        return clean(result.summary) or "denied"
+    if call.state == "not run":
+        return "not run"
+    if call.state == "stopped":
+        return "stopped"
+    if isinstance(result.display, DiffDisplay) and not result.is_error:
+        return f"+{result.display.added} −{result.display.removed}"
+    if result.exit_code:
+        return f"exit {result.exit_code}"
+    return clean(result.summary) or ("failed" if result.is_error else "")
+
+
+def call_time(call: ExportedCall) -> str:
+    ran = call.finished is not None and call.state in ("done", "failed", "stopped")
+    return duration(call.finished.seconds) if ran and call.finished else ""
+
+
+def end_facts(end: EndEvent | TurnAbandoned, cost: float | None) -> tuple[str, list[str]]:
+    """The glyph and the words of the row that closes a turn, or an attempt at it."""
+    changed = len(end.turn_memory.files_changed)
+    match end:
+        case TurnDone():
+            retries = end.attempt - 1
+            words = [
+                f"turn {end.turn} done",
+                duration(end.seconds),
+                counted(end.calls, "call") if end.calls else "",
+                f"{counted(changed, 'file')} changed" if changed else "",
+                f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "",
+                dollars(cost) if cost else "",
+            ]
+            return "✓", [word for word in words if word]
+        case TurnIncomplete():
+            why = f"{REASONS[end.reason]} after {duration(end.seconds)}"
+            return "▲", [f"turn {end.turn} incomplete", why, f"{counted(end.calls, 'call')} kept"]
+        case TurnError(reason="interrupted"):
+            return "■", [f"turn {end.turn} stopped", duration(end.seconds)]
+        case TurnError():
+            return "✗", [f"turn {end.turn} failed", REASONS[end.reason]]
+        case TurnAbandoned():
+            kept = [f"{counted(changed, 'file')} remembered"] if changed else []
+            return "–", [f"turn {end.turn} abandoned", *kept]
+
+
+def end_detail(end: EndEvent | TurnAbandoned) -> str:
+    """The server's own words about a failure, "" where there are none."""
+    return clean(end.detail.strip()) if isinstance(end, TurnIncomplete | TurnError) else ""
+
+
+def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:
+    """Glyph, words and what came of it: files, then failed commands, then notes."""
+    return [
+        *(("±", clean(path), "") for path in memory.files_changed),
+        *(("✗", clean(failed.command), f"exit {failed.exit_code}") for failed in memory.failed_bash),
+        *(("•", clean(note), "") for note in memory.notes),
+    ]
+
+
+def aside(
+    event: Notice | HostContacted | ImagesAttached | Compacted | TurnUndone | ModelChanged | PolicyChanged,
+) -> str:
+    """One sentence about what happened beside the conversation."""
+    match event:
+        case Notice():
+            return clean(event.text)
+        case HostContacted():
+            return f"the command {contact_line(event)}"
+        case ImagesAttached():
+            return "; ".join(map(image_line, event.images))
+        case Compacted():
+            sizes = f"{size(event.bytes_before)} → {size(event.bytes_after)}"
+            return f"{counted(event.turns, 'turn')} summarised, {sizes}"
+        case TurnUndone():
+            return f"changes of turn {event.undone} undone: {clean(', '.join(event.files))}"
+        case ModelChanged():
+            return clean(f"model {event.model} at {event.server}")
+        case PolicyChanged():
+            return f"memory policy {event.policy}"

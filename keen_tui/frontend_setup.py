@@ -1,0 +1,88 @@
+"""What the screen works with: a session of one's own, or the replay of a saved one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from keen_tui.agent.playback import Playback
+from keen_tui.agent.services.model_service import ModelDesk
+from keen_tui.domain.errors import ModelMissing, StorageFailed
+from keen_tui.frontends.shared.commands import BUILT_IN
+from keen_tui.frontends.shared.port import Workplace
+from keen_tui.providers.not_configured import NotConfigured
+from keen_tui.providers.registry import build_provider
+from keen_tui.session_cli import asked_for
+from keen_tui.settings.config import Settings
+from keen_tui.settings.custom_commands import FOLDER, Commands, joined, read_commands
+from keen_tui.settings.service import SettingsDesk
+from keen_tui.storage.reading import read_session
+from keen_tui.system.paths import brings_something, home_folder
+from keen_tui.tools.files.workspace import broad_folder
+from keen_tui.wiring import (
+    build_chooser,
+    build_file_names,
+    build_prompt_desk,
+    build_saved_session,
+    build_store,
+)
+
+
+def live(
+    settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str], problem: str = ""
+) -> Workplace:
+    """A session in the current folder. Without a model one is chosen on the screen. `problem` is said there.
+
+    Raises:
+        KeenError: the session that was asked for can't be had.
+    """
+    chooser = build_chooser(environ)
+    store = build_store(environ)
+    opening = asked_for(given, store)
+    try:
+        choice = chooser.choice(settings)
+        provider = build_provider(choice.model.api, choice.connection(settings.stall_seconds))
+        model = choice.model
+    except ModelMissing as missing:
+        choice, provider, model = None, NotConfigured(str(missing)), None
+    session, history = build_saved_session(
+        settings, Path.cwd(), provider, model, store, environ, attended=True
+    )
+    commands = all_commands(Path.cwd(), environ)
+    return Workplace(
+        session=session,
+        models=ModelDesk(session, chooser, settings, choice, environ),
+        history=history,
+        files=build_file_names(session.workspace),
+        prompts=build_prompt_desk(session.workspace, environ),
+        opening=opening,
+        keeps_pending=settings.pending_durable,
+        problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
+        commands=commands.found,
+        settings=SettingsDesk(given, environ, Path.cwd()),
+    )
+
+
+def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
+    """The slash commands from files: the user's, and those of the project in `folder` where it is trusted."""
+    own = read_commands(home_folder(environ) / FOLDER, "yours")
+    if not brings_something(folder):
+        return joined(own, Commands(), BUILT_IN)
+    from keen_tui.settings.project import trusted_commands  # noqa: PLC0415 - only where there is one
+
+    return joined(own, trusted_commands(folder, environ), BUILT_IN)
+
+
+def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:
+    """A saved session, given as a file or by its id, that is played.
+
+    Raises:
+        StorageFailed: there is none, it can't be read, or nothing in it is of a session.
+    """
+    path = Path(file) if Path(file).exists() else build_store(environ).path_of(file)
+    saved = read_session(path)
+    if not saved.records:
+        raise StorageFailed(f"{path} isn't a Keen session: nothing in it can be played.")
+    session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
+    return Workplace(session=session, companion=lambda _: session.play())

@@ -1,0 +1,140 @@
+"""Prints a turn in one of the output formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final, TextIO
+
+from keen_tui.domain.choices import Output
+from keen_tui.domain.events import (
+    EndEvent,
+    Event,
+    Notice,
+    SessionOpened,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    Usage,
+    as_record,
+    as_told,
+)
+from keen_tui.frontends.headless.outlets import note, write_line
+from keen_tui.frontends.headless.sentences import NO_REPLY, failure_lines, progress_line, what_is_lost
+from keen_tui.text.sanitize import clean
+
+SCHEMA: Final = 1
+"""Version of the JSON output. New fields leave it as it is; changed or missing ones make another version."""
+
+
+class Printer:
+    """Prints events to `out`; `end` is the end event once it came.
+
+    What a person should know goes to `err` too, so that in the text format `out` holds the answer alone.
+
+    Args:
+        session_id: named in the JSON formats.
+        keeps_pending: what an incomplete turn leaves outlives this process.
+    """
+
+    def __init__(
+        self, output: Output, out: TextIO, err: TextIO | None, session_id: str, *, keeps_pending: bool
+    ) -> None:
+        self._session_id = session_id
+        self._keeps_pending = keeps_pending
+        self.end: EndEvent | None = None
+        self._output = output
+        self._out = out
+        self._err = err
+        self._usage = _Total()
+        self._notices: list[str] = []
+
+    def begin(self, notices: Iterable[str]) -> None:
+        """Name the session, and say what there is to know before the turn. Raises OutputFailed."""
+        if self._output == "stream-json":
+            self._print_json(as_told(SessionOpened(id=self._session_id)) | {"schema": SCHEMA})
+        for text in notices:
+            self.say(f"! {text}")
+            self._notices.append(text)
+            if self._output == "stream-json":
+                self._print_json(as_told(Notice(turn=0, text=text)))
+
+    def show(self, event: Event, *, saved: bool | None = None) -> None:
+        """Print an event. `saved`: whether the session file holds it; None where that wasn't waited for.
+
+        Raises:
+            OutputFailed: it can't be printed.
+        """
+        if self._output == "stream-json":
+            known = {} if saved is None else {"saved": saved}
+            self._print_json(as_told(event) | known)
+        match event:
+            case Usage():
+                self._usage.add(event)
+            case Notice():
+                self._notices.append(event.text)
+            case TurnDone() | TurnIncomplete() | TurnError():
+                self.end = event
+                self._show_end(event, saved=bool(saved))
+        if self._output == "text":
+            self.say(progress_line(event))
+            for line in failure_lines(event):
+                self.say(f"    {line}")
+
+    def say(self, line: str | None) -> None:
+        """A line for a person, None for none. Where it can't be written it is left out."""
+        if line:
+            note(line, self._err)
+
+    def _show_end(self, end: EndEvent, *, saved: bool) -> None:
+        if not isinstance(end, TurnDone):
+            self.say(what_is_lost(end, self._session_id if self._keeps_pending else ""))
+        elif is_without_answer(end) and not self._notices:
+            self._notices.append(NO_REPLY)
+            self.say(f"! {NO_REPLY}")
+        if self._output == "json":
+            self._print_json(as_record(end) | self._facts(end, saved=saved))
+        if self._output == "text" and end.text:
+            write_line(clean(end.text) if self._out.isatty() else end.text, self._out)
+
+    def _facts(self, end: EndEvent, *, saved: bool) -> dict[str, Any]:
+        """What the json format tells besides the end event."""
+        return {
+            "schema": SCHEMA,
+            "session_id": self._session_id,
+            "is_error": not isinstance(end, TurnDone) or is_without_answer(end),
+            "saved": saved,
+            "notices": self._notices,
+            "usage": self._usage.record(),
+        }
+
+    def _print_json(self, record: dict[str, Any]) -> None:
+        line = json.dumps(record, ensure_ascii=False)
+        try:
+            line.encode(self._out.encoding or "utf-8")
+        except UnicodeEncodeError:  # another encoding than UTF-8, or half of a surrogate pair
+            line = json.dumps(record)
+        write_line(line, self._out)
+
+
+def is_without_answer(end: TurnDone) -> bool:
+    """Whether the model finished without a word: on a screen one sees that, a script has to be told."""
+    return not end.text.strip()
+
+
+class _Total:
+    """Tokens and cost of all steps. The cost is unknown as soon as that of one step is."""
+
+    def __init__(self) -> None:
+        self._tokens = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
+        self._costs: list[float | None] = []
+
+    def add(self, usage: Usage) -> None:
+        for name in self._tokens:
+            self._tokens[name] += getattr(usage.tokens, name) or 0
+        self._costs.append(usage.cost)
+
+    def record(self) -> dict[str, Any]:
+        known = [cost for cost in self._costs if cost is not None]
+        is_known = bool(known) and len(known) == len(self._costs)
+        return {**self._tokens, "cost_usd": sum(known) if is_known else None}

@@ -1,0 +1,187 @@
+"""One turn from its prompt to its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final, TextIO, assert_never
+
+from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.session import Session
+from keen_tui.domain.bus import Subscription
+from keen_tui.domain.choices import Output
+from keen_tui.domain.errors import ConfigError, OutputFailed, SessionInUse
+from keen_tui.domain.events import (
+    Compacted,
+    EndEvent,
+    Notice,
+    SessionOpened,
+    SessionRestored,
+    ToolFinished,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.frontends.headless.outlets import is_abandoned, note, unwritable
+from keen_tui.frontends.headless.printer import Printer, is_without_answer
+from keen_tui.frontends.headless.sentences import what_opening_did
+
+EXIT_DONE, EXIT_ERROR, EXIT_INCOMPLETE = 0, 1, 3
+
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""What a person, a system that shuts down, a lost connection and ctrl+\\ send."""
+
+_OPENING = (SessionOpened, SessionRestored, TurnAbandoned, Notice)
+"""Events that may tell what opening a session did to it, besides drawing its past."""
+
+_ENDS = (TurnDone, TurnIncomplete, TurnError)
+
+_SAVED_FIRST = (TurnStarted, ToolFinished, Compacted, *_ENDS)
+"""Events that are printed only when the session file holds them: whoever reads them may rely on that."""
+
+
+async def run_prompt(
+    session: Session,
+    prompt: str,
+    output: Output,
+    out: TextIO,
+    err: TextIO | None,
+    history: HistoryDesk,
+    *,
+    opening: str = "",
+    keeps_pending: bool = False,
+    notices: Sequence[str] = (),
+) -> int:
+    """Run one turn and print it. Returns the exit code. SIGINT, SIGTERM, SIGHUP and SIGQUIT stop the turn.
+
+    `opening` is the id of the session that the turn goes on with, "" begins a new one. `keeps_pending`:
+    what an incomplete turn leaves outlives this process. `notices` are said before the turn.
+
+    Raises:
+        ConfigError: mode auto without a sandbox that was not turned off.
+        SessionInUse: another program has that session. StorageFailed: it can't be read.
+        OutputFailed: `out` can't be written. The turn was stopped then.
+    """
+    past = session.bus.subscribe(wants=lambda event: isinstance(event, _OPENING))
+    try:
+        await _require_sandbox(session)
+        await history.begin()
+        if opening:
+            await _open(history, opening)
+        past.close()
+        opened = what_opening_did([event async for batch in past for event in batch])
+        printer = Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
+        printer.begin((*notices, *opened))
+        with _stopping_on_signals(session.stop), _watching(out, session.stop):
+            reader = session.bus.subscribe()
+            session.submit(prompt)
+            await _print_turn(reader, history, printer, out)
+    except OutputFailed as error:
+        raise OutputFailed(f"{error} The turn is in session {history.session_id}.") from error
+    finally:
+        await session.close()
+        if problem := await history.close():
+            note(problem, err)
+    return exit_code(printer.end)
+
+
+async def _require_sandbox(session: Session) -> None:
+    """Nobody is there to be asked whether commands may run without one."""
+    if session.mode == "auto" and (reason := await session.missing_sandbox()):
+        raise ConfigError(
+            f"Mode auto runs commands in a sandbox, and there is none here: {reason}. "
+            "Add --no-sandbox to run them without one, or use --mode auto-edit."
+        )
+
+
+async def _print_turn(reader: Subscription, history: HistoryDesk, printer: Printer, out: TextIO) -> None:
+    """Print what happens, up to the end of the turn. What is said while that is saved comes before it."""
+    async for batch in reader:
+        for event in batch:
+            saved = await history.flushed() if isinstance(event, _SAVED_FIRST) else None
+            if isinstance(event, _ENDS):
+                reader.close()
+                for late in [late async for rest in reader for late in rest if isinstance(late, Notice)]:
+                    printer.show(late)
+                _require_reader(out)
+            printer.show(event, saved=saved)
+            if printer.end:
+                return
+
+
+async def _open(history: HistoryDesk, session_id: str) -> None:
+    try:
+        await history.open(session_id)
+    except SessionInUse as error:
+        raise SessionInUse(
+            f"Session {session_id} is open in another program. Add --fork to continue in a copy."
+        ) from error
+
+
+@contextmanager
+def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Inside, these signals call `stop`; one that the parent has us ignore, as nohup does, stays ignored."""
+    loop = asyncio.get_running_loop()
+    numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+@contextmanager
+def _watching(out: TextIO, stop: Callable[[], None]) -> Iterator[None]:
+    """Inside, `stop` is called when the last reader of a pipe has gone: nobody would get the answer."""
+    loop = asyncio.get_running_loop()
+    descriptor = _pipe_of(out)
+
+    def look() -> None:
+        if is_abandoned(descriptor):
+            loop.remove_reader(descriptor)
+            stop()
+
+    if descriptor >= 0:
+        loop.add_reader(descriptor, look)  # nothing can be read there: it wakes us for errors alone
+    try:
+        yield
+    finally:
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+
+
+def _require_reader(out: TextIO) -> None:
+    """Raises OutputFailed where the last reader of a pipe has gone: that stopped the turn, not the user."""
+    descriptor = _pipe_of(out)
+    if descriptor >= 0 and is_abandoned(descriptor):
+        raise unwritable(out, BrokenPipeError())
+
+
+def _pipe_of(out: TextIO) -> int:
+    """The descriptor, where it is a pipe; -1 for everything else."""
+    with suppress(OSError, ValueError):
+        descriptor = out.fileno()
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return descriptor
+    return -1
+
+
+def exit_code(end: EndEvent | None) -> int:
+    """The exit code for how a turn ended; None: not at all."""
+    match end:
+        case TurnDone():
+            return EXIT_ERROR if is_without_answer(end) else EXIT_DONE
+        case TurnIncomplete():
+            return EXIT_INCOMPLETE
+        case TurnError() | None:
+            return EXIT_ERROR
+        case _:
+            assert_never(end)

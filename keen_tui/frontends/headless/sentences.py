@@ -1,0 +1,105 @@
+"""What is said on standard error: progress, what opening a session did, and what an unfinished turn loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.errors import NOBODY
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    Event,
+    HostContacted,
+    Notice,
+    RetryScheduled,
+    SessionOpened,
+    SessionRestored,
+    ToolFinished,
+    TurnAbandoned,
+    TurnError,
+    TurnIncomplete,
+)
+from keen_tui.text.labels import contact_line
+
+FAILURE_LINES = 5
+"""Lines that are shown of what a failed tool call said."""
+
+NO_REPLY = "The model sent an empty reply."
+"""Said where a turn is done without an answer."""
+
+
+def progress_line(event: Event) -> str | None:
+    """One line for a person who watches a log, or None."""
+    match event:
+        case ToolFinished(result=result):
+            mark = "-" if result.denied else "x" if result.is_error or result.exit_code else "+"
+            return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
+        case RetryScheduled():
+            again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
+            return f"! {event.detail} {again}"
+        case ApprovalAnswered(by="headless"):
+            return f"- denied: {event.message}"
+        case Notice():
+            return f"! {event.text}"
+        case HostContacted() if event.problem.startswith(NOBODY):
+            return None  # the answer has just said so
+        case HostContacted():
+            return f"{'x' if event.problem else '+'} the command {contact_line(event)}"
+    return None
+
+
+def failure_lines(event: Event) -> list[str]:
+    """Why a tool call failed: the last lines of what it said. None for calls that were denied or stopped:
+    that is said elsewhere."""
+    if not isinstance(event, ToolFinished) or event.result.denied or event.result.interrupted:
+        return []
+    result = event.result
+    if result.exit_code and isinstance(result.display, CommandDisplay):
+        said = result.display.output
+    else:
+        said = result.text.removeprefix("Error: ") if result.is_error else ""
+    return [line.rstrip() for line in said.splitlines() if line.strip()][-FAILURE_LINES:]
+
+
+def what_opening_did(events: Iterable[Event]) -> list[str]:
+    """Sentences about the session that was opened last: which instructions were read, what of it could not
+    be, and work that could not be gone on with. All that happened before it was restored is of its past."""
+    said: list[str] = []
+    restored = False
+    for event in events:
+        match event:
+            case SessionOpened():
+                said.clear()
+                restored = not event.restoring
+            case SessionRestored():
+                restored = True
+                said.append(event.skipped)
+            case TurnAbandoned() if restored:
+                files = ", ".join(event.turn_memory.files_changed) or "none"
+                said.append(f"Turn {event.turn} was not done: its work is abandoned; files changed: {files}.")
+            case Notice() if restored:
+                said.append(event.text)
+    return [sentence for sentence in said if sentence]
+
+
+def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
+    """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
+    is `kept_in` a session: then how to go on."""
+    if isinstance(end, TurnError):
+        how = "stopped" if end.reason == "interrupted" else "failed"
+        return f"Turn {how}: {_as_sentence(end.detail)} Nothing was run."
+    files = ", ".join(end.turn_memory.files_changed) or "none"
+    calls = "1 call is" if end.calls == 1 else f"{end.calls} calls are"
+    if kept_in:
+        fate = (
+            f"kept; files changed: {files}. keen-tui --resume {kept_in} opens it: /retry there, or -p TEXT."
+        )
+    else:
+        fate = f"lost with this process; files changed: {files}."
+    return f"Turn incomplete: {_as_sentence(end.detail)} {calls} {fate}"
+
+
+def _as_sentence(detail: str) -> str:
+    """The words with a full stop: those of a server may have none."""
+    words = detail.strip()
+    return words if words.endswith((".", "!", "?")) else f"{words}."

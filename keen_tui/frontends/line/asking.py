@@ -1,0 +1,140 @@
+"""What the session asks a person, and what is asked before work is given up, as questions in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from keen_tui.domain.choices import PolicyName, Scope
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.events import ApprovalRequested, QuestionAsked
+from keen_tui.domain.reports import POLICIES
+from keen_tui.frontends.line.displays import display_lines
+from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.line.sentences import kept_words, tool_name
+from keen_tui.frontends.line.streaming import read_out
+from keen_tui.memory.pending import PendingState
+from keen_tui.text.disguise import revealed
+from keen_tui.text.sanitize import clean
+
+SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
+"""The answers that allow a call, and how far they go."""
+
+STAY = LineChoice(id="stay", label="stay")
+KEEP = LineChoice(id="keep", label="no, keep everything as it is")
+RETRY = LineChoice(id="retry", label="no, retry it first", consequence="it continues from the last result")
+
+_CARRIED: Mapping[PolicyName, str] = {
+    "summary": "what was said, files changed, commands failed",
+    "in-band": "what was said, and notes the model makes itself",
+    "full-trace": "what was said, every call and its output",
+}
+
+
+def approval_question(event: ApprovalRequested) -> LineQuestion:
+    """Whether this call may run."""
+    choices = [LineChoice(id="yes", label="yes, this once")]
+    if event.grant:
+        choices.append(LineChoice(id="grant", label=f"yes, and {clean(event.grant)}"))
+    if event.saves:
+        saved = "; ".join(map(revealed, event.saves))
+        choices.append(LineChoice(id="save", label=f"yes, always in this folder: {saved}"))
+    no = f"no. {len(choices) + 1}: and your words says why"
+    choices.append(LineChoice(id="no", label=no, takes_words=True))
+    choices.append(
+        LineChoice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
+    )
+    return LineQuestion(
+        lines=tuple(_approval_lines(event)), choices=tuple(choices), numbers_only=event.is_risky
+    )
+
+
+def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
+    yield f"Question: {event.question}"
+    if event.display is None:
+        yield f"Tool {tool_name(event.name)}: {revealed(event.target)}"
+    else:
+        yield from display_lines(event.display)
+    if isinstance(event.display, CommandDisplay):
+        for part in event.display.parts:
+            if part.is_risky:
+                yield f"Look here: {revealed(part.text)}: {revealed(part.note)}."
+    if event.why:
+        yield f"Asks because {revealed(event.why)}."
+
+
+def asked_question(event: QuestionAsked) -> LineQuestion:
+    """What the model wants to know. The answers are named by their numbers from 0."""
+    choices = (
+        LineChoice(
+            id=str(number),
+            label=clean(choice.label),
+            consequence=clean(choice.consequence),
+            needs_words=choice.wants_words,
+        )
+        for number, choice in enumerate(event.choices)
+    )
+    lines = (*read_out(event.body), *f"Question: {event.question}".split("\n"))
+    return LineQuestion(lines=lines, choices=(*choices, LineChoice(id="decline", label="decline to answer")))
+
+
+def discard_question(pending: PendingState) -> LineQuestion:
+    """Whether the incomplete turn shall be given up."""
+    return LineQuestion(
+        lines=(
+            "Question: Discard the incomplete turn?",
+            kept_words(pending),
+            "The files keep their changes; later turns are told which ones.",
+        ),
+        choices=(
+            KEEP,
+            RETRY,
+            LineChoice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
+        ),
+    )
+
+
+def leave_question(pending: PendingState | None, *, running: bool, durable: bool) -> LineQuestion:
+    """Whether to leave although a turn runs or an incomplete one waits."""
+    if running:
+        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
+        lines = ("A turn is running. Leaving stops it; what it did to files stays.",)
+        choices: tuple[LineChoice, ...] = (KEEP,)
+    else:
+        fate = (
+            "It is kept on the disk, so it can be retried when the session is opened again."
+            if durable
+            else "It is kept in memory only, so it can't be resumed once you left."
+        )
+        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
+        lines = (*((kept_words(pending),) if pending else ()), f"{fate} Files stay as they are.")
+        choices = (KEEP, RETRY)
+    leave = LineChoice(id="leave", label="yes, leave", consequence=later)
+    return LineQuestion(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
+
+
+def replace_question(pending: PendingState, title: str, *, running: bool) -> LineQuestion:
+    """Whether something shall take the place of the incomplete turn, which that would end: `title` asks."""
+    go_on = LineChoice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    return LineQuestion(
+        lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
+        choices=(KEEP, go_on) if running else (KEEP, RETRY, go_on),
+    )
+
+
+def memory_question(policy: PolicyName) -> LineQuestion:
+    """How much of a finished turn later turns shall get."""
+    choices = (
+        LineChoice(
+            id=name, label=name + (", as it is now" if name == policy else ""), consequence=_CARRIED[name]
+        )
+        for name in POLICIES
+    )
+    return LineQuestion(
+        lines=("Question: What should later turns remember of a finished turn?",),
+        choices=(*choices, STAY),
+    )
+
+
+def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> LineQuestion:
+    """A question with two answers, "yes" and "no"."""
+    return LineQuestion(lines=lines, choices=(LineChoice(id="yes", label=yes), LineChoice(id="no", label=no)))

@@ -1,0 +1,78 @@
+"""Which of the program's actions there are without a screen, and what their commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Final
+
+from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.model_commands import ModelCommands
+from keen_tui.frontends.line.session_commands import SessionCommands
+from keen_tui.frontends.line.setting_commands import SettingCommands
+from keen_tui.frontends.line.turn_commands import TurnCommands
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands import Offered, SlashCommands
+
+Deed = Callable[[str], Awaitable[None]]
+"""What an action does with the words behind its command. Raises KeenError with a sentence."""
+
+_HELP: Final = (
+    "Write a message and press enter. A line that ends with a backslash continues in the next one.",
+    "Lines that come at once, as a paste does, are one message. A message sent while a turn runs is queued.",
+    "Questions are answered by a number. Ctrl+C stops the turn, again within two seconds it leaves.",
+    "Ctrl+D on an empty line leaves. !COMMAND runs a command of your own.",
+)
+
+
+class PlainCommands:
+    """The deeds by the ids of their actions."""
+
+    def __init__(self, desk: Desk, slash: SlashCommands, leave: Callable[[], Awaitable[None]]) -> None:
+        self._desk = desk
+        self._slash = slash
+        self.models = ModelCommands(desk)
+        self.sessions = SessionCommands(desk)
+        turns, settings = TurnCommands(desk), SettingCommands(desk)
+
+        async def leaving(words: str) -> None:
+            await leave()
+
+        self.deeds: Mapping[str, Deed] = {
+            "retry": turns.retry,
+            "discard": turns.discard,
+            "steer": turns.steer,
+            "models": self.models.choose,
+            "check_connection": self.models.check,
+            "enter_key": self.models.key,
+            "name_server": self.models.server,
+            "sessions": self.sessions.resume,
+            "new_session": self.sessions.new,
+            "fork": self.sessions.fork,
+            "rename": self.sessions.rename,
+            "export": self.sessions.export,
+            "compact": turns.compact,
+            "context": turns.context,
+            "memory": turns.memory,
+            "permissions": settings.permissions,
+            "usage": turns.usage,
+            "settings": settings.settings,
+            "diff": turns.diff,
+            "undo": turns.undo,
+            "help": self.help,
+            "leave": leaving,
+        }
+
+    async def help(self, words: str) -> None:
+        """Tell what can be written here."""
+        self._desk.say(*_HELP)
+        here = {action.slash for action in ACTIONS if action.id in self.deeds}
+        own = {(command.name,) for command in self._slash.custom}
+        for offered in self._slash.offered:
+            if offered.names in here | own:
+                self._desk.voice.read(_help_line(offered))
+
+
+def _help_line(offered: Offered) -> Iterator[str]:
+    first, *others = offered.names
+    also = f", also {', '.join(f'/{name}' for name in others)}" if others else ""
+    yield f"/{first}{f' {offered.takes}' if offered.takes else ''}{also}: {offered.help.rstrip('.')}."

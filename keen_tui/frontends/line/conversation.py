@@ -1,0 +1,306 @@
+"""The conversation: lines go to the session, what happens there is told, and what is asked is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from keen_tui.domain.bus import Subscription
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    Event,
+    MessageTakenBack,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question, leave_question
+from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.commands import PlainCommands
+from keen_tui.frontends.line.keyboard import LinePrompt, Typed
+from keen_tui.frontends.line.narrator import Teller
+from keen_tui.frontends.line.opening import Openings
+from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
+from keen_tui.frontends.line.session_stats import Ledger
+from keen_tui.frontends.line.written import LineRouter, refusal_told
+from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.shared.port import Workplace
+
+AGAIN_WITHIN_SECONDS: Final = 2.0
+"""How soon the second ctrl+c must follow the first to leave."""
+_OWN_COMMAND: Final = "!"
+_PROMPT: Final = "> "
+
+
+class LineFrontEnd:
+    """Between a person who types lines and a session.
+
+    Args:
+        ask: asks the person for a line.
+        clock: in seconds.
+    """
+
+    def __init__(
+        self,
+        workplace: Workplace,
+        voice: Voice,
+        ask: Callable[[LinePrompt], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workplace = workplace
+        self._session = workplace.session
+        self._voice = voice
+        self._ask_for = ask
+        self._clock = clock
+        self._questions = OpenQuestions(voice, self._prompt)
+        self._batches: Subscription | None = None
+        self._ledger = Ledger()
+        self._teller = Teller(voice)
+        self._openings = Openings(voice, self._teller)
+        self._slash = SlashCommands(workplace.commands)
+        self._desk = Desk(workplace, voice, self._questions, self._ledger)
+        self._commands = PlainCommands(self._desk, self._slash, self.leave)
+        self._written = LineRouter(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
+        self._lines: asyncio.Queue[str] = asyncio.Queue()
+        self._doing: asyncio.Task[None] | None = None
+        self._is_busy = False
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._is_leaving = False
+        self._over = asyncio.Event()
+        self._heard = 0
+        self._draft = ""
+        self._earlier: tuple[str, ...] = ()
+        self._shown = LinePrompt()
+        self._last_interrupt = float("-inf")
+
+    @property
+    def turns(self) -> int:
+        """How many turns the session has."""
+        return len(self._ledger.turns)
+
+    async def run(self) -> None:
+        """Hold it until the person leaves. The session is left open."""
+        self._batches = batches = self._session.bus.subscribe()
+        if self._workplace.history:
+            await self._workplace.history.begin()
+        await self._greet()
+        if opening := self._workplace.opening:
+            self._do_beside(self._commands.sessions.open(opening))
+        work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
+        if self._workplace.companion:
+            work.append(asyncio.ensure_future(self._workplace.companion(self)))
+        self._session.warm_up()
+        over = asyncio.create_task(self._over.wait())
+        done, _ = await asyncio.wait((over, *work), return_when=asyncio.FIRST_COMPLETED)
+        for task in (over, *work, *self._asking.values()):
+            task.cancel()
+        for task in done:
+            task.result()
+
+    def press(self, typed: Typed) -> None:
+        """Something was typed."""
+        self._heard += 1
+        match typed.kind:
+            case "line" if typed.question and not self._is_call_beside(typed.text):
+                self._answer(typed)
+            case "line":
+                self._is_busy = True  # the next line is asked for when this one is done
+                self._lines.put_nowait(typed.text)
+            case "interrupt":
+                self._interrupt(typed.text)
+            case "end":
+                self._end_of_input()
+            case "hangup":
+                self._keep_draft(typed.text)
+                self._over.set()
+        self._prompt(anew=True)
+
+    async def leave(self) -> None:
+        """Leave; asks first where a turn runs or an incomplete one waits."""
+        running, pending = self._session.running, self._session.pending
+        if running or pending:
+            self._is_leaving = True
+            try:
+                durable = self._workplace.keeps_pending
+                question = leave_question(pending, running=running, durable=durable)
+                choice = await self._desk.choice(question)
+            finally:
+                self._is_leaving = False
+            if choice == "retry":
+                self._session.retry()
+            if choice != "leave":
+                return
+        self._over.set()
+
+    def show_guide(self, text: str) -> None:
+        """Words that explain what happens, as the tour has them."""
+        lines = [f"Guide: {line}" for line in text.split("\n") if line]
+        asyncio.get_running_loop().call_soon(lambda: self._voice.say(*lines))  # behind what it explains
+        self._prompt_soon()
+
+    def suggest(self, text: str) -> None:
+        """Put `text` into the next line, unless something was begun there."""
+        self._draft = text if "\n" not in text else ""
+        self._prompt(anew=True)
+
+    async def _greet(self) -> None:
+        session = self._session
+        self._voice.say(f"Keen TUI, line by line, in {session.workspace}. /help lists the commands.")
+        self._voice.read(self._workplace.problems)
+        if self._workplace.prompts:
+            earlier = await self._workplace.prompts.earlier()
+            self._earlier = (*earlier.here, *earlier.drafts)
+            self._draft = earlier.drafts[-1] if earlier.drafts else ""
+        if self._commands.models.lacks_model:
+            await self._commands.models.welcome()
+        else:
+            self._voice.say(f"Model {session.model} at {session.server}. Permission mode {session.mode}.")
+
+    # What happens
+
+    async def _follow(self, batches: AsyncIterator[Sequence[Event]]) -> None:
+        async for batch in batches:
+            for event in batch:
+                self._take(event)
+            self._prompt_soon()
+
+    def _take(self, event: Event) -> None:
+        self._ledger.note(event)
+        if self._openings.take(event):
+            return
+        self._teller.tell(event)
+        match event:
+            case ApprovalRequested():
+                self._asking[event.id] = asyncio.create_task(self._approve(event))
+            case QuestionAsked():
+                self._asking[event.id] = asyncio.create_task(self._reply(event))
+            case ApprovalAnswered() | QuestionAnswered():
+                if asking := self._asking.pop(event.id, None):
+                    asking.cancel()
+            case MessageTakenBack():
+                self.suggest(event.text)
+
+    async def _approve(self, event: ApprovalRequested) -> None:
+        answer = await self._desk.ask(approval_question(event))
+        if answer is None or answer.id == "stop":
+            self._session.stop()
+        else:
+            scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
+            with refusal_told(self._voice):
+                self._session.answer(event.id, allow=allow, scope=scope, message=answer.words)
+
+    async def _reply(self, event: QuestionAsked) -> None:
+        answer = await self._desk.ask(asked_question(event))
+        if answer is None:
+            self._session.stop()
+            return
+        choice = int(answer.id) if answer.id.isdecimal() else None
+        with refusal_told(self._voice):
+            self._session.reply(event.id, choice, answer.words)
+
+    # What is typed
+
+    def _answer(self, typed: Typed) -> None:
+        if typed.question != self._questions.number:
+            self._voice.say("That question is no longer open.")
+            self._keep_sentence(typed.text)
+            return
+        asked = self._questions.asked
+        if not self._questions.take(typed.text) and asked and not asked.hidden:
+            self._keep_sentence(typed.text)
+
+    def _keep_sentence(self, text: str) -> None:
+        """Offer what was typed at a question and does not answer it again as the next message."""
+        if " " in text.strip() and "\n" not in text:
+            self._draft = text
+
+    def _is_call_beside(self, text: str) -> bool:
+        """Whether a line that stands in the place of an answer is a command: not while one asks itself."""
+        asked = self._questions.asked
+        is_own = self._doing is not None or self._is_leaving or (asked is not None and asked.hidden)
+        return not is_own and self._slash.called(text) is not None
+
+    async def _act(self) -> None:
+        while True:
+            text = await self._lines.get()
+            self._doing = asyncio.create_task(self._written.do(text))
+            await asyncio.wait((self._doing,))
+            done, self._doing = self._doing, None
+            if not done.cancelled():
+                done.result()
+            self._is_busy = not self._lines.empty()
+            self._prompt(anew=True)
+
+    def _interrupt(self, typed: str) -> None:
+        """Put away what is written; else stop what goes on; the second time leave."""
+        if typed.strip() and not self._session.running:
+            self._voice.say("Cleared. The up arrow brings it back.")
+            return
+        now = self._clock()
+        again, self._last_interrupt = now - self._last_interrupt <= AGAIN_WITHIN_SECONDS, now
+        if self._is_leaving:
+            self._over.set()
+        elif again:
+            self._do_beside(self.leave())
+        elif self._doing:
+            self._doing.cancel()
+            self._voice.say("Not done. Ctrl+C again leaves.")
+        elif self._session.running:
+            self._session.stop()
+            self._voice.say("Stopping. Ctrl+C again leaves.")
+        else:
+            self._voice.say("Ctrl+C again leaves.")
+
+    def _end_of_input(self) -> None:
+        if self._is_leaving:
+            self._over.set()
+        else:
+            self._do_beside(self.leave())
+
+    def _keep_draft(self, text: str) -> None:
+        if self._workplace.prompts:
+            self._workplace.prompts.keep_draft(text)
+
+    def _do_beside(self, deed: Coroutine[None, None, None]) -> None:
+        """Do it beside what the lines ask for; what is refused is told."""
+
+        async def done() -> None:
+            with refusal_told(self._voice):
+                await deed
+
+        task = asyncio.create_task(done())
+        self._asking[task.get_name()] = task
+        task.add_done_callback(lambda _: self._asking.pop(task.get_name(), None))
+
+    def _prompt_soon(self) -> None:
+        """Ask for a line behind all that is about to be told."""
+        asyncio.get_running_loop().call_soon(self._prompt)
+
+    def _prompt(self, *, anew: bool = False) -> None:
+        """Ask for a line, where another one is wanted than before or something was told since."""
+        if self._voice.is_gone:
+            self._over.set()
+        asked = self._questions.asked
+        untold = self._batches.unread if self._batches else 0
+        if self._over.is_set() or (asked is None and (self._is_busy or untold)):
+            return  # there is nothing to be asked, or it is asked later
+        wanted = self._wanted(asked)
+        told_below = self._voice.spoke and bool(wanted.words)
+        if anew or told_below or (wanted.words, wanted.question) != (self._shown.words, self._shown.question):
+            self._shown, self._voice.spoke = wanted, False
+            self._ask_for(replace(wanted, after=self._heard))
+
+    def _wanted(self, asked: LineQuestion | None) -> LinePrompt:
+        if asked:
+            return LinePrompt(words=asked.prompt, question=self._questions.number, hidden=asked.hidden)
+        if self._session.running:
+            return LinePrompt()
+        draft, self._draft = self._draft, ""
+        earlier, self._earlier = self._earlier, ()
+        return LinePrompt(words=_PROMPT, draft=draft, earlier=earlier)

@@ -1,0 +1,76 @@
+"""What tools show, in lines of words: no sign stands where a word can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from keen_tui.domain.display import (
+    CommandDisplay,
+    DiffDisplay,
+    Display,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+    TodoStatus,
+)
+from keen_tui.text.disguise import revealed
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+
+_SIGNS: Final = {"+": " added", "-": " removed", " ": ""}
+_TODO: Final[dict[TodoStatus, str]] = {"done": "Done", "in_progress": "At work", "pending": "To do"}
+
+
+def display_lines(display: Display) -> Iterator[str]:
+    """All of it, for somebody who has to judge it."""
+    match display:
+        case DiffDisplay():
+            yield from diff_lines(display)
+        case CommandDisplay():
+            yield from labelled("Command", revealed(display.command))
+        case FileDisplay():
+            yield f"File {display.path}, from line {display.first_line}:"
+            yield from _whole(display.text).split("\n")
+        case FileListDisplay():
+            yield from display.lines
+            if display.more:
+                yield f"And {display.more:,} more."
+        case TextDisplay():
+            yield from _whole(display.text).split("\n")
+        case TodoDisplay():
+            yield f"Todo list, {display.progress}."
+            yield from (f"{_TODO[item.status]}: {item.text}" for item in display.items)
+        case _:
+            assert_never(display)
+
+
+def diff_lines(diff: DiffDisplay) -> Iterator[str]:
+    """Each line of a change, with its number and what becomes of it."""
+    yield f"File {diff.path}: {diff_counts(diff)}."
+    for hunk in diff.hunks:
+        yield from (f"Line {row.number}{_SIGNS[row.sign]}: {_whole(row.text)}" for row in hunk)
+    if diff.left_out:
+        yield f"And {counted(diff.left_out, 'line')} more, too many to be told."
+
+
+def _whole(text: str) -> str:
+    """The text with escape sequences that can be read: unseen they would be allowed, too."""
+    return clean(text, newlines=True, escapes=True)
+
+
+def diff_counts(diff: DiffDisplay) -> str:
+    """`3 lines added, 1 removed`."""
+    return f"{counted(diff.added, 'line')} added, {diff.removed:,} removed"
+
+
+def labelled(label: str, text: str) -> Iterator[str]:
+    """A text behind a label; one of several lines between its label and a line that ends it."""
+    if "\n" not in text:
+        yield f"{label}: {text}"
+        return
+    lines = text.split("\n")
+    yield f"{label}, {counted(len(lines), 'line')}:"
+    yield from lines
+    yield f"End of the {label.lower()}."

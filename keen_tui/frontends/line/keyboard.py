@@ -1,0 +1,248 @@
+"""Lines and keys, read in the main thread: only there can a signal end the wait for a line. So a question can
+take the place of a line that was begun, which comes back behind it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.frontends.line.terminal_line import (
+    TerminalLine,
+    end_row,
+    more_waits,
+    remember,
+    terminal_kept,
+    typed_before,
+)
+from keen_tui.system.signal_wakeup import nudged
+
+InputKind = Literal["line", "interrupt", "end", "hangup"]
+
+_ROOM_WITHIN: Final = 0.2
+"""Seconds in which the main thread ends a row that is in the way."""
+_MORE: Final = "More: "
+_KEYS: Final[dict[int, InputKind]] = {
+    signal.SIGINT: "interrupt",
+    signal.SIGTERM: "hangup",
+    signal.SIGHUP: "hangup",
+    signal.SIGQUIT: "hangup",
+}
+_POKE: Final = signal.SIGUSR1
+
+
+class LinePrompt(Struct, frozen=True, kw_only=True):
+    """How the next line is asked for.
+
+    `question` is the number of the question that it answers, 0 for none; what was typed before a question
+    was there does not answer it. `draft` stands in a message to begin with, unless one was begun before;
+    `earlier` are lines that the arrow keys lead back to. What is `hidden` is not shown. It was asked for
+    `after` so many things that were typed: what has been typed since makes it void.
+    """
+
+    words: str = ""
+    question: int = 0
+    draft: str = ""
+    earlier: tuple[str, ...] = ()
+    hidden: bool = False
+    after: int = 0
+
+
+class Typed(Struct, frozen=True, kw_only=True):
+    """What came: a line, or a key that is none. With those the text is what had been typed and not sent."""
+
+    kind: InputKind
+    text: str = ""
+    question: int = 0
+
+
+class _LookUp(Exception):
+    """The wait for a line is over: another prompt takes its place, or a key was pressed."""
+
+
+class Keyboard:
+    """Reads one line for each prompt. `ask`, `close` and `make_room` are for other threads."""
+
+    def __init__(self) -> None:
+        self._line = TerminalLine()
+        self._prompts: SimpleQueue[LinePrompt | None] = SimpleQueue()
+        self._is_closed = False
+        self._wanted: LinePrompt | None = None
+        self._handed_over = 0
+        self._question = 0
+        self._key: Typed | None = None
+        self._waiting = False
+        self._reading = False
+        self._words = ""
+        self._draft = ""
+        self._begun: list[str] = []
+        self._room: threading.Lock | None = None
+
+    def ask(self, prompt: LinePrompt) -> None:
+        """Ask for a line by this prompt, in the place of one that is open."""
+        self._prompts.put(prompt)
+        self._poke()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._is_closed = True
+        self._prompts.put(None)
+        self._poke()
+
+    def make_room(self) -> None:
+        """Something is about to be written: where a prompt or a half-typed line stands, its row ends."""
+        if self._reading:
+            room = threading.Lock()  # of all that can be waited for, only this can be told in a handler
+            room.acquire()
+            self._room = room
+            self._poke()
+            room.acquire(timeout=_ROOM_WITHIN)
+
+    def serve(self, hand_over: Callable[[Typed], None]) -> None:
+        """Read in the main thread until `close`, inside of `signals`."""
+
+        def counted(typed: Typed) -> None:
+            self._handed_over += 1
+            hand_over(typed)
+
+        with terminal_kept():
+            while (prompt := self._next_prompt(counted)) is not None:
+                try:
+                    counted(self._read(prompt))
+                except _LookUp:
+                    continue
+                except EOFError:
+                    end_row()
+                    counted(Typed(kind="end"))
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Inside, signals are keys: they end no code but the wait for a line."""
+        handlers = {_POKE: self._poked, **dict.fromkeys(_KEYS, self._pressed)}
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            with nudged(lambda: self._reading or self._waiting):
+                yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _next_prompt(self, hand_over: Callable[[Typed], None]) -> LinePrompt | None:
+        """Wait for a prompt, of several for the newest; None when no more is wanted."""
+        while not self._is_closed:
+            try:
+                self._waiting = True
+                if self._key is None:
+                    wanted, self._wanted = self._wanted, None
+                    return wanted if wanted and self._prompts.empty() else self._newest()
+            except _LookUp:
+                pass
+            finally:
+                self._waiting = False
+            key, self._key = self._key, None
+            if key:
+                hand_over(key)
+        return None
+
+    def _newest(self) -> LinePrompt | None:
+        """The newest prompt that is not void; waits for one. None when no more is wanted."""
+        prompt = self._prompts.get()
+        while prompt and (prompt.after < self._handed_over or not self._prompts.empty()):
+            prompt = self._prompts.get()
+        return prompt
+
+    def _is_asked_already(self, prompt: LinePrompt | None) -> bool:
+        """Whether the line that is open is the one that this prompt asks for."""
+        if prompt is None or prompt.draft or prompt.earlier:
+            return False
+        return prompt.question == self._question and self._line.stands(prompt.words)
+
+    def _read(self, prompt: LinePrompt) -> Typed:
+        self._question = prompt.question
+        remember(prompt.earlier)
+        if not prompt.question:
+            return Typed(kind="line", text=self._message(prompt))
+        self._draft += typed_before()
+        lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
+        while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
+            lines.append(self._one_line(""))
+        return Typed(kind="line", text="\n".join(lines), question=prompt.question)
+
+    def _message(self, prompt: LinePrompt) -> str:
+        """Lines that end with a backslash, and those that come at once, are one message."""
+        words, goes_on = prompt.words, True
+        self._draft = self._draft or prompt.draft
+        while goes_on:
+            line = self._one_line(words)
+            self._draft = ""
+            at_once, is_open = more_waits(), line.endswith("\\")
+            self._begun.append(line.removesuffix("\\"))
+            goes_on, words = at_once or is_open, "" if at_once else _MORE
+        text, self._begun = "\n".join(self._begun), []
+        remember((text,))
+        return text
+
+    def _one_line(self, words: str, *, hidden: bool = False) -> str:
+        """A line; while it is waited for another prompt and the keys are heard."""
+        self._line.begin()
+        self._reading, self._words = True, words
+        try:
+            if self._key or self._is_closed or not self._prompts.empty():
+                raise _LookUp  # it came before anybody could be poked
+            if hidden:
+                return self._line.read_hidden(words)
+            return self._line.read(words, "" if self._question else self._draft)
+        except SystemError as error:  # CPython's, for a second signal on the heels of the first
+            if self._reading:
+                raise
+            raise _LookUp from error
+        finally:
+            self._reading = False
+
+    def _poke(self) -> None:
+        if self._reading:
+            signal.pthread_kill(threading.main_thread().ident or 0, _POKE)
+
+    def _poked(self, number: int, frame: object) -> None:
+        if room := self._room:
+            self._room = None
+            self._line.end_row()
+            room.release()
+        if self._line.is_done:
+            return  # what is wanted is looked at when it was handed over
+        if room and self._reading and self._words and not self._line.is_open:
+            self._look_up()  # what is written now would come between the prompt and its line
+        if self._reading and not self._prompts.empty():
+            self._wanted = self._newest()
+            if not self._is_asked_already(self._wanted):
+                self._look_up()
+            self._wanted = None
+
+    def _pressed(self, number: int, frame: object) -> None:
+        is_reading = self._reading and not self._line.is_done
+        if is_reading:
+            self._line.end_row()
+        typed = self._put_away() if is_reading and not self._question else ""
+        if self._key is None or self._key.kind != "hangup":
+            self._key = Typed(kind=_KEYS[number], text=typed)
+        if is_reading or self._waiting:
+            self._reading = self._waiting = False
+            raise _LookUp
+
+    def _put_away(self) -> str:
+        """What is typed and not sent; the arrow keys bring it back."""
+        typed, self._draft, self._begun = "\n".join((*self._begun, self._line.typed)), "", []
+        remember((typed,))
+        return typed
+
+    def _look_up(self) -> None:
+        """End the wait for a line; what is typed of a message is kept."""
+        self._reading = False
+        if not self._question:
+            self._draft = self._line.typed or self._draft
+        raise _LookUp

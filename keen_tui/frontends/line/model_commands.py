@@ -1,0 +1,209 @@
+"""The commands about models, and what is said where none is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
+from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
+from keen_tui.frontends.line.asking import STAY
+from keen_tui.frontends.line.command_context import Desk, kept
+from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.shared.port import ModelsPort
+from keen_tui.text.units import counted, tokens
+
+_MOST = 20
+"""Models that are told at once."""
+_ONE_MODEL = "There is no other model to choose here."
+_ABOUT_ADDRESSES = (
+    "The base URL of any server that speaks Chat Completions, for example http://gpu-box:8000/v1.",
+    "OPENAI_API_KEY is sent along if it is set and you entered no key for that address.",
+)
+
+ListedModel = tuple[ProviderInfo, ModelInfo]
+
+
+class ModelCommands:
+    """Each method does what a command asks for; what can't be done is raised as a sentence."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @property
+    def lacks_model(self) -> bool:
+        """Whether a model has to be chosen before anything can be said."""
+        models = self._desk.workplace.models
+        return models is not None and models.current is None
+
+    async def welcome(self) -> None:
+        """Where no model is chosen: what there is to begin with, and what to do."""
+        models, say = self._models, self._desk.say
+        say("No model is chosen yet.")
+        for server in await models.find_servers():
+            serves = counted(len(server.models), "model")
+            say(f"On this machine: {server.provider.name} at {server.address}, {serves}.")
+        for provider in models.providers:
+            if source := models.key_source(provider):
+                say(f"Key found: {provider.name}, {source}.")
+        say(
+            "/model chooses a model. /key takes an API key, /server the address of another server.",
+            "keen-tui --demo --plain is the guided tour, which needs neither.",
+        )
+
+    async def choose(self, words: str) -> None:
+        """Choose a model, then how hard it shall reason."""
+        offers = await self._offers()
+        if not offers:
+            raise SessionRefused(
+                "No key and no model server was found. /key takes an API key, /server an address."
+            )
+        if model := await self._chosen(offers):
+            await self._use(model)
+
+    async def _use(self, model: ModelInfo) -> None:
+        effort = await self._effort(model)
+        if effort is not None and await self._may_switch(model):
+            lost = self._desk.session.pending is not None
+            self._desk.say(self._models.choose(model, effort=effort, abandon=lost))
+
+    async def server(self, address: str) -> None:
+        """Ask the server at an address for its models, and choose one."""
+        if not address:
+            answer = await self._desk.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
+            if answer is None:
+                return
+            address = answer.words
+        found = await self._found(address)
+        if found is None:
+            return
+        name = found.provider.name
+        lists = counted(len(found.models), "model") if found.models else "no models"
+        self._desk.say(f"{name} answers and lists {lists}.")
+        if found.models:
+            model = await self._chosen([(found.provider, model) for model in found.models])
+        else:
+            answer = await self._desk.ask(LineQuestion(lines=(), free="Name of the model"))
+            model = _named(found.provider, answer.words) if answer else None
+        if model:
+            await self._use(model)
+
+    async def _found(self, address: str) -> FoundServer | None:
+        """The server at the address. A key is asked for where it wants one; None: none was given."""
+        self._desk.say(f"Asking {address}.")
+        try:
+            return await self._models.find_server(address)
+        except AuthFailed as error:
+            self._desk.say(str(error))
+        lines = (f"The key for {address}. It is not shown while you type.",)
+        answer = await self._desk.ask(LineQuestion(lines=lines, free="Key", hidden=True))
+        if answer is None:
+            return None
+        found = await self._models.find_server(address, answer.words)
+        self._desk.say(await self._models.keep_key(found.provider, answer.words))
+        return found
+
+    async def check(self, words: str) -> None:
+        """Ask the model's server for a sign of life."""
+        self._desk.say(await self._models.check())
+
+    async def key(self, words: str) -> None:
+        """Take an API key, which is not shown while it is typed."""
+        models = self._models
+        wanted = [provider for provider in models.providers if provider.key_variables]
+        choices = (LineChoice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
+        chosen = await self._desk.choice(
+            LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
+        )
+        provider = next((each for each in wanted if each.id == chosen), None)
+        if provider is None:
+            return
+        hidden = LineQuestion(
+            lines=(f"The key for {provider.name}. It is not shown while you type.",), free="Key", hidden=True
+        )
+        if answer := await self._desk.ask(hidden):
+            self._desk.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
+
+    async def _offers(self) -> list[ListedModel]:
+        """What can be used now: of servers on this machine, and of providers whose key is there."""
+        models, offers = self._models, []
+        for server in await models.find_servers():
+            offers += [(server.provider, model) for model in server.models]
+        for provider in models.providers:
+            if not provider.local and models.key_source(provider) is not None:
+                offers += [(provider, model) for model in await self._models_of(provider)]
+        return offers
+
+    async def _models_of(self, provider: ProviderInfo) -> Sequence[ModelInfo]:
+        """The models that are known of a provider; where none are, those that its server lists."""
+        if provider.models:
+            return provider.models
+        try:
+            return await self._models.live_models(provider)
+        except KeenError as error:
+            self._desk.say(f"{provider.name} can't be asked for its models: {error}")
+            return ()
+
+    async def _chosen(self, offers: Sequence[ListedModel]) -> ModelInfo | None:
+        """Ask until one is chosen: a number chooses, letters narrow the list down."""
+        found, letters = offers, ""
+        while True:
+            lines = (f"Question: Which model?{f' With {letters} in its name:' if letters else ''}",)
+            left_out = len(found) - _MOST
+            rest = (f"{counted(left_out, 'more model')} can be found by letters.",) if left_out > 0 else ()
+            answer = await self._desk.ask(
+                LineQuestion(
+                    lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"
+                )
+            )
+            if answer is None or answer.id == STAY.id:
+                return None
+            if answer.id:
+                return found[int(answer.id)][1]
+            letters = answer.words
+            fitting = [offer for offer in offers if _fits(offer, letters)]
+            if not fitting:
+                self._desk.say(f"No model has {letters} in its name.")
+            found = fitting or offers
+
+    async def _effort(self, model: ModelInfo) -> str | None:
+        """How hard it shall reason, "" for its own default; None: the question was withdrawn."""
+        if not model.efforts:
+            return ""
+        choices = (LineChoice(id=effort, label=effort) for effort in model.efforts)
+        own = LineChoice(id="own", label="its own default")
+        lines = (f"Question: How hard should {model.title} reason?",)
+        chosen = await self._desk.choice(LineQuestion(lines=lines, choices=(own, *choices)))
+        return None if not chosen else "" if chosen == "own" else chosen
+
+    async def _may_switch(self, model: ModelInfo) -> bool:
+        """Where the incomplete turn would be lost, ask first (turn.md rule 8)."""
+        if self._desk.session.running or not self._models.would_abandon(model):
+            return True
+        return await self._desk.may_replace(f"Switch to {model.title}?")
+
+    @property
+    def _models(self) -> ModelsPort:
+        return kept(self._desk.workplace.models, _ONE_MODEL)
+
+
+def _choices(offers: Sequence[ListedModel]) -> Iterable[LineChoice]:
+    for place, (provider, model) in enumerate(offers[:_MOST]):
+        facts = [provider.name]
+        facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
+        yield LineChoice(id=str(place), label=model.title, consequence=", ".join(facts))
+    yield STAY
+
+
+def _named(provider: ProviderInfo, name: str) -> ModelInfo:
+    return ModelInfo(provider=provider.id, id=name, api=provider.api)
+
+
+def _fits(offer: ListedModel, letters: str) -> bool:
+    provider, model = offer
+    name = f"{provider.name} {model.title} {model.id}".casefold()
+    return all(word in name for word in letters.casefold().split())
+
+
+def _key(models: ModelsPort, provider: ProviderInfo) -> str:
+    source = models.key_source(provider)
+    return f"there is one: {source}" if source else ""

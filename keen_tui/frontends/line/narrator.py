@@ -1,0 +1,226 @@
+"""A reader of the bus that tells what happens, in whole lines and in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    Compacted,
+    CompactionDelta,
+    CompactionFailed,
+    CompactionStarted,
+    ContextMeasured,
+    Event,
+    HostContacted,
+    ImagesAttached,
+    MemoryEdited,
+    MessageTakenBack,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueChanged,
+    ReasoningDelta,
+    RetryScheduled,
+    SandboxFound,
+    SessionEvent,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    ShellFinished,
+    ShellStarted,
+    Steered,
+    StepRestarted,
+    TextDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnEvent,
+    TurnIncomplete,
+    TurnStarted,
+    TurnUndone,
+    Usage,
+)
+from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.sentences import (
+    abandoned,
+    compaction_words,
+    own_command_ends,
+    queue_words,
+    tool_begins,
+    tool_ends,
+    tries_again,
+    turn_begins,
+    turn_ends,
+)
+from keen_tui.frontends.line.streaming import LineStream, Reading
+from keen_tui.text.labels import MODES, contact_line
+from keen_tui.text.units import counted
+
+_SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeasured)
+"""Events that end no line of the reply."""
+
+
+class Teller:
+    """Tells event by event. Questions it leaves to those who ask them."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._reply = _Reply(voice)
+        self._output = LineStream()
+        self._own_call = ""
+        self._waiting = 0
+        self._heard = ""
+        self._thinking_told = (0, 0)
+
+    def heard(self, text: str) -> None:
+        """The user has just written this: it need not be told when its turn begins."""
+        self._heard = text
+
+    def tell(self, event: Event) -> None:
+        """Say what there is to be said of it."""
+        if not isinstance(event, _SILENT):
+            self._reply.pause(is_end=isinstance(event, TurnDone | TurnIncomplete | TurnError))
+        if isinstance(event, SessionEvent):
+            self._tell_of_session(event)
+        else:
+            self._tell_of_turn(event)
+
+    def _tell_of_turn(self, event: TurnEvent) -> None:
+        say = self._voice.say
+        match event:
+            case TurnStarted():
+                self._tell_beginning(event)
+            case TextDelta():
+                self._reply.take(event)
+            case ReasoningDelta():
+                if self._thinking_told != (event.turn, event.step):
+                    self._thinking_told = (event.turn, event.step)
+                    say("Thinking.")
+            case StepRestarted():
+                if self._reply.has_told(event.turn, event.step):
+                    say("What came of that reply is withdrawn; it begins again.")
+            case ToolStarted():
+                say(tool_begins(event))
+            case ToolFinished():
+                self._voice.read(tool_ends(event))
+            case RetryScheduled():
+                say(tries_again(event))
+            case Notice():
+                say(event.text)
+            case ImagesAttached():
+                names = ", ".join(image.name for image in event.images)
+                say(f"With {counted(len(event.images), 'image')}: {names}.")
+            case Steered():
+                say(f"Handed in: {event.text}")
+            case TurnDone() | TurnIncomplete() | TurnError():
+                lost = self._reply.was_open and not isinstance(event, TurnDone)
+                self._voice.read(turn_ends(event, lost_words=lost))
+                self._reply.was_open = False
+                if self._waiting and not isinstance(event, TurnDone):
+                    say(queue_words(self._waiting))
+            case ToolOutput():
+                if event.id == self._own_call:
+                    self._voice.read(self._output.take(event.text))
+            case HostContacted():
+                say(f"The command {contact_line(event)}.")
+            case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
+                say("The question is no longer open.")
+            case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():
+                pass  # asked by those who wait for the answer, answered by the user, counted by the ledger
+            case _:
+                assert_never(event)
+
+    def _tell_of_session(self, event: SessionEvent) -> None:
+        say = self._voice.say
+        match event:
+            case TurnAbandoned():
+                say(abandoned(event))
+            case TurnUndone():
+                say(f"Changes of turn {event.undone} undone: {', '.join(event.files)}.")
+            case MessageTakenBack():
+                say("The message is taken back.")
+            case MemoryEdited():
+                say(f"What is remembered of turn {event.turn} has changed.")
+            case QueueChanged():
+                self._tell_queue(event)
+            case ModeChanged():
+                say(f"Permission mode {event.mode}: {MODES[event.mode]}.")
+            case SandboxFound():
+                say(f"Commands run without a sandbox: {event.reason}" if event.reason else None)
+            case PolicyChanged():
+                say(f"Memory policy {event.policy}, from the next turn on.")
+            case SessionRenamed():
+                say(f"This session is called: {event.title}")
+            case ShellStarted():
+                self._own_call = event.id
+            case ShellFinished():
+                self._voice.read(self._output.end())
+                say(own_command_ends(event))
+            case CompactionStarted() | Compacted() | CompactionFailed():
+                say(compaction_words(event))
+            case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
+                pass  # the end of a summary, a choice and an opening are told by those who wait for them
+            case ContextMeasured():
+                pass  # /context tells it to those who ask
+            case _:
+                assert_never(event)
+
+    def _tell_beginning(self, event: TurnStarted) -> None:
+        if event.text is not None and event.text != self._heard:
+            self._voice.read(f"You: {event.text}".split("\n"))
+        self._heard = ""
+        self._voice.read(turn_begins(event))
+
+    def _tell_queue(self, event: QueueChanged) -> None:
+        waiting, before = len(event.texts), self._waiting
+        self._waiting = waiting
+        if event.steered:
+            self._voice.say("It is handed in with the next result.")
+        elif waiting > before:
+            self._voice.say(
+                f"Queued. {counted(waiting, 'message waits', 'messages wait')} for the turn to end."
+            )
+
+
+class _Reply:
+    """The reply as it streams in. `was_open`: its step had not ended when the turn did."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._stream = LineStream(sentences=True)
+        self._reading = Reading()
+        self._label = ""
+        self._step = (0, 0)
+        self.was_open = False
+
+    def take(self, delta: TextDelta) -> None:
+        """Tell what is whole with this piece."""
+        if not self.was_open:
+            self._reading, self._label = Reading(), "Reply: "
+        self._step, self.was_open = (delta.turn, delta.step), True
+        for line in self._stream.take(delta.text):
+            self._say(self._reading.line(line))
+
+    def pause(self, *, is_end: bool) -> None:
+        """Something else is told now: what has come so far goes before it."""
+        for line in self._stream.end():
+            self._say(self._reading.line(line))
+        self._say(self._reading.end())
+        self.was_open = self.was_open and is_end
+
+    def has_told(self, turn: int, step: int) -> bool:
+        """Whether anything of that step was told."""
+        return self._step == (turn, step)
+
+    def _say(self, line: str | None) -> None:
+        if line is not None:
+            self._voice.say(self._label + line)
+            self._label = ""

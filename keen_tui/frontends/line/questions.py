@@ -1,0 +1,166 @@
+"""Questions in words, with numbered answers that are read from a line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from itertools import count
+
+from msgspec import Struct
+
+from keen_tui.frontends.line.printer import Voice
+
+_NUMBER = re.compile(r"\s*(\d{1,4})[.)]?\s*")
+_NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
+"""The colon tells words for an answer from a message that begins with a number."""
+_LETTERS = {"y": "yes", "n": "no"}
+
+
+class LineChoice(Struct, frozen=True, kw_only=True):
+    """An answer. One that `takes_words` may have words behind its number and a colon, one that `needs_words`
+    must have some."""
+
+    id: str
+    label: str
+    consequence: str = ""
+    takes_words: bool = False
+    needs_words: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The answer as it is told."""
+        what = f"{self.label}, {self.consequence}" if self.consequence else self.label
+        return f"{what}. Add your words after the number and a colon" if self.needs_words else what
+
+
+class LineQuestion(Struct, frozen=True, kw_only=True):
+    """What is asked: lines to be told, then the answers. With `free` any other words are an answer too; what
+    is `hidden` is not shown while it is typed. `y` and `n` answer where there is a "yes" and a "no", unless
+    it is `numbers_only`."""
+
+    lines: tuple[str, ...]
+    choices: tuple[LineChoice, ...] = ()
+    free: str = ""
+    hidden: bool = False
+    numbers_only: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the answer."""
+        if not self.choices:
+            return f"{self.free}: "
+        return f"Answer, {_numbers(self)}{f', or {self.free}' if self.free else ''}: "
+
+
+class LineAnswer(Struct, frozen=True, kw_only=True):
+    """The `id` of the choice, "" for free words, and the words."""
+
+    id: str
+    words: str = ""
+
+
+def answered(question: LineQuestion, line: str) -> LineAnswer | str:
+    """The answer that a line gives, or a sentence on why it gives none."""
+    if bare := _NUMBER.fullmatch(line):
+        number, words = int(bare[1]), ""
+    elif behind := _NUMBER_AND_WORDS.fullmatch(line):
+        number, words = int(behind[1]), behind[2].strip()
+    else:
+        number, words = _number_of(question, line), ""
+    if 1 <= number <= len(question.choices):
+        choice = question.choices[number - 1]
+        if choice.needs_words and not words:
+            return f"That answer needs words after its number, such as: {number}: use tabs"
+        if not words or choice.takes_words or choice.needs_words:
+            return LineAnswer(id=choice.id, words=words)
+    if question.free and line.strip():
+        return LineAnswer(id="", words=line.strip())
+    if not question.choices:
+        return "Nothing was written."
+    return f"Please answer {_numbers(question)}.{_on_words(question)}"
+
+
+def _number_of(question: LineQuestion, line: str) -> int:
+    """The number of the answer that a letter alone stands for, 0 for none."""
+    meant = "" if question.numbers_only else _LETTERS.get(line.strip().lower(), "")
+    return next((number for number, each in enumerate(question.choices, 1) if each.id == meant), 0)
+
+
+def _numbers(question: LineQuestion) -> str:
+    count = len(question.choices)
+    return f"1 to {count}" if count > 1 else "1"
+
+
+def _on_words(question: LineQuestion) -> str:
+    """How to add words, where an answer takes some."""
+    takes = (
+        number for number, each in enumerate(question.choices, 1) if each.takes_words or each.needs_words
+    )
+    number = next(takes, 0)
+    return f" To add words to answer {number}, write {number}: and the words." if number else ""
+
+
+class _Open(Struct):
+    number: int
+    question: LineQuestion
+    answer: asyncio.Future[LineAnswer | None]
+
+
+class OpenQuestions:
+    """The questions that are open. The newest one is asked; when it is answered, the one below is told again.
+
+    Args:
+        changed: called when another question, or none, is asked from now on.
+    """
+
+    def __init__(self, voice: Voice, changed: Callable[[], None]) -> None:
+        self._voice = voice
+        self._changed = changed
+        self._open: list[_Open] = []
+        self._numbers = count(1)
+
+    @property
+    def number(self) -> int:
+        """The number of the question that is asked, 0 while there is none."""
+        return self._open[-1].number if self._open else 0
+
+    @property
+    def asked(self) -> LineQuestion | None:
+        """The question that is asked."""
+        return self._open[-1].question if self._open else None
+
+    async def ask(self, question: LineQuestion) -> LineAnswer | None:
+        """Ask and wait; None when the question was withdrawn."""
+        answer: asyncio.Future[LineAnswer | None] = asyncio.get_running_loop().create_future()
+        asked = _Open(next(self._numbers), question, answer)
+        self._open.append(asked)
+        self._tell(question)
+        self._changed()
+        try:
+            return await answer
+        finally:
+            was_asked = self.number == asked.number
+            self._open.remove(asked)
+            if was_asked and self.asked:
+                self._tell(self.asked)
+            self._changed()
+
+    def take(self, line: str) -> bool:
+        """A line for the question that is asked; False: it is no answer."""
+        given = answered(self._open[-1].question, line)
+        if isinstance(given, str):
+            self._voice.say(given)
+            return False
+        if not self._open[-1].answer.done():
+            self._open[-1].answer.set_result(given)
+        return True
+
+    def withdraw(self) -> None:
+        """The question that is asked is asked no more."""
+        if self._open and not self._open[-1].answer.done():
+            self._open[-1].answer.set_result(None)
+
+    def _tell(self, question: LineQuestion) -> None:
+        choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))
+        self._voice.read((*question.lines, *choices))

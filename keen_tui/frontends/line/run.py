@@ -1,0 +1,82 @@
+"""Start and end of plain mode: the terminal is read in the main thread, all else is done in another."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from contextlib import suppress
+
+from keen_tui.frontends.line.conversation import LineFrontEnd
+from keen_tui.frontends.line.keyboard import Keyboard, Typed
+from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.shared.port import Workplace
+
+
+def run_plain(workplace: Workplace) -> None:
+    """Talk until the person leaves or a signal ends it; then stop the session's turn and close it.
+
+    Raises:
+        KeenError: the session can't be begun.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # in a terminal that knows no UTF-8
+    _Talk(workplace).hold()
+
+
+class _Talk:
+    def __init__(self, workplace: Workplace) -> None:
+        self._workplace = workplace
+        self._keyboard = Keyboard()
+        self._voice = Voice(sys.stdout, self._keyboard.make_room)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._conversation: LineFrontEnd | None = None
+        self._failure: BaseException | None = None
+
+    def hold(self) -> None:
+        thread = threading.Thread(target=self._work, name="conversation")
+        with self._keyboard.signals():
+            thread.start()
+            self._ready.wait()
+            self._keyboard.serve(self._hand_over)
+            thread.join()
+        if self._failure:
+            raise self._failure
+
+    def _hand_over(self, typed: Typed) -> None:
+        if self._loop and self._conversation:
+            with suppress(RuntimeError):  # the loop is closed: it is over
+                self._loop.call_soon_threadsafe(self._conversation.press, typed)
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._converse())
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._ready.set()
+            self._keyboard.close()
+
+    async def _converse(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._conversation = LineFrontEnd(self._workplace, self._voice, self._keyboard.ask)
+        self._ready.set()
+        try:
+            await self._conversation.run()
+        finally:
+            self._keyboard.close()
+            await self._close(self._conversation.turns)
+
+    async def _close(self, turns: int) -> None:
+        """Close the session, and tell how to go on with it or what could not be saved."""
+        await self._workplace.session.close()
+        if self._workplace.prompts:
+            await self._workplace.prompts.close()
+        history = self._workplace.history
+        problem = await history.close() if history else ""
+        if problem:
+            self._voice.say(problem)
+        elif history and turns:
+            ways = f"keen-tui --plain --continue, or keen-tui --plain --resume {history.session_id}"
+            self._voice.say(f"Go on with: {ways}")

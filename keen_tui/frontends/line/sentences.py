@@ -1,0 +1,202 @@
+"""What happens in a session, each in sentences that can be listened to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, TodoDisplay
+from keen_tui.domain.errors import STOPPED
+from keen_tui.domain.events import (
+    Compacted,
+    CompactionEvent,
+    CompactionFailed,
+    CompactionStarted,
+    EndEvent,
+    RetryScheduled,
+    ShellFinished,
+    ToolFinished,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.frontends.line.displays import diff_counts, display_lines
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, TOOL_NAMES, why_ended
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, duration, size
+
+_LAST_LINES: Final = 10
+_LONG_WAIT: Final = 3.0
+"""Seconds of a wait from which on it is said how to end it."""
+_HURRY: Final = " /retry tries now, Ctrl+C stops."
+"""Lines at the end of its output that are told of a command that failed."""
+_RULED: Final = re.compile(r"([=_*#~+-])\1{3,}")
+"""Lines drawn with signs, which would be read one by one."""
+
+
+def turn_begins(event: TurnStarted) -> Iterator[str]:
+    if event.text is not None:
+        yield f"Turn {event.turn} begins."
+    elif event.recovering:
+        yield f"Turn {event.turn} continues from {counted(event.recovering, 'call')}."
+    else:
+        yield f"Turn {event.turn} begins again."
+
+
+def tool_begins(event: ToolStarted) -> str:
+    return f"Tool {tool_name(event.name)}: {event.target}".rstrip(": ")
+
+
+def tool_ends(event: ToolFinished) -> Iterator[str]:
+    """How a call ended; of one that failed the end of its output too."""
+    yield f"Tool {tool_name(event.name)} {_outcome(event.result)}."
+    result = event.result
+    if isinstance(result.display, TodoDisplay):
+        yield from display_lines(result.display)
+    elif result.denied or result.interrupted:
+        return
+    elif result.exit_code and isinstance(result.display, CommandDisplay):
+        yield from _end_of(result.display.output)
+    elif result.is_error:
+        yield from _end_of(result.text)
+
+
+def tool_name(name: str) -> str:
+    return TOOL_NAMES.get(name, clean(name))
+
+
+def _outcome(result: ToolResult) -> str:
+    if result.denied:
+        return clean(result.summary) or "denied"
+    if result.interrupted:
+        return "stopped" if result.ran else "not run"
+    words = _what_came(result)
+    return f"{'failed' if result.is_error else 'finished'}{': ' if words else ''}{words}"
+
+
+def _what_came(result: ToolResult) -> str:
+    match result.display:
+        case CommandDisplay(exit_code=code, output=output):
+            ended = "timed out" if result.summary == "timed out" else f"exit code {code or 0}"
+            read_only = ", ran read-only" if result.read_only else ""
+            return f"{ended}, {counted(len(output.splitlines()), 'line')} of output{read_only}"
+        case DiffDisplay() as diff if not result.is_error:
+            return diff_counts(diff)
+        case _:
+            return clean(result.summary).rstrip(".")
+
+
+def _end_of(output: str) -> Iterator[str]:
+    lines = [line for line in output.splitlines() if line.strip()]
+    if not lines:
+        return
+    yield "Its output:" if len(lines) <= _LAST_LINES else f"The last {_LAST_LINES} lines of its output:"
+    yield from (_RULED.sub("", line).strip() for line in lines[-_LAST_LINES:])
+    yield "End of output."
+
+
+def tries_again(event: RetryScheduled) -> str:
+    attempt = f"attempt {event.attempt} of {event.max_attempts}"
+    again = f"Trying again in {duration(event.delay)}, {attempt}."
+    return f"{event.detail} {again}{_HURRY if event.delay >= _LONG_WAIT else ''}"
+
+
+def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
+    """How the turn ended and what can be done now. `lost_words`: a reply was still coming."""
+    match event:
+        case TurnDone():
+            yield _done(event)
+        case TurnIncomplete():
+            yield f"Turn {event.turn} incomplete: {why_ended(event)}."
+            yield from _detail(event)
+            changed = len(event.turn_memory.files_changed)
+            files = f", {counted(changed, 'changed file')}" if changed else ""
+            yield f"Kept: {counted(event.calls, 'call')}{files}, {size(event.trace_bytes)}."
+            yield from _not_kept(lost_words)
+            yield from _ways_on(event)
+        case TurnError():
+            how = "stopped" if event.reason == "interrupted" else "failed"
+            how += "" if event.detail == STOPPED else f": {why_ended(event)}"
+            yield f"Turn {event.turn} {how}."
+            yield from _detail(event)
+            yield from _not_kept(lost_words)
+            yield from _ways_on(event)
+
+
+def _done(end: TurnDone) -> str:
+    facts = [duration(end.seconds)]
+    facts += [counted(end.calls, "call")] if end.calls else []
+    facts += [counted(end.attempt - 1, "retry", "retries")] if end.attempt > 1 else []
+    memory = memory_words(end.turn_memory)
+    return f"Turn {end.turn} done: {', '.join(facts)}." + (f" Memory: {memory}." if memory else "")
+
+
+def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:
+    if end.reason in DETAILED and end.detail.strip():
+        yield end.detail.strip()
+
+
+def _not_kept(lost_words: bool) -> Iterator[str]:
+    if lost_words:
+        yield "The words above that were still coming are not carried over."
+
+
+def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:
+    if end.reason == "context":
+        yield "/compact makes room: it has earlier turns summarised."
+    if isinstance(end, TurnIncomplete):
+        yield "/retry continues from the last result, no call runs twice."
+        yield "/discard drops the turn; the files it changed stay remembered."
+        return
+    yield "/retry sends the message again. /discard takes it back."
+    if end.reason in OF_THE_SERVER:
+        yield "/model chooses another model, /key takes another key."
+
+
+def abandoned(event: TurnAbandoned) -> str:
+    memory = memory_words(event.turn_memory)
+    return f"Turn {event.turn} abandoned." + (f" Remembered: {memory}." if memory else "")
+
+
+def memory_words(memory: TurnMemory) -> str:
+    """`changed a.py, b.py; failed: pytest -q (exit 1)`, "" for none."""
+    failed = (f"{each.command} (exit {each.exit_code})" for each in memory.failed_bash)
+    parts = (("changed ", memory.files_changed), ("failed: ", failed), ("noted: ", memory.notes))
+    said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
+    return "; ".join(words + entries for words, entries in said if entries)
+
+
+def kept_words(pending: PendingState) -> str:
+    """What an incomplete turn keeps, as a sentence."""
+    memory = memory_words(turn_memory(pending.facts))
+    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}"
+    return f"{kept}; {memory}." if memory else f"{kept}."
+
+
+def own_command_ends(event: ShellFinished) -> str:
+    return f"Your command {_outcome(event.result)}."
+
+
+def compaction_words(event: CompactionEvent) -> str | None:
+    match event:
+        case CompactionStarted():
+            return f"Summarising {counted(event.turns, 'turn')}."
+        case Compacted():
+            sizes = f"{size(event.bytes_before)} are now {size(event.bytes_after)}"
+            return f"{counted(event.turns, 'turn')} summarised: {sizes}."
+        case CompactionFailed():
+            return f"Nothing was summarised: {event.detail}"
+    return None
+
+
+def queue_words(waiting: int) -> str:
+    """What is said of messages that wait for a turn that is done."""
+    waits = counted(waiting, "message waits", "messages wait")
+    return f"{waits} in the queue until a turn is done."

@@ -1,0 +1,30 @@
+"""What is known of the session's turns: their numbers, what they used, and whether one has failed."""
+
+from __future__ import annotations
+
+from keen_tui.domain.events import Event, MessageTakenBack, SessionOpened, SessionRenamed, TurnStarted, Usage
+from keen_tui.frontends.shared.usage import NOTHING, Spent
+
+
+class Ledger:
+    """Follows the events of a session. `spent` has what each turn used by its number, 0 for summaries
+    and titles."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.turns: list[int] = []
+        self.spent: dict[int, Spent] = {}
+
+    def note(self, event: Event) -> None:
+        """Go on by this event."""
+        match event:
+            case SessionOpened():
+                self.title, self.turns, self.spent = event.title, [], {}
+            case SessionRenamed():
+                self.title = event.title
+            case TurnStarted(text=str()):
+                self.turns.append(event.turn)
+            case MessageTakenBack() if event.turn in self.turns:
+                self.turns.remove(event.turn)
+            case Usage():
+                self.spent[event.turn] = self.spent.get(event.turn, NOTHING).plus(event)

@@ -1,0 +1,103 @@
+"""The commands about what holds here: permissions and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast, get_args
+
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import Setting
+from keen_tui.frontends.line.asking import STAY
+from keen_tui.frontends.line.command_context import Desk, kept
+from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.text.disguise import revealed
+from keen_tui.text.labels import MODES
+
+_TAKE_BACK = "take back "
+
+
+class SettingCommands:
+    """Each method does what a command asks for; what can't be done is raised as a sentence."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def permissions(self, words: str) -> None:
+        """Tell what runs unasked, and change the mode or take back what was allowed."""
+        session = self._desk.session
+        chosen = await self._desk.choice(_permissions(session.mode, session.permitted))
+        if chosen in MODES:
+            session.set_mode(cast(Mode, chosen))
+        elif chosen.startswith(_TAKE_BACK):
+            command = chosen.removeprefix(_TAKE_BACK)
+            await session.take_back(command)
+            self._desk.say(f"{command} asks again.")
+
+    async def settings(self, words: str) -> None:
+        """Tell every setting, and change one."""
+        desk = kept(self._desk.workplace.settings, "There are no settings to change here.")
+        settings = [setting for setting in desk.all() if not setting.in_file]
+        choices = (LineChoice(id=each.name, label=_value(each), takes_words=True) for each in settings)
+        question = LineQuestion(
+            lines=(
+                f"The settings of {desk.file}.",
+                "A number explains a setting; a number and a value change it: 10 auto",
+            ),
+            choices=(*choices, STAY),
+        )
+        answer = await self._desk.ask(question)
+        setting = next((each for each in settings if answer and each.name == answer.id), None)
+        if setting and answer and answer.words:
+            self._apply(setting, desk.change(setting.name, answer.words))
+        elif setting:
+            self._desk.voice.read(_meaning(setting))
+
+    def _apply(self, setting: Setting, value: Any) -> None:
+        """Let a setting take effect now, where it can."""
+        self._desk.say(f"{setting.name} is now {value}.")
+        match setting.name:
+            case "mode":
+                self._desk.session.set_mode(value)
+            case "memory.policy":
+                self._desk.session.set_policy(value)
+            case _:
+                self._desk.say("It takes effect from the next start on.")
+
+
+def _permissions(mode: Mode, permitted: Permitted) -> LineQuestion:
+    modes: tuple[Mode, ...] = get_args(Mode)
+    choices: Iterable[LineChoice] = (
+        *(LineChoice(id=each, label=f"mode {each}", consequence=MODES[each]) for each in modes),
+        *(
+            LineChoice(id=_TAKE_BACK + each, label=f"ask again about {revealed(each)}")
+            for each in permitted.saved
+        ),
+        STAY,
+    )
+    return LineQuestion(lines=tuple(_permitted(mode, permitted)), choices=tuple(choices))
+
+
+def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
+    yield f"Permission mode {mode}: {MODES[mode]}."
+    if permitted.sandbox:
+        yield permitted.sandbox
+    parts = (
+        ("Your rule, in the settings", permitted.rules),
+        ("Allowed for this session", permitted.session),
+        ("Allowed for good in this folder", permitted.saved),
+    )
+    for title, texts in parts:
+        yield from (f"{title}: {revealed(text)}." for text in texts)
+
+
+def _value(setting: Setting) -> str:
+    return f"{setting.name}, {setting.value or 'not set'}"
+
+
+def _meaning(setting: Setting) -> Iterator[str]:
+    yield f"{setting.name}: {setting.meaning}"
+    yield f"It is {setting.value or 'not set'}{f', from {setting.source}' if setting.source else ''}."
+    yield f"Its default: {setting.default or 'not set'}."
+    if setting.choices:
+        yield f"Its values: {', '.join(setting.choices)}."

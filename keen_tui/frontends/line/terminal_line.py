@@ -1,0 +1,171 @@
+"""One line from the terminal: the standard library's readline where there is one, else the terminal's own
+editing. To be used in the main thread only."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Final
+
+from keen_tui.domain.choices import GUARD_SECONDS
+
+try:
+    import readline
+except ImportError:  # a Python without it
+    readline = None  # type: ignore[assignment]
+
+_LOCAL_MODES: Final = 3
+"""Where the local modes stand in what `tcgetattr` gives."""
+_MOST_AT_ONCE: Final = 4_096
+_END_OF_SENTENCE: Final = 1.0
+"""Seconds without a key after which somebody who was typing when a question came has seen it."""
+_AT_ONCE: Final = 0.05
+"""Seconds within which lines that come together are one paste."""
+_QUIET: Final = ("enable-bracketed-paste off", "enable-meta-key off", "bell-style none", "colored-stats off")
+"""What keeps readline from writing more than what is typed."""
+
+
+class TerminalLine:
+    """Reads lines, and knows what stands in the row where the next one is typed.
+
+    A signal may come at any time: what readline calls are functions in which no handler can run.
+    """
+
+    def __init__(self) -> None:
+        self._standing: str | None = None
+        self._broken_at = ""
+        self._is_over = False
+        self._by_readline = False
+
+    def begin(self) -> None:
+        """A line is about to be read."""
+        self._is_over = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the line is whole, although it may not have been given yet: then readline has given the
+        terminal its own editing back."""
+        return self._is_over or (self._by_readline and self.is_open and _edits_itself())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a line is asked for, and the words before it are written."""
+        return self._standing is not None
+
+    @property
+    def typed(self) -> str:
+        """What stands in the line that is open."""
+        return readline.get_line_buffer() if self.is_open and readline else ""
+
+    def stands(self, words: str) -> bool:
+        """Whether a line is open, and these words still stand before it."""
+        return self._standing == words
+
+    def read(self, words: str, draft: str = "") -> str:
+        """A line, asked for by these words; the draft stands in it to begin with. Raises EOFError."""
+        opened = partial(setattr, self, "_standing", words)
+        self._broken_at = ""
+        self._by_readline = readline is not None
+        if readline:
+            readline.set_startup_hook(partial(readline.insert_text, draft) if draft else None)
+            readline.set_pre_input_hook(opened)
+        else:
+            opened()
+        try:
+            return input(words)
+        finally:
+            self._is_over = True
+            self._standing = None
+
+    def read_hidden(self, words: str) -> str:
+        """A line that is not shown while it is typed. Raises EOFError."""
+        from getpass import getpass  # noqa: PLC0415 - only where a key is entered
+
+        self._standing, self._by_readline = words, False
+        try:
+            return getpass(words)
+        finally:
+            self._is_over = True
+            self._standing = None
+
+    def end_row(self) -> None:
+        """Write a line end where words or typed letters stand in the row, once for the same ones."""
+        if self.is_done:
+            return
+        typed = self.typed
+        if self._standing or typed != self._broken_at:
+            end_row()
+        if self._standing:
+            self._standing = ""
+        self._broken_at = typed
+
+
+def _edits_itself() -> bool:
+    """Whether the terminal gives whole lines, as it does while readline is not at work."""
+    try:
+        return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
+    except termios.error:
+        return False
+
+
+def end_row() -> None:
+    """Write a line end."""
+    with suppress(OSError):
+        os.write(sys.stdout.fileno(), b"\n")
+
+
+def remember(lines: Iterable[str]) -> None:
+    """Let the arrow keys lead back to these."""
+    if readline:
+        for line in lines:
+            if line.strip() and "\n" not in line:
+                readline.add_history(line)
+
+
+def more_waits() -> bool:
+    """Whether another line has come together with the last one."""
+    return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
+
+
+def typed_before() -> str:
+    """What was typed before a question was there, and so answers nothing. Returns when nobody types."""
+    stdin = sys.stdin.fileno()
+    try:
+        modes = termios.tcgetattr(stdin)
+    except termios.error:  # no terminal: what waits are the answers
+        return ""
+    letter_by_letter = [*modes]
+    letter_by_letter[_LOCAL_MODES] &= ~(termios.ICANON | termios.ECHO)
+    typed, patience = b"", GUARD_SECONDS
+    try:
+        termios.tcsetattr(stdin, termios.TCSANOW, letter_by_letter)
+        while select.select([stdin], [], [], patience)[0] and (piece := os.read(stdin, _MOST_AT_ONCE)):
+            typed, patience = typed + piece, _END_OF_SENTENCE
+    finally:
+        termios.tcsetattr(stdin, termios.TCSANOW, modes)
+    words = typed.decode(errors="ignore").replace("\r", "\n").replace("\n", " ")
+    return "".join(filter(str.isprintable, words))
+
+
+@contextmanager
+def terminal_kept() -> Iterator[None]:
+    """Inside nothing but what is typed is written by readline; afterwards the terminal is as it was."""
+    if readline:
+        readline.set_auto_history(False)
+        for setting in _QUIET:
+            readline.parse_and_bind(f"set {setting}")
+    try:
+        modes = termios.tcgetattr(sys.stdin.fileno())
+    except termios.error:
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)

@@ -1,0 +1,78 @@
+"""All slash commands, built in and from files: what a message calls, and what can be offered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.settings.custom_commands import CustomCommand
+
+_CALL = re.compile(r"/([\w-]+(?::[\w-]+)*)(?:\s+(.*))?", re.DOTALL)
+
+_BUILT_IN = {command: action for action in ACTIONS for command in action.slash}
+
+BUILT_IN: tuple[str, ...] = tuple(_BUILT_IN)
+"""The names of the built-in commands."""
+
+
+class Offered(Struct, frozen=True):
+    """A command as it is offered: its names without the slash, what it takes ("": nothing), what it does."""
+
+    names: tuple[str, ...]
+    takes: str
+    help: str
+
+
+class Called(Struct, frozen=True):
+    """What a message calls: an action or a command of one's own, None where there is none of that name."""
+
+    name: str
+    words: str
+    what: Action | CustomCommand | None
+
+    @property
+    def refusal(self) -> str:
+        """Why it can't be run with these words, "" where it can."""
+        if self.words and isinstance(self.what, Action) and not self.what.takes:
+            return f"/{self.name} takes no arguments. Start with a space to send it as a message."
+        return ""
+
+
+class SlashCommands:
+    """Finds commands by their names."""
+
+    def __init__(self, custom: Iterable[CustomCommand] = ()) -> None:
+        self.custom = tuple(custom)
+        self._custom = {command.name: command for command in self.custom}
+
+    @property
+    def offered(self) -> tuple[Offered, ...]:
+        """Every command: the built-in ones first."""
+        built_in = (Offered(each.slash, each.takes, each.help) for each in ACTIONS if each.slash)
+        own = (Offered((command.name,), command.hint, command.description) for command in self.custom)
+        return (*built_in, *own)
+
+    def called(self, message: str) -> Called | None:
+        """What the message calls; None for one that is to be sent, such as one that begins with a blank.
+
+        A message of several words is a command only if there is one of that name, and one of several lines
+        only if it is one of the user's: paths begin with a slash too.
+        """
+        call = _CALL.fullmatch(message.rstrip())
+        if call is None:
+            return None
+        name, words = call[1].lower(), (call[2] or "").strip()
+        what = _BUILT_IN.get(name) or self._custom.get(name)
+        if not words or isinstance(what, CustomCommand):
+            return Called(name, words, what)
+        return Called(name, words, what) if what and "\n" not in message.strip() else None
+
+    def nearest(self, name: str) -> str:
+        """The known command that looks most like this one."""
+        from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
+
+        return (get_close_matches(name, (*_BUILT_IN, *self._custom), n=1, cutoff=0.5) or ["help"])[0]

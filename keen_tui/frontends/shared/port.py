@@ -1,0 +1,329 @@
+"""What the screen asks of a session. It is handed one and knows no provider and no tool."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.choices import ExportFormat, Mode, PolicyName, Scope
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
+from keen_tui.domain.permitted import Permitted
+from keen_tui.domain.reports import (
+    Changes,
+    ContextReport,
+    Earlier,
+    KeptImage,
+    SavedSession,
+    SearchHit,
+    Setting,
+)
+from keen_tui.memory.pending import PendingState
+from keen_tui.settings.custom_commands import CustomCommand
+
+
+class SessionPort(Protocol):
+    """The part of a session that the workspace uses. Only `close` waits; everything else returns at once."""
+
+    @property
+    def bus(self) -> EventBus:
+        """Where everything that happens is published."""
+
+    @property
+    def workspace(self) -> Path:
+        """The root folder."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+
+    @property
+    def server(self) -> str:
+        """Where the model is served, in a word."""
+
+    @property
+    def effort(self) -> str:
+        """How hard it shall reason, "" for its own default."""
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it is a recorded session that is played: nothing can be changed in it."""
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+
+    @property
+    def pending(self) -> PendingState | None:
+        """What incomplete turns left, waiting for retry or discard."""
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+
+    @property
+    def queue(self) -> tuple[str, ...]:
+        """Messages that wait for the running turn, oldest first."""
+
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
+        """Load in a thread what the first request needs, and do `then` there."""
+
+    def submit(self, text: str) -> None:
+        """Send a message: starts a turn, or queues it while one runs."""
+
+    def steer(self, text: str = "") -> None:
+        """Hand a message in at the next tool boundary of the running turn, "" for the oldest that is queued;
+        where no turn runs send it."""
+
+    def retry(self) -> None:
+        """Go on with the turn that ended incomplete or failed; make an automatic retry now that is waited
+        for. Raises SessionRefused."""
+
+    def discard(self) -> None:
+        """Give pending work up, or take the message of a failed turn back. Raises SessionRefused."""
+
+    def stop(self) -> None:
+        """Interrupt the running turn; no effect when idle."""
+
+    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
+        """Answer the approval of a call. Raises SessionRefused when it is not open."""
+
+    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
+        """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused."""
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command that was allowed for good. Raises SessionRefused or ConfigError."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+
+    def withdraw_queued(self) -> str | None:
+        """Take the newest queued message back."""
+
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+
+    def set_policy(self, policy: PolicyName) -> None:
+        """Change the memory policy, from the next turn on."""
+
+    async def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now. Raises SessionRefused."""
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Set what is remembered of a turn. Raises SessionRefused: a turn runs, or it has no message."""
+
+    def compact(self, focus: str = "") -> None:
+        """Have the model summarise the conversation; `stop` cancels. Raises SessionRefused."""
+
+    def run_own(self, command: str) -> None:
+        """Run a command of the user's own in the workspace; `stop` ends it. Raises SessionRefused."""
+
+    async def close(self) -> None:
+        """Stop the turn, wait for its end, let go of the provider."""
+
+
+class FilesPort(Protocol):
+    """The files of the workspace by name."""
+
+    def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
+        """Paths that fit the letters, the best first, folders with a slash at their end; again and again
+        while more files are found."""
+
+
+class PromptsPort(Protocol):
+    """What the user writes, beyond the end of the program."""
+
+    async def earlier(self) -> Earlier:
+        """What was written before. The drafts are handed over: they are kept nowhere else from now on."""
+
+    def sent(self, text: str) -> None:
+        """A message was sent: remember it."""
+
+    def keep_draft(self, text: str) -> None:
+        """This is written and not sent; blank for nothing."""
+
+    async def keep_image(self, content: bytes) -> KeptImage:
+        """Keep an image that was pasted, so that a message can name it.
+
+        Raises ImageRefused: no model could be shown it. StorageFailed: it can't be kept."""
+
+    async def close(self) -> None:
+        """Wait until all of it is kept."""
+
+
+class HistoryPort(Protocol):
+    """Saved sessions, and the changes that this one's turns made.
+
+    What replaces the session (`new`, `open`, `fork`) stops its turn and abandons pending state: ask first
+    where there is any. All raise KeenError with a sentence.
+    """
+
+    @property
+    def session_id(self) -> str:
+        """The session on the screen."""
+
+    async def sessions(
+        self, *, everywhere: bool = False, most: int | None = None
+    ) -> tuple[SavedSession, ...]:
+        """The sessions of this workspace, or of all, newest first; at most so many."""
+
+    def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
+        """Where the words stand in any session, newest session first, at most 200 places: those found so far,
+        time and again, and at last all of them."""
+
+    async def new(self) -> None:
+        """Begin an empty session."""
+
+    async def open(self, session_id: str) -> None:
+        """Go on with that session. Raises SessionInUse when another program has it: offer a fork."""
+
+    async def fork(self, session_id: str = "", turn: int = 0) -> None:
+        """Go on with a copy of that session (""): this one), up to and with that turn (0: whole)."""
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session a title."""
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session with all that belongs to it. Not the one on the screen."""
+
+    async def export(self, format: ExportFormat, path: str = "") -> Path:
+        """Write this session to a file; "" names one in the workspace. Gives the file."""
+
+    async def changes(self, turn: int) -> Changes:
+        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
+
+    async def undo(self, turn: int) -> str:
+        """Take the files of a turn back to what they were before it; says in a sentence what went wrong.
+
+        Raises SessionRefused: a turn runs, or pending state would be lost.
+        """
+
+    async def begin(self) -> None:
+        """Begin with an empty session."""
+
+    async def close(self) -> str:
+        """After the session was closed: wait until everything is saved. Gives a sentence about what could
+        not be, "" when all is."""
+
+
+class ModelsPort(Protocol):
+    """Which models there are, and the choice among them."""
+
+    @property
+    def current(self) -> ModelInfo | None:
+        """The model in use, None while none is chosen."""
+
+    @property
+    def effort(self) -> str:
+        """How hard it shall reason: one of `current.efforts`, "" for its own default."""
+
+    @property
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """All providers, with the models that are known of each."""
+
+    def key_source(self, provider: ProviderInfo) -> str | None:
+        """Where the provider's key is ("ANTHROPIC_API_KEY"), "" where none is needed, None: nowhere."""
+
+    async def find_servers(self) -> tuple[FoundServer, ...]:
+        """The model servers that answer on this machine. Takes up to a second; never raises."""
+
+    async def live_models(self, provider: ProviderInfo) -> tuple[ModelInfo, ...]:
+        """The models that the provider's server lists now. Raises KeenError with a sentence."""
+
+    async def find_server(self, address: str, key: str = "") -> FoundServer:
+        """The server at that address with the models it lists; `providers` has it from now on. It may list
+        none. `key` "" is the one that is known for the address, if any.
+
+        Raises KeenError with a sentence; AuthFailed: it wants a key, or another one.
+        """
+
+    async def check(self, model: ModelInfo | None = None) -> str:
+        """Test the connection to the server of that model, or of the one in use; the result as a sentence.
+
+        Raises KeenError with the sentence when it fails.
+        """
+
+    def would_abandon(self, model: ModelInfo) -> bool:
+        """Whether choosing this model would lose the incomplete turn."""
+
+    def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
+        """Use this model from the next turn on and remember it; gives a sentence about that.
+
+        Raises KeenError: a turn runs, pending work would be lost and `abandon` is not set, no key.
+        """
+
+    async def key_destination(self) -> str:
+        """Where a key that is entered now will be kept: "the system keyring", or the path of a file."""
+
+    async def keep_key(self, provider: ProviderInfo, key: str) -> str:
+        """Keep the key and say where. Raises KeenError; the key is in no message."""
+
+
+class SettingsPort(Protocol):
+    """The user's settings. What raises raises ConfigError with a sentence."""
+
+    @property
+    def file(self) -> Path:
+        """The settings file, which need not be there yet."""
+
+    def all(self) -> tuple[Setting, ...]:
+        """Every setting, in the order in which they are shown."""
+
+    def value(self, name: str) -> Any:
+        """What holds for the setting of that name."""
+
+    def change(self, name: str, text: str) -> Any:
+        """Set a setting in the file to what the text says, "" for its default. Gives what holds now."""
+
+    def prepare_file(self) -> Path:
+        """The settings file, written now if it was not there."""
+
+    def line(self, name: str) -> int:
+        """The line of a setting in the file, 0 where it can't be seen."""
+
+
+class Guided(Protocol):
+    """Where a guided tour explains what happens."""
+
+    def show_guide(self, text: str) -> None:
+        """Show these words until others come; empty clears them."""
+
+    def suggest(self, text: str) -> None:
+        """Put `text` where the next message is written, unless something stands there."""
+
+
+class Workplace(Struct, frozen=True, kw_only=True):
+    """What the workspace works with.
+
+    `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where
+    there are none, as in the tour; `files` are those of the workspace, `prompts` what was written before.
+    `opening` is the session to go on with as soon as the screen is painted; `companion` runs beside the
+    screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an incomplete
+    turn outlives the program. `problems` are sentences for the user, said at the start; `commands` are slash
+    commands from files.
+    """
+
+    session: SessionPort
+    models: ModelsPort | None = None
+    history: HistoryPort | None = None
+    files: FilesPort | None = None
+    prompts: PromptsPort | None = None
+    opening: SavedSession | None = None
+    companion: Callable[[Guided], Awaitable[None]] | None = None
+    keeps_pending: bool = False
+    problems: tuple[str, ...] = ()
+    commands: tuple[CustomCommand, ...] = ()
+    settings: SettingsPort | None = None

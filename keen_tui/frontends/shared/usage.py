@@ -1,0 +1,58 @@
+"""Tokens and dollars, summed up for the eye."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from keen_tui.domain.events import Usage
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __bool__(self) -> bool:
+        return bool(self.input_tokens or self.output_tokens)
+
+    def plus(self, usage: Usage) -> Spent:
+        """With one more step."""
+        tokens = usage.tokens
+        known = self.cost is not None and usage.cost is not None
+        return Spent(
+            input_tokens=self.input_tokens + (tokens.input_tokens or 0),
+            output_tokens=self.output_tokens + (tokens.output_tokens or 0),
+            cached_tokens=self.cached_tokens + (tokens.cached_tokens or 0),
+            cost=(self.cost or 0.0) + (usage.cost or 0.0) if known else None,
+        )
+
+    def joined(self, other: Spent) -> Spent:
+        """Both together. The cost is known where that of each is."""
+        known = self.cost is not None and other.cost is not None
+        return Spent(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
+        )
+
+    def without(self, parts: Iterable[Spent]) -> Spent:
+        """What is left of it beside its parts. The cost is known where that of each part is."""
+        rest = self
+        for part in parts:
+            known = rest.cost is not None and part.cost is not None
+            rest = Spent(
+                input_tokens=rest.input_tokens - part.input_tokens,
+                output_tokens=rest.output_tokens - part.output_tokens,
+                cached_tokens=rest.cached_tokens - part.cached_tokens,
+                cost=(rest.cost or 0.0) - (part.cost or 0.0) if known else None,
+            )
+        return rest
+
+
+NOTHING = Spent()

@@ -1,0 +1,463 @@
+"""The app: live at once with an entrance; the workspace takes its place as soon as it is made."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.filter import LineFilter
+from textual.screen import Screen
+
+from keen_tui.domain.choices import Notify
+from keen_tui.frontends.tui.keys.typeahead import Typeahead, TypedEvent
+from keen_tui.frontends.tui.look.glyphs import choose_glyphs
+from keen_tui.frontends.tui.look.themes import KeenTheme, Styles, load_theme, load_themes
+from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.startup.entrance import Entrance
+from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
+from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
+from keen_tui.frontends.tui.terminal.filters import AsciiFilter, ControlFilter
+
+if TYPE_CHECKING:
+    from keen_tui.domain.events import Event
+    from keen_tui.frontends.shared.port import Guided, Workplace
+    from keen_tui.frontends.tui.state.tips import Tips
+    from keen_tui.frontends.tui.terminal.announcer import Announcer
+    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+
+_LEAD_OF_A_REQUEST = 0.2
+"""Seconds in which a message that waited for the SDK is sent before anything else is loaded."""
+
+
+class UiSettings(Struct, frozen=True, kw_only=True):
+    """How the screen looks and behaves.
+
+    `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
+    the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
+    folder of theme files, which win over the shipped ones; `sidebar_file` remembers the width of the
+    panels, `tips_file` which tips were given (None: there are none). Of turns that took `notify_after`
+    seconds the user is told by `notify` while looking elsewhere.
+    """
+
+    theme: str = DEFAULT_THEME
+    reduced_motion: bool = False
+    glyphs: str = ""
+    mouse: bool = True
+    keys: Mapping[str, tuple[str, ...]] = {}
+    notify: Notify = "desktop"
+    notify_after: float = 20.0
+    user_themes: Path | None = None
+    sidebar_file: Path | None = None
+    tips_file: Path | None = None
+
+
+class KeenApp(App[str | None]):
+    """Shows what it is given to work with until the user leaves. Its result is "demo" for the tour.
+
+    Args:
+        prepare: makes that, in a thread, since most of the program is imported for it. What it raises ends
+            the app and is its `failure`.
+    """
+
+    CSS_PATH = "look/entrance.tcss"
+    COMMAND_PALETTE_BINDING = "no_key"  # Textual's own binding can't be given other keys
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+p", "command_palette", show=False, priority=True, id="palette"),
+        Binding("f1", "help_on_page", show=False, id="help"),
+        Binding("ctrl+z", "suspend", show=False, priority=True, id="suspend"),
+    ]
+    TITLE = "Keen TUI"
+
+    def __init__(
+        self,
+        prepare: Callable[[], Workplace],
+        settings: UiSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self.settings = settings or UiSettings()
+        self._colour = "NO_COLOR" not in os.environ
+        theme = load_theme(self.settings.theme, self.settings.user_themes)
+        self._variables = theme.textual().variables
+        super().__init__(ansi_color=None if self._colour else True)
+        self.live = False
+        """True from the moment that the workspace shows what happens and acts on keys."""
+        self.failure: Exception | None = None
+        self.workplace: Workplace | None = None
+        self.broken_themes: Mapping[str, Sequence[str]] = {}
+        """Theme files of the user that can't be used, and why."""
+        self._last_key = time.monotonic()
+        self._tells_focus = False
+        self._is_interrupted = False
+        self._prepare = prepare
+        self._typeahead = Typeahead(self, self._act_on)
+        self._workspace: WorkspaceScreen | None = None
+        self._control_filter, self._ascii_filter = ControlFilter(), AsciiFilter()
+        self._glyphs = choose_glyphs(self.settings.glyphs or None, os.environ, _encoding())
+        self._themes = {theme.name: theme}
+        self._entrance = Entrance(
+            Styles(theme, colour=self._colour), self._glyphs, kept_columns(self.settings.sidebar_file)
+        )
+        self.register_theme(theme.textual())
+        self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
+        self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    @property
+    def workspace(self) -> WorkspaceScreen:
+        """The one screen that is always there, once it is."""
+        assert self._workspace is not None
+        return self._workspace
+
+    @property
+    def has_typeahead(self) -> bool:
+        """Whether something was typed that has not taken effect yet."""
+        return not self._typeahead.is_empty
+
+    @property
+    def theme_names(self) -> list[str]:
+        """Keen's own themes and the user's; Textual's built-in ones lack our roles."""
+        return sorted(self._themes)
+
+    def action_command_palette(self) -> None:
+        """Open the palette, over whatever page there is."""
+        if self.live:
+            self.workspace.action_palette()
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Have the terminal take it, and the desktop beside it: not every terminal does."""
+        from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
+
+        super().copy_to_clipboard(text)
+        threading.Thread(target=clipboard_here().copy, args=(text,), name="clipboard", daemon=True).start()
+
+    def show_guide(self, text: str) -> None:
+        """One or two rows of words directly above the composer, until changed; empty clears them."""
+        self.workspace.guide.text = text
+
+    def suggest(self, text: str) -> None:
+        """Put `text` into the composer, unless the user has written something there. Typing replaces it."""
+        prompt = self.workspace.prompt
+        if text and not prompt.text.strip():
+            prompt.suggest(text)
+
+    def keep_draft(self) -> None:
+        """Keep what was written and not sent, as the program ends."""
+        if self._workspace:
+            self._workspace.keep_draft()
+
+    def get_default_screen(self) -> Screen[None]:
+        return self._entrance
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's driver for this terminal, or ours in the place of the one for Linux and macOS."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ != "LinuxDriver":
+            return chosen
+        from keen_tui.frontends.tui.terminal.driver import KeenDriver
+
+        return KeenDriver
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        ours = [self._control_filter, self._ascii_filter] if self._glyphs.ascii else [self._control_filter]
+        return [*ours, *super().get_line_filters()]
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return self._variables
+
+    async def action_quit(self) -> None:
+        """Leave as every other way does: by asking where work would be lost."""
+        self._back_to_workspace()
+        self.workspace.action_leave()
+
+    def action_help_quit(self) -> None:
+        """ctrl+c on a screen that lies over the workspace."""
+        self._back_to_workspace()
+        self.workspace.action_interrupt()
+
+    def action_help_on_page(self) -> None:
+        """Open the help page over a page that has none of its own."""
+        if self._workspace and self.screen is not self._workspace:
+            from keen_tui.frontends.tui.pages.help import HelpScreen
+
+            status = self._workspace.status
+            self.push_screen(HelpScreen(status.look, status.glyphs, "pages", self._workspace.commands.custom))
+
+    def _back_to_workspace(self) -> None:
+        while self.screen is not self.workspace and len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    def action_suspend(self) -> None:
+        """Give the terminal back to the shell, until that brings the program back."""
+        can_suspend = getattr(self._driver, "suspend_job", None)
+        if can_suspend is None or not can_suspend():
+            self.workspace.say("No shell is waiting behind Keen, so it can't be suspended.")
+
+    @on(Driver.SignalResume)
+    def _redraw(self) -> None:
+        """The terminal was somebody else's: everything is drawn anew."""
+        self.refresh(layout=True)
+
+    def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.screen_change_signal.subscribe(self, self._cover)
+        self.call_after_refresh(self._move_in)
+
+    def _cover(self, page: Screen[Any]) -> None:
+        """Say that a page has no room in a terminal that is too small; the workspace does so itself."""
+        if self._workspace is None or page in (self._workspace, self._entrance):
+            return
+        from keen_tui.frontends.tui.widgets.too_small import cover
+
+        status = self._workspace.status
+        cover(page, self.size, status.look, status.glyphs)
+
+    def _fatal_error(self) -> None:
+        """Leave after an exception that nobody took. Textual would print it with all that was known then,
+        keys too; it is told as every other mistake of ours."""
+        self.failure = self.failure or self._exception
+        self._close_messages_no_wait()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.AppFocus | events.AppBlur):
+            self._tells_focus = True
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._last_key = time.monotonic()
+            if not self._typeahead.is_open:
+                self._echo(event)
+            await self._typeahead.take(event)
+        else:
+            await super().on_event(event)
+        if isinstance(event, events.Resize):
+            self._cover(self.screen)
+
+    def _echo(self, typed: TypedEvent) -> None:
+        """Show at the entrance what will take effect in the workspace. ctrl+c leaves at once where nothing
+        else waits for the workspace, or when it is pressed again."""
+        is_interrupt = isinstance(typed, events.Key) and typed.key == "ctrl+c"
+        if is_interrupt and (self._typeahead.is_empty or self._is_interrupted):
+            self.exit()
+        self._is_interrupted = is_interrupt
+        self._entrance.echo(typed)
+
+    async def _act_on(self, typed: TypedEvent) -> None:
+        self.workspace.forget_notice()
+        if isinstance(typed, events.Key) and self.screen is self.workspace:
+            self.workspace.used(key=typed.key)
+            self.workspace.turn_to_prompt(typed)
+        await super().on_event(typed)
+
+    def _move_in(self) -> None:
+        """The entrance is painted: make the workspace."""
+        work: Any = self._furnish  # not called here: a coroutine that never starts is complained about
+        self.run_worker(work, name="furnish", exit_on_error=False)
+
+    async def _furnish(self) -> None:
+        try:
+            workplace, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
+            problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
+            self.workplace = workplace
+            self._take_keys()
+            problems.extend(workplace.problems)
+            batches = workplace.session.bus.subscribe()
+            if workplace.history:
+                await workplace.history.begin()
+            for theme in themes.values():
+                self.register_theme(theme.textual())
+            self._themes = themes
+            if self.settings.theme not in themes:
+                problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
+            self._workspace = self._made(workplace)
+            self._workspace.announcer = self._announcer_for(workplace)
+            self._workspace.tips = self._tips_for(workplace)
+        except Exception as error:
+            self.failure = error
+            self.exit()
+            return
+        await self.push_screen(self._workspace)
+        self.call_after_refresh(self._when_painted, workplace, batches, problems)
+
+    def _prepared(self) -> tuple[Workplace, dict[str, KeenTheme], dict[str, list[str]]]:
+        """In a thread: what can be done beside the event loop, imports above all."""
+        import keen_tui.frontends.tui.state.bridge
+        import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
+        from keen_tui.frontends.tui.keys.keymap import use
+
+        use(self.settings.keys)
+        return self._prepare(), *load_themes(self.settings.user_themes)
+
+    def _take_keys(self) -> None:
+        """The keys in use are bound, on every screen."""
+        from keen_tui.frontends.tui.keys.keymap import overrides
+
+        if keys := overrides():
+            self.set_keymap(keys)
+
+    def _made(self, workplace: Workplace) -> WorkspaceScreen:
+        from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+
+        return WorkspaceScreen(
+            workplace.session,
+            Styles(self._themes[self.theme], colour=self._colour),
+            self._glyphs,
+            models=workplace.models,
+            history=workplace.history,
+            files=workplace.files,
+            prompts=workplace.prompts,
+            reduced_motion=self.settings.reduced_motion,
+            keeps_pending=workplace.keeps_pending,
+            clock=self._clock,
+            commands=workplace.commands,
+            sidebar_file=self.settings.sidebar_file,
+        )
+
+    def _tips_for(self, workplace: Workplace) -> Tips | None:
+        """None where the tour or a replay has words of its own."""
+        if self.settings.tips_file is None or workplace.companion:
+            return None
+        from keen_tui.frontends.tui.state.tips import Tips
+
+        return Tips(self.settings.tips_file)
+
+    def _announcer_for(self, workplace: Workplace) -> Announcer:
+        from keen_tui.frontends.tui.terminal.announcer import Announcer
+
+        announcer = Announcer(
+            self._write_to_terminal,
+            workplace.session.workspace.name or str(workplace.session.workspace),
+            clock=self.workspace.clock,
+            watched=lambda: self.is_watched,
+            notify=self.settings.notify,
+            least_seconds=self.settings.notify_after,
+        )
+        self.app_suspend_signal.subscribe(self, lambda _: announcer.away(), immediate=True)
+        self.app_resume_signal.subscribe(self, lambda _: announcer.back(), immediate=True)
+        return announcer
+
+    def _write_to_terminal(self, sequence: str) -> None:
+        if self._driver:
+            self._driver.write(sequence)
+
+    @property
+    def farewell(self) -> str:
+        """What is left to write to the terminal once the screen is gone."""
+        announcer = self._workspace.announcer if self._workspace else None
+        return announcer.farewell if announcer else ""
+
+    @property
+    def way_back(self) -> str:
+        """How to go on with what was done here, as a line; "" where nothing was, or it is not saved."""
+        history = self.workplace.history if self.workplace else None
+        if history is None or self._workspace is None or not self._workspace.state.turns:
+            return ""
+        return f"Go on with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the user looks here: the terminal says so, or a key was pressed not long ago."""
+        if self._tells_focus:
+            return self.app_focus
+        return time.monotonic() - self._last_key < self.settings.notify_after
+
+    async def _when_painted(
+        self, workplace: Workplace, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
+    ) -> None:
+        """The workspace is painted: events are drawn, and keys act on it."""
+        from keen_tui.frontends.tui.state.bridge import follow
+
+        workspace = self.workspace
+        bridge = follow(batches, workspace.state, workspace.show, self._clock)
+        self.run_worker(bridge, name="bridge", exit_on_error=False)
+        if problems:
+            workspace.say(" ".join(problems))
+        workspace.remember()
+        if workplace.opening:
+            workspace.go_on_with(workplace.opening)
+        if workplace.companion:
+            companion = self._run_companion(workplace.companion)
+            self.run_worker(companion, name="companion", exit_on_error=False)
+        self.run_worker(self._come_alive(workplace), name="come alive")
+
+    async def _come_alive(self, workplace: Workplace) -> None:
+        """What was typed so far takes effect, before anything is asked; then the rest is loaded."""
+        await self._typeahead.open()
+        if self.screen is self.workspace:
+            self.workspace.begin()
+        self.live = True
+        loop = asyncio.get_running_loop()
+        workplace.session.warm_up(lambda: self._warmed_up(loop))
+
+    def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread, when the session is ready for a request: load what its reply needs."""
+        time.sleep(_LEAD_OF_A_REQUEST)
+        _load_markdown()
+        with suppress(RuntimeError):  # the loop is closed: the user has left
+            loop.call_soon_threadsafe(gc_policy.tame)
+
+    async def _run_companion(self, companion: Callable[[Guided], Awaitable[None]]) -> None:
+        await companion(self)
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Let a setting of the screen, by its name in the file, take effect now."""
+        match name:
+            case "theme":
+                wanted = theme_for(value, os.environ)
+                self.theme = wanted if wanted in self._themes else DEFAULT_THEME
+            case "glyphs":
+                self._glyphs = choose_glyphs(value or None, os.environ, _encoding())
+                self._restyle()
+            case "reduced_motion":
+                self.workspace.set_reduced_motion(value)
+            case "notify" | "notify_after":
+                self.settings = replace(self.settings, **{name: value})
+                if announcer := self.workspace.announcer:
+                    announcer.notify = self.settings.notify
+                    announcer.least_seconds = self.settings.notify_after
+
+    def _restyle(self) -> None:
+        """Draw every open screen with the theme and the signs in use."""
+        theme = self._themes.get(self.theme)
+        if theme is None or self._workspace is None:
+            return
+        from keen_tui.frontends.tui.widgets.rows import Drawn
+
+        styles = Styles(theme, colour=self._colour)
+        self._workspace.set_look(styles, self._glyphs)
+        for screen in self.screen_stack:
+            if screen is not self._workspace:
+                for part in screen.walk_children():
+                    if isinstance(part, Drawn):
+                        part.set_look(styles, self._glyphs)
+
+
+def _load_markdown() -> None:
+    """Parser and highlighter, so that the first reply need not wait for them (40 ms)."""
+    from keen_tui.frontends.tui.transcript.markdown.stream import warm_up
+
+    warm_up()
+
+
+def _shortly(sentences: Sequence[str]) -> str:
+    """The first problem of a theme file, and how many more there are."""
+    more = len(sentences) - 1
+    return f"{sentences[0]} And {more} more: /theme tells." if more else sentences[0]
+
+
+def _encoding() -> str:
+    stream = sys.__stdout__
+    return (stream.encoding if stream else None) or "utf-8"

@@ -1,0 +1,1 @@
+"""Keys: which do what, and that each takes effect once and in order."""

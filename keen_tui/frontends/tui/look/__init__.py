@@ -1,0 +1,1 @@
+"""Themes, signs, sizes and style sheets."""

@@ -1,0 +1,1 @@
+"""Screens over the workspace, a folder each where they are larger."""

@@ -1,0 +1,153 @@
+"""The words around the files: what they are the changes of, and what an undo would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.text import Text
+
+from keen_tui.domain.reports import Changes
+from keen_tui.frontends.shared.changes import ShownFile
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+
+_ROOMY = 30
+"""Rows of the terminal from which the question gets blank rows."""
+
+_NAMED = 3
+"""Files that a sentence names; the others are counted."""
+
+
+class ChangesHead(Rows):
+    """Whose changes these are, and how many; or what went wrong with a file, as `problem`."""
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, changes: Changes, files: Sequence[ShownFile], *, asks: bool
+    ) -> None:
+        super().__init__(styles, glyphs, id="changes-head")
+        self._changes = changes
+        self._files = files
+        self._asks = asks
+        self.problem = ""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        look, changes = self.look, self._changes
+        if self.problem:
+            said = Text(clean(self.problem), look("wait"))
+            return [indented(cut_row(said, width - 4, self.glyphs.more), 2)]
+        subject = f"turn {changes.turn}" if changes.turn else "this session"
+        title = Text.assemble(
+            (f"Undo {subject}" if self._asks else f"Changes of {subject}", look("text", bold=True)),
+            (f"{GAP}{clean(changes.title)}" if changes.title else "", look("soft")),
+        )
+        added, removed = sum(file.added for file in self._files), sum(file.removed for file in self._files)
+        count = Text.assemble(
+            ("undone" + GAP if changes.undone else "", look("soft")),
+            (counted(len(self._files), "file") + GAP, look("dim")),
+            (f"+{added}", look("add")),
+            " ",
+            (f"{self.glyphs.minus}{removed}", look("del")),
+        )
+        return [indented(spread(title, count, width - 4, self.glyphs.more), 2)]
+
+
+class ReadingFoot(Rows):
+    """What is not among the changes, and the keys."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, commands: int) -> None:
+        super().__init__(styles, glyphs, id="changes-foot")
+        self._commands = commands
+        self.other_view = ""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        said = [Text(sentence, self.look("dim")) for sentence in _not_covered(self._commands)]
+        hints = [self.key_hint(key, verb) for key, verb in _reading_keys(self.glyphs, self.other_view)]
+        rows = [*said, self.fact(*hints, self.key_hint("esc", "back"))]
+        return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
+
+
+class UndoFoot(Rows):
+    """The question: what is taken back, what was changed since, what is not covered."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, changes: Changes, files: Sequence[ShownFile]) -> None:
+        super().__init__(styles, glyphs, id="changes-foot")
+        self._changes = changes
+        self._kept = [file for file in files if not file.unkept]
+        self._unkept = [file for file in files if file.unkept]
+        self.other_view = ""
+        self.guarded = True
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is anything that could be taken back."""
+        return bool(self._kept)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        bar = Text(self.glyphs.bar, self.look("wait" if self.can_undo else "edge"))
+        gap = [Text()] if self.app.size.height >= _ROOMY else []
+        page = [*gap, self._question(), *self._warnings(), *gap, self._keys(), *gap]
+        return [Text.assemble(bar, cut_row(row, width - 3, self.glyphs.more)) for row in page]
+
+    def _question(self) -> Text:
+        turn = self._changes.turn
+        words = (
+            f"Restore {counted(len(self._kept), 'file')} to {_their(self._kept)} state before turn {turn}?"
+            if self._kept
+            else f"Turn {turn} can't be undone: the earlier contents of its files weren't kept."
+        )
+        mark = f" {self.glyphs.asks if self._kept else self.glyphs.none} "
+        return Text(mark + words, self.look("wait" if self._kept else "text", bold=True))
+
+    def _warnings(self) -> list[Text]:
+        changed = [file.path for file in self._kept if file.changed_since]
+        new = [file.path for file in self._kept if file.note == "new"]
+        rows = []
+        if changed:
+            mark = (f" {self.glyphs.look} ", self.look("wait"))
+            rows.append(Text.assemble(mark, (f"changed since: {_named(changed)}", self.look("text"))))
+        sentences = [f"removed, for the turn made it: {_named(new)}"] if new else []
+        if self._kept and self._unkept:
+            unkept = _named(file.path for file in self._unkept)
+            sentences.append(f"not kept, so it stays as it is: {unkept}")
+        sentences += _not_covered(self._changes.commands)
+        return rows + [Text(f"   {sentence}", self.look("soft")) for sentence in sentences]
+
+    def _keys(self) -> Text:
+        """The chip is the way on; where a file was changed since, nothing is put forward."""
+        look, glyphs = self.look, self.glyphs
+        reading = [self.key_hint(key, verb) for key, verb in _reading_keys(glyphs, self.other_view)]
+        hints = [self.key_hint("esc", "keep" if self._kept else "back"), *reading]
+        if not self._kept:
+            return indented(self.fact(*hints), 3)
+        if self.guarded or any(file.changed_since for file in self._kept):
+            take = self.key_hint("enter", "undo", "dim" if self.guarded else "text")
+            return indented(self.fact(take, *hints), 3)
+        chip = (" enter ", look("on-wait", on="wait-fill", bold=True))
+        return indented(self.fact(Text.assemble(chip, (" undo", look("text"))), *hints), 2)
+
+
+def _reading_keys(glyphs: Glyphs, other_view: str) -> list[tuple[str, str]]:
+    keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll")]
+    keys.append((shown("page_edit"), "editor"))
+    return [*keys, (shown("page_view"), other_view)] if other_view else keys
+
+
+def _not_covered(commands: int) -> list[str]:
+    """What has to be said where commands ran."""
+    if not commands:
+        return []
+    return [f"changes made by shell commands can't be undone ({counted(commands, 'command')} ran)"]
+
+
+def _their(files: Sequence[ShownFile]) -> str:
+    return "its" if len(files) == 1 else "their"
+
+
+def _named(paths: Iterable[str]) -> str:
+    names = list(paths)
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,55 @@
+"""The TurnMemory of a turn as entries that can be forgotten one by one, and notes added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from keen_tui.domain.messages import CommandFailed, TurnMemory
+from keen_tui.text.units import counted
+
+
+class Note(Struct, frozen=True):
+    """What the user wrote down by hand."""
+
+    text: str
+
+
+class MemoryEntry(Struct, frozen=True):
+    """A changed file (its path), a failed command or a note. `forgotten`: it shall be left out.
+
+    `added` marks a note that was written just now.
+    """
+
+    what: str | CommandFailed | Note
+    forgotten: bool = False
+    added: bool = False
+
+
+def entries_of(memory: TurnMemory) -> list[MemoryEntry]:
+    """Files, then failed commands, then notes."""
+    return [
+        *(MemoryEntry(path) for path in memory.files_changed),
+        *(MemoryEntry(failed) for failed in memory.failed_bash),
+        *(MemoryEntry(Note(note)) for note in memory.notes),
+    ]
+
+
+def memory_of(entries: Sequence[MemoryEntry]) -> TurnMemory:
+    """The TurnMemory without what is forgotten."""
+    kept = [entry.what for entry in entries if not entry.forgotten]
+    return TurnMemory(
+        files_changed=tuple(what for what in kept if isinstance(what, str)),
+        failed_bash=tuple(what for what in kept if isinstance(what, CommandFailed)),
+        notes=tuple(what.text for what in kept if isinstance(what, Note)),
+    )
+
+
+def told(turn: int, entries: Sequence[MemoryEntry]) -> str:
+    """What was changed: `turn 3   2 forgotten   1 note added`."""
+    forgotten = sum(entry.forgotten and not entry.added for entry in entries)
+    added = sum(entry.added and not entry.forgotten for entry in entries)
+    facts = [f"turn {turn}", f"{forgotten} forgotten" if forgotten else ""]
+    facts.append(f"{counted(added, 'note')} added" if added else "")
+    return "   ".join(fact for fact in facts if fact)

@@ -1,0 +1,168 @@
+"""The help page: every action with its keys, read from the registry; those of the focused pane first."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Input
+
+from keen_tui.frontends.shared.action import Action, Where
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_key
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.widgets.field import Field
+from keen_tui.frontends.tui.widgets.rows import Rows, indented, wrapped
+from keen_tui.settings.custom_commands import CustomCommand, Origin
+
+TITLES: dict[Where, str] = {
+    "anywhere": "Everywhere, also while you type",
+    "composer": "In the composer",
+    "transcript": "In the transcript ({next_pane} goes there)",
+    "search": "While you look for words",
+    "panels": "In Activity and TurnMemory",
+    "question": "When something asks",
+    "pages": "On pages that lie over the workspace",
+}
+_ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Commands of this project"}
+_KEY_COLUMN = 26
+_MARGIN = 2
+_IDEAS = (
+    ("TurnMemory", "after a turn, two facts of its tool work are kept: files changed, commands failed"),
+    ("Incomplete", "a turn that was cut keeps its finished calls; {retry} continues, nothing runs twice"),
+    ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
+    ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),
+)
+_SCROLLING = {
+    "up": "scroll('up')",
+    "down": "scroll('down')",
+    "pageup": "scroll('page_up')",
+    "pagedown": "scroll('page_down')",
+    "ctrl+home": "scroll('home')",
+    "ctrl+end": "scroll('end')",
+}
+
+
+class HelpRows(Rows):
+    """The page itself; `focused` is the place whose keys come first."""
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand]
+    ) -> None:
+        super().__init__(styles, glyphs, id="help-rows")
+        self._focused = focused
+        self._commands = commands
+        self._wanted = ""
+
+    def filter(self, words: str) -> None:
+        """Show only what has all of these words in its keys, its name or its explanation."""
+        self._wanted = words.casefold()
+        self.changed(layout=True)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        places = sorted(TITLES, key=lambda where: where != self._focused)
+        page: list[Text] = []
+        for where in places:
+            actions = [(_names(action), action) for action in ACTIONS if action.where == where]
+            lines = [(names, action.help, action) for names, action in actions if names]
+            page += self._part(_with_keys(TITLES[where]), lines, width)
+        for origin, title in _ORIGINS.items():
+            commands = [command for command in self._commands if command.origin == origin]
+            page += self._part(
+                title,
+                [(f"/{each.name} {each.hint}".rstrip(), each.description, None) for each in commands],
+                width,
+            )
+        page += self._part(
+            "What is different here", [(word, _with_keys(what), None) for word, what in _IDEAS], width
+        )
+        nothing = wrapped("Nothing here has these words.", width, self.look("soft"))
+        return [indented(row, _MARGIN) for row in page[:-2] or nothing]
+
+    def _part(self, title: str, lines: Sequence[tuple[str, str, Action | None]], width: int) -> list[Text]:
+        """A title and what is wanted of the lines below it; nothing where none is."""
+        found = [(names, what) for names, what, action in lines if self._is_wanted(names, what, action)]
+        if not found:
+            return []
+        rows = [row for names, what in found for row in self._lines(names, what, width)]
+        return [Text(title, self.look("text", bold=True)), Text(), *rows, Text(), Text()]
+
+    def _is_wanted(self, names: str, what: str, action: Action | None) -> bool:
+        text = f"{names} {what} {action.label if action else ''} {action.id if action else ''}".casefold()
+        return all(word in text for word in self._wanted.split())
+
+    def _lines(self, first: str, then: str, width: int) -> list[Text]:
+        """Two columns; each is wrapped within itself."""
+        heads = textwrap.wrap(first, _KEY_COLUMN - 2)
+        explained = textwrap.wrap(then, max(width - _KEY_COLUMN - 2 * _MARGIN, 20))
+        count = max(len(heads), len(explained))
+        return [
+            Text.assemble((head.ljust(_KEY_COLUMN), self.look("text", bold=True)), (line, self.look("soft")))
+            for head, line in zip(_padded(heads, count), _padded(explained, count), strict=True)
+        ]
+
+
+class HelpKeys(Rows):
+    """The last row of the page."""
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        arrows = f"{self.glyphs.up}{self.glyphs.down}"
+        hints = (self.key_hint("esc", "back"), self.key_hint(arrows, "scroll"), self.hint("palette"))
+        return [indented(self.fact(*hints), 2)]
+
+
+class HelpScreen(Screen[None]):
+    """Covers the workspace until esc or the key that opened it. What is typed filters the page."""
+
+    AUTO_FOCUS = "#help-field"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", show=False, priority=True),
+        same_key("help", "dismiss", priority=True),
+        same_key("palette", "app.command_palette", priority=True),
+    ]
+
+    def __init__(
+        self, styles: Styles, glyphs: Glyphs, focused: Where, commands: Sequence[CustomCommand] = ()
+    ) -> None:
+        super().__init__()
+        self._rows = HelpRows(styles, glyphs, focused, commands)
+        self._keys = HelpKeys(styles, glyphs, id="help-keys")
+        self._field = Field(id="help-field", keys=_SCROLLING)
+        self._field.placeholder = "type to find a key or what it does"
+        self._page = VerticalScroll(self._rows, id="help-page", can_focus=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._field
+        yield self._page
+        yield self._keys
+
+    def action_scroll(self, where: str) -> None:
+        """Scroll the page: "up", "page_down", "home" and their like."""
+        getattr(self._page, f"scroll_{where}")(animate=False)
+
+    @on(Input.Changed)
+    def _filter(self, changed: Input.Changed) -> None:
+        self._rows.filter(changed.value)
+        self._page.scroll_home(animate=False)
+
+
+def _names(action: Action) -> str:
+    """The keys and commands of an action, as they are written."""
+    return ", ".join((*map(shown_key, keys_of(action)), *(f"/{command}" for command in action.slash)))
+
+
+def _with_keys(text: str) -> str:
+    """The text with the keys that it names."""
+    return text.format(next_pane=shown("next_pane") or "a row of the panels", retry=shown("retry"))
+
+
+def _padded(lines: list[str], count: int) -> list[str]:
+    return [*lines, *[""] * (count - len(lines))]

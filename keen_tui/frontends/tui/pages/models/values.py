@@ -1,0 +1,52 @@
+"""What the screens about models are dismissed with."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from keen_tui.domain.models import ModelInfo, ProviderInfo
+
+
+class Picked(Struct, frozen=True):
+    """A model and how hard it shall reason."""
+
+    model: ModelInfo
+    effort: str
+
+
+class WantsKey(Struct, frozen=True):
+    """A key shall be entered first, for this provider or for any."""
+
+    provider: ProviderInfo | None
+
+
+class KeyKept(Struct, frozen=True):
+    """This provider's key is kept now; `sentence` says where."""
+
+    provider: ProviderInfo
+    sentence: str
+
+
+class WantsServer(Struct, frozen=True):
+    """A server is to be named by its address first; `address` is what was typed of it."""
+
+    address: str = ""
+
+
+class ServerFound(Struct, frozen=True):
+    """This server answered; `sentence` says where its key is kept, if one was entered."""
+
+    provider: ProviderInfo
+    sentence: str
+
+
+class FromProvider(Struct, frozen=True):
+    """One of this provider's models shall be chosen."""
+
+    provider: ProviderInfo
+
+
+Beginning = ModelInfo | FromProvider | Literal["key", "server", "demo"]
+"""What the first start leads to."""

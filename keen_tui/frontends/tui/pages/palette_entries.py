@@ -1,0 +1,91 @@
+"""What the command palette holds: the actions of the workspace and of its panes, commands, modes, themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final, Protocol, get_args
+
+from keen_tui.domain.choices import Mode
+from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.tui.keys.keymap import keys_of, shown_key
+from keen_tui.frontends.tui.pages.palette import PaletteEntry
+from keen_tui.text.labels import MODES
+
+_OF_PANELS: Final = ("show_row", "open_row", "diff_row")
+"""Actions that the panels handle themselves, and that do something wherever they are run from."""
+_NOT_OFFERED: Final = ("palette", "interrupt")
+
+
+class PaletteTarget(Protocol):
+    """What the entries act on."""
+
+    @property
+    def commands(self) -> SlashCommands:
+        """All slash commands."""
+
+    def run(self, action_id: str) -> None:
+        """Run the action of that id."""
+
+    def run_in_pane(self, action: Action) -> None:
+        """Go to the pane of that action and run it there."""
+
+    def offer_command(self, name: str) -> None:
+        """Send a command of one's own, or have its words written first."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+
+    def keep_theme(self, name: str) -> None:
+        """Use a theme from now on."""
+
+
+def palette_entries(workspace: PaletteTarget, themes: Sequence[str]) -> list[PaletteEntry]:
+    """All entries, those of the whole workspace first."""
+    return [
+        *_actions(workspace),
+        *_own_commands(workspace),
+        *(
+            PaletteEntry(f"Mode: {mode}", "", (), MODES[mode], partial(workspace.set_mode, mode))
+            for mode in _MODES
+        ),
+        *_themes(workspace, themes),
+        *_pane_actions(workspace),
+    ]
+
+
+_MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+
+def _actions(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
+    for action in ACTIONS:
+        if action.listed or (action.where == "anywhere" and action.id not in _NOT_OFFERED):
+            yield _entry(action, partial(workspace.run, action.id))
+
+
+def _pane_actions(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
+    for action in ACTIONS:
+        in_pane = action.bound and action.where in ("composer", "transcript")
+        if not action.listed and (in_pane or action.id in _OF_PANELS):
+            yield _entry(action, partial(workspace.run_in_pane, action))
+
+
+def _entry(action: Action, run: partial[None]) -> PaletteEntry:
+    keys = keys_of(action)
+    return PaletteEntry(action.label, shown_key(keys[0]) if keys else "", action.slash, action.help, run)
+
+
+def _own_commands(workspace: PaletteTarget) -> Iterator[PaletteEntry]:
+    for command in workspace.commands.custom:
+        label = f"/{command.name} {command.hint}".rstrip()
+        run = partial(workspace.offer_command, command.name)
+        yield PaletteEntry(label, "", (command.name,), command.description, run)
+
+
+def _themes(workspace: PaletteTarget, themes: Sequence[str]) -> Iterator[PaletteEntry]:
+    for name in themes:
+        yield PaletteEntry(
+            f"Theme: {name}", "", (), "changes the colours", partial(workspace.keep_theme, name)
+        )

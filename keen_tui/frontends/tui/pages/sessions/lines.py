@@ -1,0 +1,89 @@
+"""What the list of sessions holds: sessions, or places in them where words were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from msgspec import Struct
+
+from keen_tui.domain.reports import SavedSession, SearchHit
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+class SessionHeading(Struct, frozen=True):
+    """A session above the places that were found in it."""
+
+    session: SavedSession
+
+
+SessionLine = SavedSession | SearchHit | SessionHeading | None
+"""One row; None is a blank one."""
+
+
+def session_of(line: SessionLine) -> SavedSession | None:
+    """The session that a line is about."""
+    return line if line is None or isinstance(line, SavedSession) else line.session
+
+
+def can_be_chosen(line: SessionLine) -> bool:
+    """Whether the line stands for something to open."""
+    return isinstance(line, SavedSession | SearchHit)
+
+
+def same_thing(one: SessionLine, other: SessionLine) -> bool:
+    """Whether two lines stand for the same, though a title or a time may have changed."""
+    if isinstance(one, SavedSession) and isinstance(other, SavedSession):
+        return one.id == other.id
+    return one is not None and one == other
+
+
+def with_title(sessions: Sequence[SavedSession], query: str) -> list[SavedSession]:
+    """The sessions in whose title every word of the query stands, in their order."""
+    words = query.casefold().split()
+    if not words:
+        return list(sessions)
+    return [session for session in sessions if _holds(session.title.casefold(), words)]
+
+
+def under_headings(hits: Iterable[SearchHit]) -> list[SessionLine]:
+    """The places one after the other, each session named once above its own."""
+    lines: list[SessionLine] = []
+    for _, places in groupby(hits, key=lambda hit: hit.session.id):
+        found = list(places)
+        lines += [None] if lines else []
+        lines += [SessionHeading(found[0].session), *found]
+    return lines
+
+
+def shown_title(session: SavedSession) -> str:
+    """The title, safe to draw; words in its place where there is none."""
+    return clean(session.title).strip() or "nothing said yet"
+
+
+def when(then: float, now: float) -> str:
+    """`just now`, `12 min ago`, `2 h ago`, `yesterday`, `3 days ago`, from a week on `2026-03-12`."""
+    passed = now - then
+    if passed < _MINUTE:
+        return "just now"
+    if passed < _HOUR:
+        return f"{int(passed // _MINUTE)} min ago"
+    if passed < _DAY:
+        return f"{int(passed // _HOUR)} h ago"
+    if passed < 7 * _DAY:
+        days = int(passed // _DAY)
+        return "yesterday" if days == 1 else f"{days} days ago"
+    return datetime.fromtimestamp(then).astimezone().strftime("%Y-%m-%d")
+
+
+def count_words(shown: int, total: int) -> str:
+    """`12 sessions`, or `3 of 12 sessions`."""
+    return counted(total, "session") if shown == total else f"{shown:,} of {counted(total, 'session')}"
+
+
+def _holds(title: str, words: Sequence[str]) -> bool:
+    return all(word in title for word in words)

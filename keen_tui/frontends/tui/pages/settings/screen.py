@@ -1,0 +1,223 @@
+"""The settings screen. What can take effect at once does; everything is written into the user's file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from keen_tui.domain.errors import KeenError
+from keen_tui.domain.reports import Setting
+from keen_tui.frontends.shared.port import SettingsPort
+from keen_tui.frontends.tui.keys.keymap import same_key, shown
+from keen_tui.frontends.tui.look.cells import cut_path
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.pages.context.foot import Foot
+from keen_tui.frontends.tui.pages.sessions.bars import SessionsHead
+from keen_tui.frontends.tui.pages.settings.setting_list import SettingDetail, SettingList
+from keen_tui.frontends.tui.terminal.external_editor import open_in_editor
+from keen_tui.frontends.tui.widgets.field import Field
+
+_LOW = 16
+"""Rows below which nothing is left blank."""
+_MODEL = ("provider", "model", "effort")
+"""Settings that the model picker changes: they belong together."""
+
+
+class SettingsScreen(Screen[bool]):
+    """Dismissed with True when a model shall be chosen.
+
+    Args:
+        settings: all of them, read when the screen opens.
+        apply: makes a setting that takes effect at once do so: its name and its value.
+        themes: the names of the themes to choose from.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("home", "move(-1000)", show=False),
+        Binding("end", "move(1000)", show=False),
+        Binding("left", "turn(-1)", show=False),
+        Binding("right,space", "turn(1)", show=False),
+        Binding("enter", "change", show=False),
+        same_key("page_reset", "reset"),
+        same_key("page_edit", "edit"),
+    ]
+
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        desk: SettingsPort,
+        settings: Sequence[Setting],
+        *,
+        apply: Callable[[str, Any], None],
+        themes: Sequence[str],
+    ) -> None:
+        super().__init__()
+        self._desk = desk
+        self._apply = apply
+        self._themes = tuple(themes)
+        self._typing = False
+        self._head = SessionsHead(styles, glyphs)
+        self._list = SettingList(styles, glyphs)
+        self._detail = SettingDetail(styles, glyphs)
+        self._field = Field(id="setting-field", keys={"enter": "keep", "escape": "leave"})
+        self._field.display = False
+        self._foot = Foot(styles, glyphs)
+        self._show(settings)
+
+    @property
+    def chosen(self) -> Setting:
+        """The setting that keys change."""
+        return self._list.chosen
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._list
+        yield self._detail
+        yield self._field
+        yield self._foot
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.height < _LOW, "-low")
+
+    def action_move(self, step: int) -> None:
+        """Choose another setting."""
+        self._list.move(step)
+
+    def action_turn(self, step: int) -> None:
+        """The next or the last of the values that can be listed."""
+        setting = self._list.chosen
+        if setting.choices:
+            place = setting.choices.index(setting.value) if setting.value in setting.choices else -1
+            self._change(setting, setting.choices[(place + step) % len(setting.choices)])
+
+    def action_change(self) -> None:
+        """Change the chosen setting in the way that it is changed."""
+        setting = self._list.chosen
+        if setting.name in _MODEL:
+            self.dismiss(True)
+        elif setting.in_file:
+            self.action_edit()
+        elif setting.choices:
+            self.action_turn(1)
+        else:
+            self._typing = True
+            self._field.write(setting.value)
+            self._field.placeholder = f"{setting.name}, empty for the default"
+            self._field.display = True
+            self._field.focus()
+            self._tell()
+
+    def action_reset(self) -> None:
+        """Take the chosen setting out of the file."""
+        self._change(self._list.chosen, "")
+
+    def action_keep(self) -> None:
+        """Set what was typed."""
+        setting, text = self._list.chosen, self._field.value
+        if self._change(setting, text):
+            self._stop_typing()
+
+    def action_leave(self) -> None:
+        """Leave the field, or the screen."""
+        if self._typing:
+            self._stop_typing()
+            self._foot.say("")
+        else:
+            self.dismiss(False)
+
+    def action_edit(self) -> None:
+        """Open the file in the user's own editor, at the chosen setting."""
+        self.run_worker(self._edit(), name="editor", group="editor", exclusive=True)
+
+    @on(SettingList.Moved)
+    def _moved(self) -> None:
+        self._foot.say("")
+        self._tell()
+
+    async def _edit(self) -> None:
+        try:
+            file = self._desk.prepare_file()
+            await open_in_editor(self.app, file, self._desk.line(self._list.chosen.name))
+            before = {setting.name: setting.value for setting in self._list.settings}
+            self._reload()
+        except KeenError as error:
+            self._foot.say(str(error))
+            return
+        changed = [setting for setting in self._list.settings if setting.value != before[setting.name]]
+        for setting in changed:
+            if setting.at_once:
+                self._apply(setting.name, self._desk.value(setting.name))
+        later = [setting.name for setting in changed if not setting.at_once]
+        self._foot.say(f"{', '.join(later)}: from the next start on." if later else "")
+
+    def _change(self, setting: Setting, text: str) -> bool:
+        """Write it, let it take effect, show it. False: it can't be."""
+        if setting.in_file:
+            self._foot.say("That is changed in the file: e opens it.")
+            return False
+        try:
+            value = self._desk.change(setting.name, text)
+            if setting.at_once:
+                self._apply(setting.name, value)
+            self._reload()
+        except KeenError as error:
+            self._foot.say(str(error))
+            return False
+        self._foot.say(self._said(self._list.chosen, text))
+        return True
+
+    def _said(self, setting: Setting, text: str) -> str:
+        """What has to be known of the change."""
+        if setting.source not in ("", "settings file"):
+            return f"Written; now the {setting.source} says otherwise."
+        if not setting.at_once:
+            return "From the next start on."
+        return "" if text else "Back to the default."
+
+    def _reload(self) -> None:
+        self._show(self._desk.all())
+
+    def _show(self, settings: Sequence[Setting]) -> None:
+        with_themes = [
+            replace(setting, choices=self._themes) if setting.name == "theme" else setting
+            for setting in settings
+        ]
+        self._list.show(with_themes)
+        changed = sum(bool(setting.source) for setting in settings)
+        self._head.show("Settings", cut_path(str(self._desk.file), 50), f"{changed} of {len(settings)} set")
+        self._tell()
+
+    def _tell(self) -> None:
+        setting, glyphs = self._list.chosen, self._list.glyphs
+        self._detail.show(setting)
+        if self._typing:
+            self._foot.show(("enter", "set it"), ("esc", "leave it"))
+            return
+        keys = [(shown("page_edit"), "open the file"), ("esc", "back")]
+        if setting.source == "settings file" and not setting.in_file:
+            keys.insert(0, (shown("page_reset"), "default"))
+        if setting.choices:
+            keys.insert(0, (f"{glyphs.left}{glyphs.right}", "change"))
+        elif not setting.in_file:
+            keys.insert(0, ("enter", "choose a model" if setting.name in _MODEL else "change"))
+        self._foot.show(*keys)
+
+    def _stop_typing(self) -> None:
+        self._typing = False
+        self._field.display = False
+        self.set_focus(None)
+        self._tell()

@@ -1,0 +1,300 @@
+"""What both instruments in the right column are built on: a title, entries one can walk, a hairline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple, overload
+
+from msgspec import Struct, field
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.widgets.rows import Rows, spread
+
+EDGE = 2
+"""Columns from the hairline to the glyph; the right margin is as wide."""
+
+_ENTRIES_KEPT = 128
+_HEAD_ROWS = 3
+"""A blank row, the title, a blank row."""
+
+
+class PanelEntry(Struct, frozen=True, kw_only=True):
+    """Rows of a panel that belong together, and the place in the transcript they stand for.
+
+    `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none.
+    """
+
+    rows: tuple[Text, ...]
+    turn: int = 0
+    call_id: str | None = None
+    waits: bool = field(default=False)
+
+    @property
+    def leads(self) -> bool:
+        """Whether there is a place that it stands for."""
+        return bool(self.turn or self.call_id)
+
+
+class _Made(NamedTuple):
+    """The entry of a thing, for that many columns."""
+
+    thing: object
+    width: int
+    entry: PanelEntry
+
+
+class Entries(Sequence[PanelEntry]):
+    """Entries that are made when they are looked at: a long session has thousands, a panel shows ten.
+
+    Args:
+        parts: how many there are of each kind, in order, and what makes one from its number.
+    """
+
+    def __init__(self, *parts: tuple[int, Callable[[int], PanelEntry]]) -> None:
+        self._parts = parts
+        self._length = sum(count for count, _ in parts)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> PanelEntry: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PanelEntry]: ...
+    def __getitem__(self, index: int | slice) -> PanelEntry | list[PanelEntry]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(self._length))]
+        for count, made in self._parts:
+            if index < count:
+                return made(index)
+            index -= count
+        raise IndexError(index)
+
+
+class Panel(Rows, can_focus=True):
+    """A list of entries under a title. With the focus, up and down choose an entry and enter shows it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", show=False),
+        Binding("down", "choose(1)", show=False),
+        Binding("enter", "show", show=False),
+        Binding("e", "open_file", show=False),
+        Binding("d", "show_changes", show=False),
+    ]
+
+    class Chosen(Message):
+        """An entry was chosen: show `turn`, or its call `call_id`, in the transcript."""
+
+        def __init__(self, turn: int, call_id: str | None) -> None:
+            super().__init__()
+            self.turn = turn
+            self.call_id = call_id
+
+    class FileWanted(Message):
+        """The file of an entry is to be opened: that of the call `call_id`, or what `turn` changed."""
+
+        def __init__(self, turn: int, call_id: str | None) -> None:
+            super().__init__()
+            self.turn = turn
+            self.call_id = call_id
+
+    class ChangesWanted(Message):
+        """The changes of `turn` are to be shown."""
+
+        def __init__(self, turn: int) -> None:
+            super().__init__()
+            self.turn = turn
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str) -> None:
+        super().__init__(styles, glyphs, id=id)
+        self.beat = True
+        self.overlaid = False
+        self._cursor = 0
+        self._row_owner: dict[int, int] = {}
+        self._wanted: tuple[int, int, int] | None = None
+        self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        self._made.clear()
+        super().set_look(styles, glyphs)
+
+    def changed(self, *, layout: bool = False) -> None:
+        self._wanted = None
+        super().changed(layout=layout)
+
+    def title_row(self, width: int) -> Text:
+        """The title, in at most `width` cells."""
+        raise NotImplementedError
+
+    def entries(self, width: int) -> Sequence[PanelEntry]:
+        """The entries from top to bottom, their rows in at most `width` cells. Only those in view are
+        looked at, so each should be made when it is."""
+        raise NotImplementedError
+
+    def once(self, thing: object, width: int, make: Callable[[], PanelEntry]) -> PanelEntry:
+        """The entry of a `thing` that looks the same for as long as it is the same object: made once."""
+        made = self._made.get(id(thing))
+        if made is None or made.thing is not thing or made.width != width:
+            made = _Made(thing, width, make())
+            self._made.keep(id(thing), made)
+        return made.entry
+
+    def pinned_row(self, width: int) -> Text | None:
+        """The row that always stands at the bottom, or None."""
+        return None
+
+    @property
+    def folded(self) -> bool:
+        """Whether only the title row is shown."""
+        return False
+
+    def wanted_height(self, width: int, most: int) -> int:
+        """Rows that it would take to show everything, the blank row on top included; from `most` on they
+        are not counted any more."""
+        if self.folded:
+            return 2
+        if self._wanted is None or self._wanted[:2] != (width, most):
+            self._wanted = width, most, self._counted_height(width - 2 * EDGE, most)
+        return self._wanted[2]
+
+    def _counted_height(self, width: int, most: int) -> int:
+        rows = 3 + (3 if self.pinned_row(width) else 1)
+        for entry in self.entries(width):
+            if rows >= most:
+                break
+            rows += len(entry.rows)
+        return rows
+
+    def tick(self, beat: bool) -> None:
+        """A second has passed; `beat` alternates."""
+        self.beat = beat
+        self.changed()
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        inner = width - 2 * EDGE
+        head = [Text(), self.title_row(inner)] + ([] if self.folded else [Text()])
+        pinned = None if self.folded else self.pinned_row(inner)
+        room = max(height - len(head) - (3 if pinned else 0), 0)
+        body, waiting = self._body(inner, 0 if self.folded else room)
+        page = head + body
+        if pinned:
+            above = (page + [Text()] * height)[: max(height - 2, len(head))]
+            page = [*above, pinned, Text()]
+        page = (page + [Text()] * height)[:height]
+        return [
+            self._with_edge(row, width, waits=index - len(head) in waiting) for index, row in enumerate(page)
+        ]
+
+    def _body(self, width: int, room: int) -> tuple[list[Text], set[int]]:
+        """The rows of the entries that fit, and which of them wait for the user."""
+        entries = self.entries(width)
+        self._cursor = min(self._cursor, max(len(entries) - 1, 0))
+        rows: list[Text] = []
+        owner: list[int] = []
+        waiting: set[int] = set()
+        first, above = self._top(entries, room)
+        for index in range(first, len(entries)):
+            if len(rows) >= room + above:
+                break
+            entry = entries[index]
+            waiting |= set(range(len(rows), len(rows) + len(entry.rows))) if entry.waits else set()
+            for row in entry.rows:
+                chosen = self.has_focus and index == self._cursor and bool(row)
+                rows.append(self._raised(row, width) if chosen else row)
+                owner.append(index)
+        rows = rows[above : above + room]
+        self._row_owner = dict(enumerate(owner[above : above + room]))
+        waiting = {place - above for place in waiting} & set(range(len(rows)))
+        waiting = {place for place in waiting if rows[place]} | _inside(waiting)
+        return rows, waiting
+
+    def _top(self, entries: Sequence[PanelEntry], room: int) -> tuple[int, int]:
+        """The entry on top, and how many of its rows stand above the view: the cursor's is in view."""
+        rows = 0
+        for index in range(self._cursor, -1, -1) if self.has_focus and entries else ():
+            rows += len(entries[index].rows)
+            if rows >= room:
+                return index, rows - room
+        return 0, 0
+
+    def _raised(self, row: Text, width: int) -> Text:
+        filled = Text.assemble(row, " " * max(width - row.cell_len, 0))
+        return Text.assemble(filled, style=self.look("text", on="raised", bold=True))
+
+    def _with_edge(self, row: Text, width: int, *, waits: bool) -> Text:
+        if waits:
+            edge = (self.glyphs.bar, self.look("wait"))
+        else:
+            edge = (self.glyphs.hairline, self.look("accent" if self.has_focus or self.overlaid else "edge"))
+        return Text.assemble(edge, " " * (EDGE - 1), row)
+
+    def title_spread(self, title: str, right: Text, width: int) -> Text:
+        """The usual title row."""
+        return spread(Text(title, self.look("text", bold=True)), right, width, self.glyphs.more)
+
+    def dot(self) -> Text:
+        """The sign of what runs; it breathes with the clock."""
+        return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
+
+    def action_choose(self, step: int) -> None:
+        """Move the cursor by `step` to the next entry that leads somewhere."""
+        entries = self.entries(self.size.width - 2 * EDGE)
+        place = self._cursor + step
+        while 0 <= place < len(entries) and not entries[place].leads:
+            place += step
+        if 0 <= place < len(entries):
+            self._cursor = place
+            self.changed()
+
+    def stand_on(self, place: int) -> None:
+        """Put the cursor on the entry at that place."""
+        self._cursor = place
+        self.changed()
+
+    def action_show(self) -> None:
+        """Show the chosen entry in the transcript."""
+        if entry := self._chosen():
+            self.post_message(self.Chosen(entry.turn, entry.call_id))
+
+    def action_open_file(self) -> None:
+        """Open the file of the chosen entry."""
+        if entry := self._chosen():
+            self.post_message(self.FileWanted(entry.turn, entry.call_id))
+
+    def action_show_changes(self) -> None:
+        """Show the changes of the chosen entry's turn."""
+        if entry := self._chosen():
+            self.post_message(self.ChangesWanted(entry.turn))
+
+    def _chosen(self) -> PanelEntry | None:
+        """The entry under the cursor, None where it leads nowhere."""
+        entries = self.entries(self.size.width - 2 * EDGE)
+        entry = entries[self._cursor] if self._cursor < len(entries) else None
+        return entry if entry and entry.leads else None
+
+    def on_click(self, event: events.Click) -> None:
+        if self.entry_at(event.y):
+            self._cursor = self._row_owner[event.y - _HEAD_ROWS]
+            self.action_show()
+
+    def entry_at(self, row: int) -> PanelEntry | None:
+        """The entry that stands in a row of the panel."""
+        place = self._row_owner.get(row - _HEAD_ROWS)
+        return None if place is None or self.folded else self.entries(self.size.width - 2 * EDGE)[place]
+
+    def on_focus(self) -> None:
+        self.changed()
+
+    def on_blur(self) -> None:
+        self.changed()
+
+
+def _inside(places: set[int]) -> set[int]:
+    """Every place from the first to the last, so that a bar has no holes; without a last blank row."""
+    return set(range(min(places), max(places))) if places else set()

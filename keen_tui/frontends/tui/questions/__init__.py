@@ -1,0 +1,1 @@
+"""Questions on the screen: approvals, questions of the model, confirmations."""

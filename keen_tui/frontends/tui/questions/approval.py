@@ -1,0 +1,125 @@
+"""An approval as a question: what would happen, why it asks, and the four answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import overload
+
+from msgspec.structs import replace
+from rich.text import Text
+
+from keen_tui.domain.choices import Scope
+from keen_tui.domain.display import CommandDisplay, DiffDisplay
+from keen_tui.domain.events import ApprovalRequested
+from keen_tui.frontends.tui import background
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.asking import declining_words
+from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
+from keen_tui.frontends.tui.widgets.phrases import tool_name
+from keen_tui.frontends.tui.widgets.rows import GAP
+from keen_tui.text.disguise import revealed
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted
+
+APPROVAL = "approval"
+
+SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
+"""The answers that allow the call, and how far they go."""
+
+YES = Choice(id="yes", label="yes, this once")
+NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
+_FOR_GOOD = "This can't be undone."
+NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
+
+
+def approval_question(event: ApprovalRequested) -> Question:
+    """The question that this event asks."""
+    choices = [YES]
+    if event.grant:
+        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
+    if event.saves:
+        is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
+        saved = "exactly this command" if is_all else GAP.join(map(revealed, event.saves))
+        choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
+    parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
+    is_risky = event.is_risky or any(part.is_risky for part in parts)
+    warning = _FOR_GOOD if any(part.loses for part in parts) else ""
+    return Question(
+        id=APPROVAL,
+        title=clean(event.question),
+        facts=_facts(event),
+        body=_Body(event),
+        parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
+        why=f"Asks because {revealed(event.why)}." if event.why else "",
+        repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
+        hint=" ".join(filter(None, (warning, declining_words()))),
+        choices=(*choices, NO_BECAUSE, NO_AND_STOP),
+        preselected=None if is_risky else 0,
+        interrupts=True,
+    )
+
+
+def _facts(event: ApprovalRequested) -> str:
+    match event.display:
+        case DiffDisplay() as diff:
+            changes = f"+{diff.added} -{diff.removed}"
+            return GAP.join((changes, counted(len(diff.hunks), "place"), counted(diff.total_lines, "line")))
+        case _:
+            return tool_name(clean(event.name))
+
+
+class _Body:
+    """Draws the display of an approval, once a width and look."""
+
+    def __init__(self, event: ApprovalRequested) -> None:
+        self._event = event
+        self._drawn: tuple[tuple[int, Styles, bool], Sequence[Text]] | None = None
+        self._errands = 0
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        key = (width, styles, glyphs.ascii)
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = (key, self._draw(width, styles, glyphs))
+        if self._errands != background.late():
+            self._errands = background.late()
+            if isinstance(self._drawn[1], _Texts):
+                self._drawn[1].forget()
+        return self._drawn[1]
+
+    def _draw(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        display = self._event.display
+        if display is None:
+            return [Text(clean(self._event.target), styles("text"))]
+        if isinstance(display, CommandDisplay):
+            display = replace(display, command=revealed(display.command))
+        return _Texts(render_display(display, width, styles, glyphs, ground="background"))
+
+
+class _Texts(Sequence[Text]):
+    """Rows as rich Texts, each made once it is seen."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def forget(self) -> None:
+        """There are colours that were not there before."""
+        if isinstance(self._lines, LazyLines):
+            self._lines.forget()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Text: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Text]: ...
+
+    def __getitem__(self, index: int | slice) -> Text | list[Text]:
+        if isinstance(index, slice):
+            return [lines_to_text([line]) for line in self._lines[index]]
+        return lines_to_text([self._lines[index]])

@@ -1,0 +1,83 @@
+"""A question of the model: what it is about, the answers to choose from, one of them in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from keen_tui.domain.events import AnswerChoice, QuestionAsked
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
+from keen_tui.frontends.tui.transcript.look import RIGHT_MARGIN, TEXT_EDGE, Look
+from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_blocks
+from keen_tui.frontends.tui.widgets.phrases import tool_name
+from keen_tui.frontends.tui.widgets.rows import wrapped
+from keen_tui.text.sanitize import clean
+
+ASKED = "asked"
+
+_LONGEST_TITLE = 68
+"""Characters of a question that stand in one row beside what asks, in the narrowest terminal."""
+
+
+def asked_question(event: QuestionAsked) -> Question:
+    """The question that this event asks. Its answers are named by their numbers from 0. Where there is much
+    to read first, a mere enter answers nothing."""
+    question = clean(event.question, newlines=True)
+    is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
+    return Question(
+        id=ASKED,
+        title=question if is_short else "A question",
+        facts=tool_name(clean(event.name)),
+        body=_Plan(event.body) if event.body else None if is_short else _Words(question),
+        preselected=None if event.body else 0,
+        interrupts=True,
+        hint=declining_words(),
+        choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
+    )
+
+
+def declining_words() -> str:
+    """What esc does at everything that a turn asks."""
+    return f"{shown('stop')} declines, {shown('stop')} again stops the turn"
+
+
+def _choice(number: int, choice: AnswerChoice) -> Choice:
+    return Choice(
+        id=str(number),
+        label=clean(choice.label),
+        consequence=clean(choice.consequence),
+        asks_why=choice.wants_words,
+        needs_words=choice.wants_words,
+        words_hint="Your answer",
+    )
+
+
+class _Words:
+    """A question of several rows."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        return wrapped(self._text, width, styles("text"))
+
+
+class _Plan:
+    """A plan in Markdown, drawn once a width and look."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._drawn: tuple[tuple[int, Styles, bool], Sequence[Text]] | None = None
+
+    def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
+        key = (width, styles, glyphs.ascii)
+        if self._drawn is None or self._drawn[0] != key:
+            look = Look(styles, glyphs, width + TEXT_EDGE + RIGHT_MARGIN)
+            lines = render_blocks(parse(self._text, {}), look)
+            self._drawn = (key, [lines_to_text([line])[TEXT_EDGE:] for line in lines])
+        return self._drawn[1]

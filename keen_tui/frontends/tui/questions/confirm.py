@@ -1,0 +1,171 @@
+"""Questions that the workspace itself asks: before work is given up, and before leaving with work open.
+
+All that could lose work have their answers in one order: keep everything (also esc), retry, then what was
+asked for. None of them is preselected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.text import Text
+
+from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.reports import POLICIES
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.widgets.rows import wrapped
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, size
+
+DISCARD = "discard"
+LEAVE = "leave"
+SWITCH = "switch"
+REPLACE = "replace"
+IN_USE = "in use"
+MEMORY = "memory"
+
+_RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
+
+_POLICY_CELLS = max(map(len, POLICIES))
+_CARRIED: dict[PolicyName, str] = {
+    "summary": "what was said, files changed, commands failed",
+    "in-band": "what was said, and notes the model makes itself",
+    "full-trace": "what was said, every call and its output",
+}
+
+
+def discard_question(pending: PendingState) -> Question:
+    """Whether to give up the incomplete turn."""
+    return Question(
+        id=DISCARD,
+        title="Discard the incomplete turn?",
+        body=_words(_kept(pending), "The files keep their changes; later turns are told which ones."),
+        choices=(
+            _keep("no, keep it"),
+            _RETRY,
+            Choice(id="discard", label="yes, discard it", consequence="its calls can't be resumed"),
+        ),
+        preselected=None,
+    )
+
+
+def leave_question(pending: PendingState | None, *, running: bool, durable: bool = False) -> Question:
+    """Whether to leave although a turn runs or an incomplete one waits. `durable`: its work outlives the
+    program."""
+    if running:
+        words = _words("A turn is running. Leaving stops it; what it did to files stays.")
+        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
+        retry: tuple[Choice, ...] = ()
+    else:
+        fate = (
+            "It is kept on the disk, so it can be retried when the session is opened again."
+            if durable
+            else "It is kept in memory only, so it can't be resumed once you left."
+        )
+        words = _words(_kept(pending) if pending else "", f"{fate} Files stay as they are.")
+        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
+        retry = (_RETRY,)
+    leave = Choice(id="leave", label="yes, leave", consequence=later)
+    return Question(
+        id=LEAVE,
+        title="Leave Keen TUI?",
+        body=words,
+        choices=(_keep("no, stay"), *retry, leave),
+        preselected=None,
+    )
+
+
+def switch_question(pending: PendingState, model: str) -> Question:
+    """Whether to go on with another model although it can't resume the incomplete turn."""
+    return Question(
+        id=SWITCH,
+        title=f"Switch to {clean(model)}?",
+        body=_words(
+            _kept(pending),
+            "Another model can't continue it. Files stay as they are; later turns will know them.",
+        ),
+        choices=(
+            _keep("no, keep this model"),
+            _RETRY,
+            Choice(id="switch", label="yes, switch", consequence="the incomplete turn is abandoned"),
+        ),
+        preselected=None,
+    )
+
+
+def replace_question(pending: PendingState, title: str, *, running: bool) -> Question:
+    """Whether another session shall take the place of this one, whose incomplete turn that would end.
+
+    `title` asks for it: "Begin a new session?". While a turn runs there is nothing to retry.
+    """
+    go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    stay = _keep("no, stay in this session")
+    return Question(
+        id=REPLACE,
+        title=clean(title),
+        body=_words(
+            _kept(pending),
+            "It is kept for this session only. The conversation stays saved, and files stay as they are.",
+        ),
+        choices=(stay, go_on) if running else (stay, _RETRY, go_on),
+        preselected=None,
+    )
+
+
+def in_use_question(title: str) -> Question:
+    """What to do about a session that another program has open."""
+    return Question(
+        id=IN_USE,
+        title="Another program has this session open.",
+        body=_words(clean(title), "Two programs can't write to one session. You can continue in a copy."),
+        choices=(
+            Choice(id="fork", label="fork it", consequence="continues in a copy of everything that is saved"),
+            Choice(id="stay", label="back"),
+        ),
+    )
+
+
+def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
+    """How much of a finished turn later turns shall get; `policy` is the one in use."""
+    choices = [
+        Choice(
+            id=name,
+            label=f"{glyphs.running if name == policy else ' '} {name.ljust(_POLICY_CELLS)}",
+            consequence=_CARRIED[name],
+        )
+        for name in POLICIES
+    ]
+    edit = Choice(id="edit", label="  edit what is remembered", consequence="turn by turn, by hand")
+    return Question(
+        id=MEMORY,
+        title="What should later turns remember of a finished turn?",
+        facts=f"now {policy}",
+        why="A change takes effect from the next turn on.",
+        choices=(*choices, edit),
+        preselected=POLICIES.index(policy),
+    )
+
+
+def _keep(label: str) -> Choice:
+    """The answer that changes nothing, which is what esc does, too."""
+    return Choice(id="keep", label=label, consequence=f"{shown('stop')} does the same")
+
+
+def _kept(pending: PendingState) -> str:
+    memory = turn_memory(pending.facts)
+    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}."
+    files = ", ".join(clean(path) for path in memory.files_changed[:5])
+    more = len(memory.files_changed) - 5
+    return f"{kept} Changed: {files}{f' and {more} more' if more > 0 else ''}." if files else kept
+
+
+def _words(*texts: str) -> Callable[[int, Styles, Glyphs], list[Text]]:
+    def rows(width: int, styles: Styles, glyphs: Glyphs) -> list[Text]:
+        return [row for text in texts if text for row in wrapped(text, width, styles("soft"))]
+
+    return rows

@@ -1,0 +1,52 @@
+"""A question as a value: what the pane that asks is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from rich.text import Text
+
+from keen_tui.domain.display import PartDisplay
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A numbered answer. `asks_why` answers open a line for words before they are given; `words_hint` says
+    there what is wanted, and with `needs_words` it is not left empty."""
+
+    id: str
+    label: str
+    consequence: str = ""
+    asks_why: bool = False
+    needs_words: bool = False
+    words_hint: str = "What should it do instead?"
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What is asked. `body` draws what it is about in a number of cells; it scrolls when it is long.
+
+    `parts` are listed below it. `facts` are right of the title. `why` is the reason for asking, in sentences;
+    `repeats_parts` says that the parts tell it too, so it gives way first. `hint` says which keys answer.
+    With `interrupts` it comes on its own and not by a key, perhaps in the middle of a sentence.
+    `preselected` is the index of the answer that enter gives, or None where enter alone gives none.
+    """
+
+    id: str
+    title: str
+    choices: tuple[Choice, ...]
+    facts: str = ""
+    body: Callable[[int, Styles, Glyphs], Sequence[Text]] | None = None
+    parts: tuple[PartDisplay, ...] = ()
+    why: str = ""
+    repeats_parts: bool = False
+    hint: str = ""
+    preselected: int | None = 0
+    interrupts: bool = False
+
+    @property
+    def takes_words(self) -> int | None:
+        """The index of the answer that typed words go with, None where there is none."""
+        places = (place for place, choice in enumerate(self.choices) if choice.asks_why)
+        return next(places, None)

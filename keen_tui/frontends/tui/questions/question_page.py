@@ -1,0 +1,372 @@
+"""How a question is laid out: the answers are what must be seen, so all else makes room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from keen_tui.domain.display import PartDisplay
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.answering import Answering
+from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.widgets.rows import GAP, cut_row, indented, spread, wrapped
+from keen_tui.text.units import counted
+
+TEXT_EDGE = 4
+RIGHT_MARGIN = 2
+_MOST_PARTS = 6
+_ANSWER_EDGE = 6
+"""The column of an answer, behind its mark and number."""
+_CHIP_CELLS = 9
+"""What the key that gives an answer takes at the end of its row."""
+_MOST_WORDS_ROWS = 3
+_GAPS_FROM = 20
+"""Rows of the screen from which on there are empty rows between the parts of a question."""
+_ALL = 1_000
+
+
+class QuestionStyle(Struct, frozen=True):
+    """How a question is drawn. While it is `guarded` its answers are dim; `nudged` says that enter was
+    pressed although nothing is chosen."""
+
+    styles: Styles
+    glyphs: Glyphs
+    guarded: bool
+    in_a_sentence: bool
+    nudged: bool
+    has_cursor: bool
+
+
+class QuestionPage(Struct, frozen=True):
+    """Rows without the bar left of them; which row belongs to which answer; how many rows the body has, how
+    many of them are in view, and which is the first. `hides_answers` where not all of them are in view."""
+
+    rows: list[Text]
+    choice_at: dict[int, int]
+    body_rows: int
+    body_room: int
+    body_first: int
+    hides_answers: bool = False
+
+
+class _Fold(Struct, frozen=True, kw_only=True):
+    """How much room the parts of a question get, in rows."""
+
+    gaps: bool = False
+    half: bool = True
+    parts: int = _ALL
+    why: int = _ALL
+    repeats: bool = True
+    hint: bool = True
+    short: bool = False
+    least_body: int = 2
+
+
+def laid_out(
+    question: Question,
+    answering: Answering,
+    look: QuestionStyle,
+    *,
+    width: int,
+    room: int,
+    screen_height: int,
+    first: int,
+) -> QuestionPage:
+    """The question in `room` rows of `width` cells. `first` is the row of the body that should be on top."""
+    page = QuestionPage([], {}, 0, 0, 0)
+    for fold in _folds(screen_height):
+        page = _Layout(question, answering, look, width, room, fold).page(first)
+        is_cramped = fold.gaps and page.body_room < page.body_rows
+        if len(page.rows) <= room and not is_cramped and not page.hides_answers:
+            return page
+    return page
+
+
+def _folds(screen_height: int) -> Iterator[_Fold]:
+    """From roomy to tight."""
+    most = max(screen_height // 6, 1)
+    if screen_height >= _GAPS_FROM:
+        yield _Fold(gaps=True, parts=most)
+    yield _Fold(parts=most)
+    yield _Fold(parts=most, repeats=False)
+    yield _Fold(parts=2, why=2, repeats=False)
+    yield _Fold(parts=1, why=1, repeats=False)
+    yield _Fold(parts=1, why=1, repeats=False, short=True)
+    yield _Fold(parts=1, why=0, repeats=False, short=True)
+    yield _Fold(parts=1, why=0, repeats=False, short=True, hint=False)
+    yield _Fold(parts=0, why=0, repeats=False, short=True, hint=False, least_body=1)
+
+
+class _Layout:
+    """One question at one size with one fold."""
+
+    def __init__(
+        self,
+        question: Question,
+        answering: Answering,
+        look: QuestionStyle,
+        width: int,
+        room: int,
+        fold: _Fold,
+    ) -> None:
+        self._question = question
+        self._answering = answering
+        self._state = look
+        self._look = look.styles
+        self._glyphs = look.glyphs
+        self._width = width
+        self._inner = width - TEXT_EDGE - RIGHT_MARGIN
+        self._room = room
+        self._fold = fold
+
+    def page(self, first: int) -> QuestionPage:
+        """The rows, the body beginning at its row `first` where that is possible."""
+        gap = [Text()] if self._fold.gaps else []
+        above = [group for group in (self._parts(), self._reason()) if group]
+        choices = self._answers()
+        fixed = sum(map(len, above)) + len(choices) + 1 + len(gap) * (len(above) + 4)
+        body, size, room, begin = self._body(self._body_room(fixed), first)
+        page = [*gap, self._title(), *gap]
+        for group in (body, *above):
+            if group:
+                page += [*(indented(row, TEXT_EDGE - 1) for row in group), *gap]
+        seen = self._in_view(choices, self._room - len(page) - len(gap))
+        choice_at = {len(page) + place: index for place, (index, _) in enumerate(seen) if index >= 0}
+        rows = [*page, *(row for _, row in seen), *gap]
+        return QuestionPage(rows, choice_at, size, room, begin, hides_answers=seen is not choices)
+
+    def _title(self) -> Text:
+        left = Text(f" {self._glyphs.asks} {self._question.title}", self._look("wait", bold=True))
+        facts = Text(self._question.facts, self._look("dim"))
+        room = self._width - 1 - RIGHT_MARGIN
+        if left.cell_len + facts.cell_len >= room:
+            facts = Text()
+        return spread(left, facts, room, self._glyphs.more)
+
+    def _body_room(self, fixed: int) -> int:
+        return max(min(self._room // 2 + 1, self._room - fixed), self._fold.least_body)
+
+    def _body(self, room: int, first: int) -> tuple[Sequence[Text], int, int, int]:
+        """The rows in view, and of the whole body: how many rows, how many in view, the first of these."""
+        draw = self._question.body
+        rows = draw(self._inner, self._look, self._glyphs) if draw else []
+        size = len(rows)
+        if size <= room:
+            return rows, size, size, 0
+        if room < 2:
+            return [self._cut_off(rows[0])], size, 1, 0
+        first = min(first, size - room + 1)
+        seen = rows[first : first + room - 1]
+        return [*seen, self._scroll_hint(size, first, len(seen))], size, room, first
+
+    def _cut_off(self, row: Text) -> Text:
+        """A row that says there is more below it."""
+        more = self._glyphs.more
+        return Text.assemble(cut_row(row, self._inner - len(more), ""), (more, row.style))
+
+    def _scroll_hint(self, size: int, first: int, seen: int) -> Text:
+        hidden = size - first - seen
+        mark = (
+            f"{self._glyphs.down} {counted(hidden, 'more row')}"
+            if hidden
+            else f"{self._glyphs.up} {counted(first, 'row')} above"
+        )
+        facts = [Text(mark, self._look("soft"))]
+        scroll = f"{shown('page_up')}, {shown('page_down')}"
+        for key, verb in ((shown("details"), "whole screen"), (scroll, "scroll")):
+            facts.append(Text.assemble((key, self._look("text", bold=True)), " ", (verb, self._look("dim"))))
+        return cut_row(Text(GAP).join(facts), self._inner, self._glyphs.more)
+
+    def _parts(self) -> list[Text]:
+        """The parts, the risky ones first where there is not room for all."""
+        parts = self._question.parts
+        most = min(_MOST_PARTS, self._fold.parts)
+        places = sorted(range(len(parts)), key=lambda place: not parts[place].is_risky)[:most]
+        seen = [parts[place] for place in sorted(places)]
+        column = min(max((cell_len(part.text) for part in seen), default=0), self._inner // 2)
+        rows = [row for part in seen for row in self._part(part, column)]
+        if (left := len(parts) - len(seen)) and self._fold.parts > 1:
+            rows.append(Text(f"{self._glyphs.more} {counted(left, 'more part')}", self._look("dim")))
+        return rows
+
+    def _part(self, part: PartDisplay, column: int) -> list[Text]:
+        """A part with its note beside it, over several rows where there is room for them."""
+        look = self._look
+        mark = Text(f"{self._glyphs.look} ", look("wait", bold=True)) if part.is_risky else Text("  ")
+        words = cut_row(Text(part.text, look("text", bold=part.is_risky)), column, self._glyphs.more)
+        words.pad_right(column - words.cell_len)
+        note_look = look("text" if part.is_risky else "dim")
+        edge = mark.cell_len + column + len(GAP)
+        if self._fold.repeats:
+            first, *more = wrapped(part.note, self._inner - edge, note_look)
+            return [Text.assemble(mark, words, GAP, first), *(indented(row, edge) for row in more)]
+        row = Text.assemble(mark, words, GAP, Text(part.note, note_look))
+        return [cut_row(row, self._inner, self._glyphs.more)]
+
+    def _reason(self) -> list[Text]:
+        """Why it asks, and which keys answer."""
+        question, fold = self._question, self._fold
+        tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
+        rows = self._limited(question.why, fold.why) if tells else []
+        if self._state.nudged:
+            return [*rows, self._nudge()]
+        hint = " ".join(filter(None, (self._how_to_choose(), question.hint)))
+        if hint and fold.hint:
+            rows += self._limited(hint, fold.why or 1)
+        return rows
+
+    def _nudge(self) -> Text:
+        """What to press instead of enter, in the words that there is room for."""
+        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
+        text = f"Nothing is chosen yet: press {arrows}, then enter."
+        if len(text) > self._inner:
+            text = f"Press {arrows}, then enter."
+        return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
+
+    def _how_to_choose(self) -> str:
+        """Which keys choose, at a question that came on its own and chooses nothing; "" at others."""
+        if not self._question.interrupts or self._question.preselected is not None:
+            return ""
+        arrows = f"{self._glyphs.up} or {self._glyphs.down}"
+        return f"Press {arrows}, then enter." if self._state.in_a_sentence else "Press a number, then enter."
+
+    def _limited(self, text: str, most: int) -> list[Text]:
+        """Text in at most so many rows, with a sign where something is left out."""
+        rows = wrapped(text, self._inner, self._look("dim"))
+        if most and len(rows) > most:
+            rows[most - 1] = self._cut_off(rows[most - 1])
+        return [cut_row(row, self._inner, self._glyphs.more) for row in rows[:most]]
+
+    def _answers(self) -> list[tuple[int, Text]]:
+        """The rows of the answers and of what is typed, each with the index of its answer, -1 for none."""
+        rows: list[tuple[int, Text]] = []
+        for index, choice in enumerate(self._question.choices):
+            rows += [(index, row) for row in self._choice(choice, index)]
+        if self._question.takes_words is None and self._answering.line.text:
+            rows.append((-1, indented(Text("kept as your draft:", self._look("dim")), _ANSWER_EDGE)))
+            rows += [(-1, row) for row in self._words("")]
+        return rows
+
+    def _in_view(self, rows: list[tuple[int, Text]], room: int) -> list[tuple[int, Text]]:
+        """As many rows as there is room for, with a sign where there are more: the marked answer from its
+        beginning, or the end of what is typed there."""
+        room = max(room, 2)
+        if len(rows) <= room:
+            return rows
+        marked = self._answering.marked or 0
+        places = [place for place, (index, _) in enumerate(rows) if index == marked] or [0]
+        first = min(max(places[-1] - room + 2, 0), len(rows) - room + 1)
+        if not self._answering.line.text:
+            first = min(first, places[0])
+        seen = rows[first : first + room - 1]
+        sign = self._sign_of_more(rows[:first], rows[first + len(seen) :], marked)
+        if first + len(seen) <= places[-1]:
+            seen[-1] = (marked, Text.assemble(seen[-1][1], self._glyphs.more))
+        return [*seen, (-1, indented(Text(sign, self._look("soft")), TEXT_EDGE - 1))]
+
+    def _sign_of_more(self, above: list[tuple[int, Text]], below: list[tuple[int, Text]], marked: int) -> str:
+        """How many answers are out of view, in either direction."""
+        before, behind = ({index for index, _ in rows} for rows in (above, below))
+        others = behind - {marked}
+        down = f"{self._glyphs.down} {counted(len(others), 'more answer') if others else 'more'}"
+        if not behind:
+            return f"{self._glyphs.up} {counted(len(before), 'answer')} above"
+        return f"{down}{GAP}{self._glyphs.up} {len(before)} above" if before else down
+
+    def _choice(self, choice: Choice, index: int) -> list[Text]:
+        """An answer with what it leads to beside it, or below where that has no room beside it."""
+        answering = self._answering
+        is_open = index == answering.marked and answering.is_writing
+        if (index == self._question.takes_words and answering.line.text) or is_open:
+            return [self._row(choice.label, "", index), *self._words(choice.words_hint)]
+        beside = _consequence(choice)
+        room = self._width - 1 - RIGHT_MARGIN - _ANSWER_EDGE - _CHIP_CELLS
+        if Text(choice.label + GAP + beside).cell_len <= room:
+            return [self._row(choice.label, beside, index)]
+        if self._fold.short and index != answering.marked:
+            sign = self._glyphs.more if beside and not choice.asks_why else ""
+            return [self._row(f"{choice.label}{sign}", beside if choice.asks_why else "", index)]
+        label, *more = wrapped(choice.label, room, self._look("text"))
+        look = self._look("dim" if self._state.guarded else "soft")
+        more += wrapped(beside, room, look) if beside else []
+        return [self._row(label.plain, "", index), *(indented(row, _ANSWER_EDGE) for row in more)]
+
+    def _row(self, label: str, beside: str, index: int) -> Text:
+        look, state = self._look, self._state
+        marked = index == self._answering.marked and not state.guarded
+        on = "raised" if marked else None
+        role = "dim" if state.guarded else "text"
+        mark = (f"{self._glyphs.prompt} ", look("wait", on=on)) if marked else ("  ", look("dim"))
+        left = Text.assemble(
+            mark,
+            (f"{index + 1}  ", look(role, on=on, bold=not state.guarded)),
+            (label, look(role, on=on, bold=marked)),
+        )
+        if beside:
+            left = Text.assemble(left, (GAP + beside, look("dim" if state.guarded else "soft", on=on)))
+        right = Text(f"{self._chip()} ", look("text", on=on, bold=True)) if marked else Text()
+        row = spread(left, right, self._width - 2 - RIGHT_MARGIN, self._glyphs.more)
+        return indented(Text.assemble(row, style=look("text", on="raised")) if marked else row, 1)
+
+    def _chip(self) -> str:
+        """The keys that give the marked answer."""
+        is_chosen = self._answering.answer(in_a_sentence=self._state.in_a_sentence) is not None
+        return "enter" if is_chosen else f"{self._glyphs.down} enter"
+
+    def _words(self, hint: str) -> list[Text]:
+        """What is typed, in rows of its own, with the cursor in view."""
+        line = self._answering.line
+        look = self._look("text")
+        if not line.text:
+            cursor = Text(" ", look + Style(reverse=self._state.has_cursor))
+            return [
+                cut_row(
+                    Text.assemble(" " * _ANSWER_EDGE, cursor, (hint, self._look("dim"))),
+                    self._width - 1 - RIGHT_MARGIN,
+                    self._glyphs.more,
+                )
+            ]
+        rows, cursor_row = _broken(line.text, line.cursor, self._inner - 2)
+        first = min(max(cursor_row - _MOST_WORDS_ROWS + 1, 0), max(len(rows) - _MOST_WORDS_ROWS, 0))
+        drawn = []
+        for number in range(first, min(first + _MOST_WORDS_ROWS, len(rows))):
+            text, cursor_at = rows[number]
+            row = Text(text, look)
+            if cursor_at is not None and self._state.has_cursor:
+                row.stylize(Style(reverse=True), cursor_at, cursor_at + 1)
+            drawn.append(indented(row, _ANSWER_EDGE))
+        return drawn
+
+
+def _consequence(choice: Choice) -> str:
+    """What an answer leads to; of one that takes words, that typing is enough."""
+    if not choice.asks_why:
+        return choice.consequence
+    return f"{choice.consequence}: just type" if choice.consequence else "just type"
+
+
+def _broken(text: str, cursor: int, width: int) -> tuple[list[tuple[str, int | None]], int]:
+    """The text in rows of at most `width` cells, each with the place of the cursor in it, and the number of
+    the row that has the cursor. Every character is shown; a line break begins a row."""
+    rows: list[tuple[str, int | None]] = []
+    row, cells, cursor_at, cursor_row = "", 0, None, 0
+    for place, character in enumerate(f"{text} "):
+        size = cell_len(character)
+        if character == "\n" or cells + size > width:
+            if character == "\n" and place == cursor:
+                cursor_at, cursor_row, row = len(row), len(rows), f"{row} "
+            rows.append((row, cursor_at))
+            row, cells, cursor_at = "", 0, None
+        if character == "\n":
+            continue
+        if place == cursor:
+            cursor_at, cursor_row = len(row), len(rows)
+        row, cells = row + character, cells + size
+    rows.append((row, cursor_at))
+    return rows, cursor_row

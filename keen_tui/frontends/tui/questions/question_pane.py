@@ -1,0 +1,316 @@
+"""The bottom pane that asks: it takes the composer's place until it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+
+from keen_tui.domain.choices import GUARD_SECONDS
+from keen_tui.frontends.tui.keys.keymap import action_by_key
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.answering import Answering
+from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.questions.question_page import QuestionPage, QuestionStyle, laid_out
+from keen_tui.frontends.tui.widgets.pastes import pasted
+from keen_tui.frontends.tui.widgets.rows import Rows
+
+_ARROWS: Final = {"up": -1, "down": 1}
+
+
+class QuestionPane(Widget):
+    """Asks one question at a time: `ask` shows it, `close` hides the pane.
+
+    What is typed while a question is open becomes the words of the answer that takes some. Words that are
+    not sent with an answer go back to the draft. docs/decisions/019-typing-at-questions.md has the rules.
+
+    Args:
+        has_draft: whether something unsent is in the composer.
+        put_back: adds words to the draft, at its cursor.
+        keep: adds words to the history of the composer.
+        room: the rows that the question can have.
+    """
+
+    class Answered(Message):
+        """The question `question` was answered with `choice`; `words` were typed with it."""
+
+        def __init__(self, question: Question, choice: Choice, words: str) -> None:
+            super().__init__()
+            self.question = question
+            self.choice = choice
+            self.words = words
+
+    def __init__(
+        self,
+        styles: Styles,
+        glyphs: Glyphs,
+        *,
+        has_draft: Callable[[], bool],
+        put_back: Callable[[str], None],
+        keep: Callable[[str], None],
+        room: Callable[[], int],
+        guard_seconds: float = GUARD_SECONDS,
+    ) -> None:
+        super().__init__(id="question")
+        self._view = QuestionView(styles, glyphs, self)
+        self._has_draft = has_draft
+        self._put_back = put_back
+        self._keep = keep
+        self.room = room
+        self._guard_seconds = guard_seconds
+        self._guards = 0
+        self._is_hidden = False
+        self._is_answered = False
+        self.question: Question | None = None
+        """The question that is open."""
+        self.answering = Answering(0, None, None)
+        """What keys mean at the open question."""
+        self.guarded = True
+        """Whether keys can't answer yet: nobody can have read the question."""
+        self.nudged = False
+        """Whether enter was pressed although nothing is chosen."""
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        yield self._view
+
+    @property
+    def view(self) -> Widget:
+        """The part that takes the keys."""
+        return self._view
+
+    @property
+    def in_a_sentence(self) -> bool:
+        """Whether keys may be the rest of what is being written in the composer."""
+        return self.question is not None and self.question.interrupts and self._has_draft()
+
+    def ask(self, question: Question) -> None:
+        """Show the question and take the focus."""
+        self._give_words_back()
+        self.question = question
+        self.answering = Answering(len(question.choices), question.preselected, question.takes_words)
+        self.nudged = self._is_answered = False
+        self._view.open()
+        self.display = True
+        self.take_focus()
+        self.guard()
+
+    def close(self) -> None:
+        """Hide the pane. Words that were not sent go back to the draft."""
+        self._give_words_back()
+        self.question = None
+        self.display = False
+
+    def set_hidden(self, hidden: bool) -> None:
+        """Tell whether the pane can be seen: if not, keys answer nothing, and for a moment after."""
+        if hidden != self._is_hidden:
+            self._is_hidden = hidden
+            self.guard()
+
+    def guard(self) -> None:
+        """Take no key for an answer for a moment from now on."""
+        self._guards += 1
+        number = self._guards
+        if not self.guarded:
+            self.guarded = True
+            self._view.changed()
+        self.set_timer(self._guard_seconds, lambda: self._lift_guard(number))
+
+    def _lift_guard(self, number: int) -> None:
+        """From now on keys answer, unless they were to be ignored again meanwhile."""
+        if number == self._guards and not self._is_hidden:
+            self.guarded = False
+            self._view.changed()
+
+    def take_focus(self) -> None:
+        """Let the keys come here, from the very next one on."""
+        if self.is_attached:
+            self.screen.set_focus(self._view, scroll_visible=False)
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
+        self._view.set_look(styles, glyphs)
+
+    def back(self) -> bool:
+        """Go back to the answers from what is typed; False when nothing is. Words for the open line are kept
+        in the history of the composer, others go back to the draft."""
+        answering = self.answering
+        if not (answering.words or answering.is_writing):
+            return False
+        if answering.is_writing:
+            self._keep(answering.take_words())
+        self._give_words_back()
+        self._view.changed(layout=True)
+        return True
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the pane has room for only a part of what the question is about."""
+        return self._view.is_cut
+
+    def scroll_body(self, pages: int) -> bool:
+        """Move in a long body by pages; False when all of it is in view."""
+        return self._view.scroll_body(pages, by_pages=True)
+
+    def take(self, index: int) -> None:
+        """Give the answer of that index, or ask for its words first."""
+        question, answering = self.question, self.answering
+        if question is None or self.guarded or self._is_answered:
+            return
+        choice = question.choices[index]
+        is_open = answering.is_writing and answering.marked == index
+        words = answering.line.text.strip() if choice.asks_why else ""
+        if choice.asks_why and not words and (choice.needs_words or not is_open):
+            answering.open_words(index)
+            self._view.changed(layout=True)
+            return
+        if choice.asks_why:
+            answering.line.take()
+        answering.digit = ""
+        self._is_answered = True
+        self.post_message(self.Answered(question, choice, words))
+
+    def take_key(self, event: events.Key) -> bool:
+        """Do what the key does here; False: it does nothing."""
+        was_guarded = self.guarded
+        if was_guarded:
+            self.guard()  # whoever is still typing has not read the question
+        text = _typed(event)
+        if self.question is None:
+            if text:
+                self._put_back(text)
+            return bool(text)
+        self.nudged = False
+        done = self._write(text, was_guarded) if text else self._act(event.key, was_guarded)
+        if done:
+            self._view.changed(layout=True)
+        return done
+
+    def take_paste(self, text: str) -> None:
+        """A paste is part of the words, never an answer."""
+        if self.question is None:
+            self._put_back(text)
+            return
+        self.nudged = False
+        self.answering.paste(text)
+        self._view.changed(layout=True)
+
+    def _write(self, text: str, was_guarded: bool) -> bool:
+        if was_guarded:
+            self.answering.paste(text)
+        else:
+            self.answering.write(text, in_a_sentence=self.in_a_sentence)
+        return True
+
+    def _act(self, key: str, was_guarded: bool) -> bool:
+        if key == "enter":
+            if not was_guarded:
+                self._enter()
+            return True
+        if key in _ARROWS:
+            if not was_guarded:
+                self.answering.choose(_ARROWS[key])
+            return True
+        return self.answering.edit(key)
+
+    def _enter(self) -> None:
+        index = self.answering.answer(in_a_sentence=self.in_a_sentence)
+        if index is None:
+            self.nudged = True
+        else:
+            self.take(index)
+
+    def _give_words_back(self) -> None:
+        is_apart = self.answering.is_writing and self.in_a_sentence
+        if words := self.answering.take_words():
+            self._put_back(f"\n{words}" if is_apart else words)
+
+
+class QuestionView(Rows, can_focus=True):
+    """Draws the question and hands the keys on, in the order in which they were pressed."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, pane: QuestionPane) -> None:
+        super().__init__(styles, glyphs, id="question-view")
+        self._pane = pane
+        self._page = QuestionPage([], {}, 0, 0, 0)
+        self._first = 0
+
+    def open(self) -> None:
+        """Show the question of the pane from its beginning."""
+        self._first = 0
+        self.changed(layout=True)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of the body than the pane has room for."""
+        return self._page.body_rows > self._page.body_room
+
+    def scroll_body(self, step: int, *, by_pages: bool = False) -> bool:
+        """Move in the body by rows or pages; False when all of it is in view."""
+        page = self._page
+        if not self.is_cut:
+            return False
+        rows = step * max(page.body_room - 1, 1) if by_pages else step
+        self._first = min(max(page.body_first + rows, 0), page.body_rows - page.body_room + 1)
+        self.changed()
+        return True
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._laid_out(width).rows)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        self._page = self._laid_out(width)
+        bar = Text(self.glyphs.bar, self.look("wait"))
+        return [Text.assemble(bar, row) for row in self._page.rows]
+
+    def _laid_out(self, width: int) -> QuestionPage:
+        pane = self._pane
+        if pane.question is None:
+            return QuestionPage([], {}, 0, 0, 0)
+        look = QuestionStyle(
+            self.look, self.glyphs, pane.guarded, pane.in_a_sentence, pane.nudged, has_cursor=self.has_focus
+        )
+        return laid_out(
+            pane.question,
+            pane.answering,
+            look,
+            width=width,
+            room=pane.room(),
+            screen_height=self.app.size.height,
+            first=self._first,
+        )
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._pane.take_key(event):
+            event.stop()
+            event.prevent_default()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._pane.take_paste(pasted(event.text))
+
+    def on_click(self, event: events.Click) -> None:
+        index = self._page.choice_at.get(event.y)
+        if index is not None:
+            self._pane.take(index)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_body(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_body(-3)
+
+
+def _typed(event: events.Key) -> str:
+    """The text that a key writes, "" for none."""
+    if action_by_key("composer").get(event.key) == "new_line":
+        return "\n"
+    return event.character or "" if event.is_printable else ""

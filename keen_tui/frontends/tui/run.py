@@ -1,0 +1,58 @@
+"""The app from its start to the moment when the terminal is the user's again and everything is saved."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.frontends.tui.terminal.signals import ending
+from keen_tui.text.sanitize import clean
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.shared.port import Workplace
+
+
+async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:
+    """Run the app until the user leaves or a signal ends it; then stop the session's turn and close it.
+    Returns the app's result.
+
+    Raises:
+        Exception: what `prepare` raised.
+    """
+    app = KeenApp(prepare, settings)
+    with ending(app.exit):
+        try:
+            result = await app.run_async(mouse=settings.mouse)
+        finally:
+            _write_at_end(app.farewell)
+            if app.workplace:
+                app.keep_draft()
+                way_back = app.way_back
+                if await _close(app.workplace):
+                    _write_at_end(way_back)
+    if app.failure:
+        raise app.failure
+    return result
+
+
+def _write_at_end(sequence: str) -> None:
+    if sequence and sys.__stderr__:
+        with suppress(OSError):  # the terminal itself may be gone
+            sys.__stderr__.write(sequence)
+            sys.__stderr__.flush()
+
+
+async def _close(workplace: Workplace) -> bool:
+    """Whether all there was to save is saved; else that is told."""
+    await workplace.session.close()
+    if workplace.prompts:
+        await workplace.prompts.close()
+    history = workplace.history
+    if history and (problem := await history.close()):
+        with suppress(OSError):  # the terminal itself may be gone
+            sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The first pictures, and what has to happen before and between them."""

@@ -1,0 +1,318 @@
+"""The pure function that moves the state of the screen from event to event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from keen_tui.domain.display import TodoDisplay
+from keen_tui.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    Compacted,
+    CompactionDelta,
+    CompactionFailed,
+    CompactionStarted,
+    ContextMeasured,
+    Event,
+    HostContacted,
+    ImagesAttached,
+    MemoryEdited,
+    MessageTakenBack,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    PolicyChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueChanged,
+    ReasoningDelta,
+    RetryScheduled,
+    SandboxFound,
+    SessionEvent,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    ShellFinished,
+    ShellStarted,
+    Steered,
+    StepRestarted,
+    TextDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+    TurnUndone,
+    Usage,
+)
+from keen_tui.domain.messages import Image
+from keen_tui.frontends.tui.state.session_reducer import (
+    compaction,
+    memory_edited,
+    own_command,
+    session_changed,
+    turn_undone,
+)
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    Todos,
+    ToolBlock,
+    ToolStatus,
+    UiState,
+    UserBlock,
+)
+from keen_tui.frontends.tui.state.state_edits import (
+    alive,
+    as_shown,
+    closed,
+    is_open,
+    status_of,
+    utf8_bytes,
+    with_row,
+    without_retry,
+)
+from keen_tui.frontends.tui.state.turn_reducer import taken_back, turn_abandoned, turn_ended, turn_started
+from keen_tui.text.labels import image_line
+
+TAIL_KEPT = 4_096
+"""Characters of a running call's live output that the screen keeps."""
+
+
+def apply(state: UiState, event: Event, now: float) -> UiState:
+    """The state after `event`. `now` is seconds on any clock that never goes back."""
+    after = _applied(state, event, now)
+    if after.running and after.last_word_at != now and not isinstance(event, SessionEvent):
+        after = replace(after, last_word_at=now)
+    if after.phase == state.phase or after.phase_since == now:
+        return after
+    return replace(after, phase_since=now)
+
+
+def apply_all(state: UiState, events: Iterable[Event], now: float) -> UiState:
+    """The state after a batch of events."""
+    for event in events:
+        state = apply(state, event, now)
+    return state
+
+
+def _applied(state: UiState, event: Event, now: float) -> UiState:
+    match event:
+        case TurnStarted():
+            return turn_started(state, event, now)
+        case TextDelta():
+            return _add_text(alive(state), event)
+        case ReasoningDelta():
+            return _add_reasoning(alive(state), event)
+        case StepRestarted():
+            kept = (block for block in without_retry(state.live) if not is_open(block))
+            return replace(state, live=tuple(kept), phase="waiting")
+        case RetryScheduled():
+            row = RetryBlock(retry=event, due=now + event.delay)
+            return replace(state, live=(*without_retry(state.live), row), phase="retrying")
+        case ToolStarted():
+            return _tool_started(alive(state), event, now)
+        case ToolOutput():
+            return _tool_output(state, event)
+        case ToolFinished():
+            return _tool_finished(state, event)
+        case ApprovalRequested():
+            live = _with_status(state.live, event.id, "asks")
+            return replace(state, approval=event, live=live, phase="asking")
+        case ApprovalAnswered():
+            return replace(_answered(state, event.id, now), approval=None)
+        case HostContacted():
+            return _contacted(state, event)
+        case QuestionAsked():
+            live = _with_status(state.live, event.id, "asks")
+            return replace(state, asked=event, live=live, phase="asking")
+        case QuestionAnswered():
+            return replace(_answered(state, event.id, now), asked=None)
+        case Usage():
+            return _add_usage(state, event)
+        case Notice():
+            if event.turn == 0:
+                return replace(state, notice=event.text)
+            return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=event.text)))
+        case Steered():
+            said = replace(state, live=(*state.live, UserBlock(turn=event.turn, text=event.text)))
+            return _with_words(said, event.turn, utf8_bytes(event.text))
+        case ImagesAttached():
+            return _with_images(state, event)
+        case TurnDone() | TurnIncomplete() | TurnError():
+            return turn_ended(state, event)
+        case TurnAbandoned():
+            return turn_abandoned(state, event)
+        case MessageTakenBack():
+            return taken_back(state, event)
+        case QueueChanged():
+            return replace(state, queue=event.texts, steered=event.steered)
+        case ModeChanged():
+            return replace(state, mode=event.mode)
+        case SandboxFound():
+            return replace(state, sandbox=event, notice=event.reason or state.notice)
+        case ModelChanged():
+            return replace(state, model=event)
+        case PolicyChanged():
+            return replace(state, policy=event.policy)
+        case ContextMeasured():
+            return replace(state, context_tokens=event.tokens)
+        case SessionOpened() | SessionRestored() | SessionRenamed():
+            return session_changed(state, event)
+        case CompactionStarted() | CompactionDelta() | Compacted() | CompactionFailed():
+            return compaction(state, event)
+        case ShellStarted() | ShellFinished():
+            return own_command(state, event, now)
+        case MemoryEdited():
+            return memory_edited(state, event)
+        case TurnUndone():
+            return turn_undone(state, event)
+        case _:
+            assert_never(event)
+
+
+def _answered(state: UiState, call_id: str, now: float) -> UiState:
+    """A call has its answer. The time in which it was waited for is not the turn's."""
+    waited = now - state.phase_since if state.phase == "asking" else 0.0
+    live = _with_status(state.live, call_id, "running", now)
+    return replace(state, live=live, phase="tool", turn_started_at=state.turn_started_at + waited)
+
+
+def _with_words(state: UiState, turn: int, said_bytes: int) -> UiState:
+    """The user has said that much more in a turn."""
+    return with_row(state, turn, lambda row: replace(row, said_bytes=row.said_bytes + said_bytes))
+
+
+def _with_images(state: UiState, event: ImagesAttached) -> UiState:
+    """The newest message of the turn says what goes with it."""
+    state = _with_words(state, event.turn, sum(_sent_bytes(image) for image in event.images))
+    lines = tuple(map(image_line, event.images))
+
+    def told(block: Block) -> Block:
+        return replace(block, images=lines) if isinstance(block, UserBlock) else block
+
+    place = _newest_message(state.live, event.turn)
+    if place is not None:
+        live = (*state.live[:place], told(state.live[place]), *state.live[place + 1 :])
+        return replace(state, live=live)
+    place = _newest_message(state.past, event.turn)
+    if place is None:
+        return state
+    named = state.past[place]
+    return replace(
+        state, past=state.past.mapped(lambda block: told(block) if block is named else block, place)
+    )
+
+
+def _sent_bytes(image: Image) -> int:
+    """Bytes of an image in a request, where it stands as Base64."""
+    return 4 * ((len(image.content) + 2) // 3)
+
+
+def _newest_message(blocks: Sequence[Block], turn: int) -> int | None:
+    """The place of the newest message of the user in that turn."""
+    places = range(len(blocks) - 1, -1, -1)
+    return next((at for at in places if _is_message(blocks[at], turn)), None)
+
+
+def _is_message(block: Block, turn: int) -> bool:
+    return isinstance(block, UserBlock) and block.turn == turn
+
+
+def _add_text(state: UiState, event: TextDelta) -> UiState:
+    last = state.live[-1] if state.live else None
+    if isinstance(last, TextBlock) and last.open and last.step == event.step:
+        grown = replace(last, text=last.text + event.text)
+        return replace(state, live=(*state.live[:-1], grown), phase="answering")
+    added = TextBlock(turn=event.turn, step=event.step, text=event.text)
+    return replace(state, live=(*state.live, added), phase="answering")
+
+
+def _add_reasoning(state: UiState, event: ReasoningDelta) -> UiState:
+    last = state.live[-1] if state.live else None
+    if isinstance(last, ReasoningBlock) and last.open and last.step == event.step:
+        grown = replace(last, text=last.text + event.text, seconds=event.seconds)
+        return replace(state, live=(*state.live[:-1], grown), phase="thinking")
+    added = ReasoningBlock(turn=event.turn, step=event.step, text=event.text, seconds=event.seconds)
+    return replace(state, live=(*state.live, added), phase="thinking")
+
+
+def _tool_started(state: UiState, event: ToolStarted, now: float) -> UiState:
+    row = ToolBlock(
+        turn=event.turn,
+        id=event.id,
+        name=event.name,
+        target=event.target,
+        status="running",
+        started_at=now,
+    )
+    live = tuple(closed(block, lost=False) for block in state.live)
+    return replace(state, live=(*live, row), phase="tool")
+
+
+def _tool_output(state: UiState, event: ToolOutput) -> UiState:
+    def grown(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            tail = (block.tail + event.text)[-TAIL_KEPT:]
+            return replace(block, tail=tail, lines=event.lines, bytes=event.bytes)
+        return block
+
+    return replace(state, live=tuple(grown(block) for block in state.live))
+
+
+def _contacted(state: UiState, event: HostContacted) -> UiState:
+    def told(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            return replace(block, contacts=(*block.contacts, event))
+        return block
+
+    return replace(state, live=tuple(told(block) for block in state.live))
+
+
+def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
+    def finished(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == event.id:
+            status, result = status_of(event.result), as_shown(event.result)
+            return replace(block, status=status, result=result, seconds=event.seconds, tail="")
+        return block
+
+    live, todos = tuple(finished(block) for block in state.live), state.todos
+    if isinstance(event.result.display, TodoDisplay):
+        todos = Todos(items=event.result.display.items, turn=event.turn, call_id=event.id)
+    return with_row(
+        replace(state, live=live, todos=todos, phase="waiting"),
+        event.turn,
+        lambda row: replace(
+            row,
+            facts=row.facts + event.result.facts,
+            calls=row.calls + 1,
+            failures=row.failures + (status_of(event.result) == "failed"),
+        ),
+    )
+
+
+def _add_usage(state: UiState, usage: Usage) -> UiState:
+    counted = replace(state, spent=state.spent.plus(usage))
+    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
+
+
+def _with_status(
+    blocks: tuple[Block, ...], call_id: str, status: ToolStatus, started_at: float | None = None
+) -> tuple[Block, ...]:
+    def changed(block: Block) -> Block:
+        if isinstance(block, ToolBlock) and block.id == call_id:
+            if started_at is None:
+                return replace(block, status=status)
+            return replace(block, status=status, started_at=started_at, tail="", lines=0, bytes=0)
+        return block
+
+    return tuple(changed(block) for block in blocks)

@@ -1,0 +1,173 @@
+"""How the state of the screen goes on by what happens to a session between its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeGuard
+
+from msgspec.structs import replace
+
+from keen_tui.domain.events import (
+    Compacted,
+    CompactionDelta,
+    CompactionEvent,
+    CompactionFailed,
+    CompactionStarted,
+    MemoryEdited,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    ShellFinished,
+    ShellStarted,
+    TurnDone,
+    TurnUndone,
+)
+from keen_tui.domain.messages import CommandRun, Message
+from keen_tui.frontends.tui.state.state import (
+    OWN_COMMAND,
+    Block,
+    CompactionBlock,
+    EndBlock,
+    NoticeBlock,
+    Phase,
+    ToolBlock,
+    UiState,
+)
+from keen_tui.frontends.tui.state.state_edits import (
+    alive,
+    as_shown,
+    facts_of,
+    status_of,
+    utf8_bytes,
+    with_row,
+    without_retry,
+)
+from keen_tui.memory.rendering import render_user
+
+
+def session_changed(state: UiState, event: SessionOpened | SessionRestored | SessionRenamed) -> UiState:
+    match event:
+        case SessionOpened():
+            return UiState(
+                replay="playing" if state.replay else "",
+                mode=state.mode,
+                sandbox=state.sandbox,
+                policy=state.policy,
+                model=state.model,
+                session_id=event.id,
+                title=event.title,
+                restoring=event.restoring,
+                unsent=(*state.steered, *state.queue),
+            )
+        case SessionRestored():
+            return replace(
+                state,
+                restoring=False,
+                taken_back="",
+                context_tokens=None,
+                notice=event.skipped,
+                replay="over" if state.replay else "",
+            )
+        case SessionRenamed():
+            return replace(state, title=event.title)
+
+
+def compaction(state: UiState, event: CompactionEvent) -> UiState:
+    match event:
+        case CompactionStarted():
+            turn = state.turns[-1].turn if state.turns else 0
+            begun = CompactionBlock(turn=turn, start=event)
+            return replace(state, live=_before_open_end(without_retry(state.live), begun), phase="compacting")
+        case CompactionDelta(text=text):
+            return _with_compaction(state, lambda block: replace(block, text=block.text + text))
+        case Compacted():
+            done = _with_compaction(state, lambda block: replace(block, text=event.summary, end=event))
+            return replace(
+                done,
+                turns=done.turns.mapped(
+                    lambda row: (
+                        replace(row, carried_bytes=0, summarised=True) if row.turn <= event.turn else row
+                    )
+                ),
+                summary_bytes=event.bytes_after,
+                context_tokens=None,
+                phase=_phase_between(state),
+            )
+        case CompactionFailed():
+            failed = _with_compaction(alive(state), lambda block: replace(block, end=event))
+            return replace(failed, phase=_phase_between(state))
+
+
+def own_command(state: UiState, event: ShellStarted | ShellFinished, now: float) -> UiState:
+    match event:
+        case ShellStarted():
+            block = ToolBlock(
+                turn=event.turn,
+                id=event.id,
+                name=OWN_COMMAND,
+                target=event.command,
+                status="running",
+                started_at=now,
+            )
+            live = _before_open_end(without_retry(state.live), block)
+            return replace(state, live=live, phase="shell", notice="")
+        case ShellFinished():
+            live = tuple(_ended(block, event) for block in state.live)
+            return replace(state, live=live, phase="idle", ran_bytes=state.ran_bytes + _ran_bytes(event))
+
+
+def _ran_bytes(end: ShellFinished) -> int:
+    """What the next message carries of the command."""
+    ran = CommandRun(command=end.command, text=end.result.text)
+    return utf8_bytes(render_user(Message(role="user", text="", turn=end.turn, ran=(ran,))))
+
+
+def _ended(block: Block, end: ShellFinished) -> Block:
+    if not isinstance(block, ToolBlock) or block.id != end.id:
+        return block
+    result = as_shown(end.result)
+    return replace(block, status=status_of(end.result), result=result, seconds=end.seconds, tail="")
+
+
+def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:
+    """The blocks with one more at their end; an end that waits for the user stays the last one."""
+    kept = tuple(block for block in live if not _is_under_way(block))
+    last = kept[-1] if kept else None
+    if isinstance(last, EndBlock) and not isinstance(last.end, TurnDone) and not last.settled:
+        return (*kept[:-1], begun, last)
+    return (*kept, begun)
+
+
+def _phase_between(state: UiState) -> Phase:
+    """What goes on when a compaction has ended: the turn that it came before, or nothing."""
+    return "waiting" if state.turn_running else "idle"
+
+
+def _with_compaction(state: UiState, change: Callable[[CompactionBlock], CompactionBlock]) -> UiState:
+    """Change the compaction that is under way."""
+    live = tuple(change(block) if _is_under_way(block) else block for block in state.live)
+    return replace(state, live=live)
+
+
+def _is_under_way(block: Block) -> TypeGuard[CompactionBlock]:
+    return isinstance(block, CompactionBlock) and block.end is None
+
+
+def memory_edited(state: UiState, event: MemoryEdited) -> UiState:
+    return with_row(
+        state,
+        event.turn,
+        lambda row: replace(
+            row,
+            facts=facts_of(event.turn_memory),
+            notes=event.turn_memory.notes,
+            edited=True,
+            carried_bytes=event.carried_bytes,
+        ),
+    )
+
+
+def turn_undone(state: UiState, event: TurnUndone) -> UiState:
+    files = f"{len(event.files)} file{'s' if len(event.files) != 1 else ''}"
+    text = f"Changes of turn {event.undone} undone: {files}."
+    return replace(state, live=(*state.live, NoticeBlock(turn=event.turn, text=text)))

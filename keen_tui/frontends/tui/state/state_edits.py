@@ -1,0 +1,77 @@
+"""Small changes of the state that every part of the reducer makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from keen_tui.domain.messages import Fact, FileChanged, ToolResult, TurnMemory
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolStatus,
+    TurnRow,
+    UiState,
+)
+
+
+def with_row(state: UiState, turn: int, change: Callable[[TurnRow], TurnRow]) -> UiState:
+    """Change the row of a turn: nearly always the last one, so that a long session costs no more."""
+    turns = state.turns
+    if turns and turns[-1].turn == turn:
+        return replace(state, turns=turns.with_last(change(turns[-1])))
+    first = next((place for place, row in enumerate(turns) if row.turn == turn), None)
+    if first is None:
+        return state
+    return replace(state, turns=turns.mapped(lambda row: change(row) if row.turn == turn else row, first))
+
+
+def facts_of(memory: TurnMemory) -> tuple[Fact, ...]:
+    """A memory as the facts that it came from."""
+    return (*(FileChanged(path=path) for path in memory.files_changed), *memory.failed_bash)
+
+
+def utf8_bytes(text: str) -> int:
+    """Bytes of a text as it is sent."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def alive(state: UiState) -> UiState:
+    """There is a sign of life: the wait for another attempt is over."""
+    if any(isinstance(block, RetryBlock) for block in state.live):
+        return replace(state, live=without_retry(state.live))
+    return state
+
+
+def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks without a row that waits for another attempt."""
+    return tuple(block for block in blocks if not isinstance(block, RetryBlock))
+
+
+def status_of(result: ToolResult) -> ToolStatus:
+    """What a call came to."""
+    if result.denied:
+        return "denied"
+    if result.interrupted:
+        return "stopped" if result.ran else "not_run"
+    return "failed" if result.is_error or result.exit_code else "done"
+
+
+def as_shown(result: ToolResult) -> ToolResult:
+    """What the model was told is not kept where something was made for the eye: both may be long."""
+    return replace(result, text="") if result.display else result
+
+
+def is_open(block: Block) -> bool:
+    """Whether more of it may stream."""
+    return isinstance(block, TextBlock | ReasoningBlock) and block.open
+
+
+def closed(block: Block, *, lost: bool) -> Block:
+    """The block with nothing more to come; `lost`: its step was cut for good."""
+    if isinstance(block, TextBlock | ReasoningBlock) and block.open:
+        return replace(block, open=False, lost=lost)
+    return block

@@ -1,0 +1,221 @@
+"""How the state moves where a turn begins, ends, is abandoned or taken back."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from msgspec.structs import replace
+
+from keen_tui.domain.events import (
+    EndEvent,
+    MessageTakenBack,
+    TurnAbandoned,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+)
+from keen_tui.frontends.shared.usage import NOTHING
+from keen_tui.frontends.tui.state.state import (
+    OWN_COMMAND,
+    Block,
+    EndBlock,
+    RetryBlock,
+    Settled,
+    TextBlock,
+    ToolBlock,
+    TurnRow,
+    TurnStatus,
+    UiState,
+    UserBlock,
+)
+from keen_tui.frontends.tui.state.state_edits import (
+    closed,
+    facts_of,
+    is_open,
+    utf8_bytes,
+    with_row,
+    without_retry,
+)
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.text.units import first_line
+
+
+def turn_started(state: UiState, event: TurnStarted, now: float) -> UiState:
+    """A turn began: by a message of its own, or again."""
+    fresh = replace(
+        state,
+        phase="waiting",
+        turn_started_at=now,
+        recovering=event.recovering,
+        notice="",
+        taken_back="",
+        failed=None,
+    )
+    if event.text is None:
+        live = tuple(_settle_end(block, event.turn, "retried") for block in state.live)
+        return with_row(
+            replace(fresh, live=live),
+            event.turn,
+            lambda row: replace(row, status="running", attempt=event.attempt),
+        )
+    row = TurnRow(
+        turn=event.turn,
+        title=first_line(event.text),
+        seconds=state.pending.seconds if state.pending else 0.0,
+        said_bytes=utf8_bytes(event.text) + state.ran_bytes,
+    )
+    return replace(
+        fresh,
+        ran_bytes=0,
+        past=state.past.plus(state.live),
+        live=(UserBlock(turn=event.turn, text=event.text),),
+        turns=state.turns.plus((row,)),
+    )
+
+
+def turn_ended(state: UiState, end: EndEvent) -> UiState:
+    """The turn is done, incomplete or failed: what streamed and was cut is marked as lost."""
+    lost = [block for block in state.live if is_open(block)] if not isinstance(end, TurnDone) else []
+    live = tuple(closed(block, lost=block in lost) for block in without_retry(state.live))
+    lost_words = sum(len(block.text.split()) for block in lost if isinstance(block, TextBlock))
+    ended = replace(
+        state,
+        live=(*live, EndBlock(end=end, lost_words=lost_words, cost=_cost_of(state, end.turn))),
+        phase="idle",
+        approval=None,
+        asked=None,
+        recovering=0,
+    )
+    match end:
+        case TurnDone():
+            return with_row(
+                _recovered(ended) if state.pending else replace(ended, failed=None),
+                end.turn,
+                lambda row: replace(
+                    row,
+                    status="done",
+                    calls=end.calls,
+                    seconds=end.seconds,
+                    facts=facts_of(end.turn_memory),
+                    carried_bytes=end.carried_bytes,
+                    trace_bytes=end.trace_bytes,
+                ),
+            )
+        case TurnIncomplete():
+            return with_row(
+                replace(ended, pending=end, failed=None),
+                end.turn,
+                lambda row: replace(
+                    row,
+                    status="pending",
+                    calls=end.calls,
+                    seconds=end.seconds,
+                    facts=facts_of(end.turn_memory),
+                    trace_bytes=end.trace_bytes,
+                ),
+            )
+        case TurnError():
+            return with_row(
+                replace(ended, failed=end),
+                end.turn,
+                lambda row: replace(row, status=_failed_status(end), seconds=end.seconds),
+            )
+
+
+def _failed_status(end: TurnError) -> TurnStatus:
+    """Stopped is not failed, whoever stopped it."""
+    return "stopped" if end.reason == "interrupted" else "failed"
+
+
+def _recovered(state: UiState) -> UiState:
+    """The turns that were pending are done with this one."""
+    return replace(
+        state,
+        past=_ends_settled(state.past, "went on"),
+        turns=_rows_settled(state.turns, "done"),
+        pending=None,
+        failed=None,
+    )
+
+
+def turn_abandoned(state: UiState, event: TurnAbandoned) -> UiState:
+    """What was pending is given up, and stays remembered."""
+    return with_row(
+        _pending_settled(state, "abandoned", "abandoned"),
+        event.turn,
+        lambda row: replace(
+            row,
+            status="abandoned",
+            facts=facts_of(event.turn_memory),
+            carried_bytes=event.carried_bytes,
+            trace_bytes=event.trace_bytes,
+        ),
+    )
+
+
+def _pending_settled(state: UiState, how: Settled, status: TurnStatus) -> UiState:
+    """No turn is pending any more: their end blocks say how it went on, their rows have `status`."""
+    return replace(
+        state,
+        past=_ends_settled(state.past, how),
+        live=tuple(_settle_end(block, 0, how) for block in state.live),
+        turns=_rows_settled(state.turns, status),
+        pending=None,
+    )
+
+
+def _ends_settled(past: Trail[Block], how: Settled) -> Trail[Block]:
+    """The past with all its unfinished ends settled: the very same one where there are none."""
+    first = next((place for place, block in enumerate(past) if _is_unsettled(block)), None)
+    return past if first is None else past.mapped(lambda block: _settle_end(block, 0, how), first)
+
+
+def _rows_settled(turns: Trail[TurnRow], status: TurnStatus) -> Trail[TurnRow]:
+    """The rows with `status` in the place of "pending"."""
+    first = next((place for place, row in enumerate(turns) if row.status == "pending"), None)
+    if first is None:
+        return turns
+    return turns.mapped(lambda row: replace(row, status=status) if row.status == "pending" else row, first)
+
+
+def taken_back(state: UiState, event: MessageTakenBack) -> UiState:
+    """The message is in the composer again, and nothing of its turn is left."""
+
+    def stays(block: Block) -> bool:
+        is_own = isinstance(block, ToolBlock) and block.name == OWN_COMMAND
+        return is_own or _turn_of(block) != event.turn
+
+    gone = sum(row.said_bytes for row in state.turns if row.turn == event.turn)
+    return replace(
+        state,
+        ran_bytes=state.ran_bytes + max(gone - utf8_bytes(event.text), 0),
+        past=Trail(filter(stays, state.past)),
+        live=tuple(filter(stays, state.live)),
+        turns=Trail(row for row in state.turns if row.turn != event.turn),
+        failed=None,
+        taken_back=event.text,
+    )
+
+
+def _cost_of(state: UiState, turn: int) -> float | None:
+    """What a turn cost in all its attempts; None when that is not known or nothing was reported."""
+    newest = state.turns[-1] if state.turns else None
+    rows = (newest,) if newest and newest.turn == turn else state.turns
+    spent = next((row.spent for row in rows if row.turn == turn), NOTHING)
+    return spent.cost if spent else None
+
+
+def _settle_end(block: Block, turn: int, how: Settled) -> Block:
+    """Mark the unfinished ends of `turn` (0: of every turn) with what became of them."""
+    if _is_unsettled(block) and turn in (0, block.end.turn):
+        return replace(block, settled=how)
+    return block
+
+
+def _is_unsettled(block: Block) -> TypeGuard[EndBlock]:
+    return isinstance(block, EndBlock) and not isinstance(block.end, TurnDone) and not block.settled
+
+
+def _turn_of(block: Block) -> int:
+    return block.retry.turn if isinstance(block, RetryBlock) else block.turn

@@ -1,0 +1,1 @@
+"""The terminal and the desktop around it, and all use of Textual's private names."""

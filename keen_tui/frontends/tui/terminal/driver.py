@@ -1,0 +1,271 @@
+"""What a terminal sends. A paste is taken as one text, however long it is and whatever stands in it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import selectors
+import signal
+import termios
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+from textual import events
+from textual._parser import ParseError
+from textual._xterm_parser import XTermParser
+from textual.constants import ESCAPE_DELAY
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from keen_tui.frontends.tui.keys import import_throttle
+from keen_tui.frontends.tui.keys.early_keys import KeyRead
+from keen_tui.frontends.tui.startup import skeleton
+
+_log = logging.getLogger(__name__)
+
+_SEQUENCE: Final = re.compile(r"\x1b?[^\x1b]+|\x1b")
+_LARGEST: Final = 10_000
+"""Columns or rows that a terminal has at most."""
+_BEGIN: Final = "\x1b[200~"
+_END: Final = "\x1b[201~"
+_CHUNK: Final = 65_536
+_PATIENCE: Final = 0.1
+"""Seconds without input after which the parser is asked whether a lone escape is a key."""
+_SILENCE: Final = 0.03
+"""Seconds without input after which a paste is over that had its end mark: nobody types as fast."""
+_MORE_BEHIND_A_LINE: Final = re.compile(r"[\r\n][^\x00-\x1f\x7f].{7,}", re.DOTALL)
+"""Eight characters: over a slow line what somebody types behind Enter may come with it."""
+_MUCH: Final = 1_000
+"""Characters that nobody types within one read."""
+_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LOST: Final = 2.0
+"""Seconds without input after which one is over whose end mark does not come."""
+
+
+class _KeyParser(XTermParser):
+    """Textual's parser, which can also be told that nothing came for a while."""
+
+    def pause(self) -> Iterable[Message]:
+        """The messages for what waits for more that did not come, such as a lone escape."""
+        if self._timeout_time is not None:
+            self._timeout_time = 0.0
+        return self.tick()
+
+
+class PasteParser:
+    """Textual's parser, but for pastes, and for what it stumbles over: that is passed over.
+
+    Textual's own reads a paste character by character, a second for 150 kB, and gives keys for some of what
+    stands behind an escape character in it: one of them may be enter. Here a paste is over with the last end
+    mark before a silence. What was slipped in behind a mark is text; so are keys typed in that very moment
+    between two pastes. A terminal that marks no pastes sends them as keys: text that goes on behind a line
+    end within one read is one, as nobody types that fast.
+    """
+
+    def __init__(self, debug: bool = False) -> None:
+        self._debug = debug
+        self._parser = _KeyParser(debug)
+        self._pasted: list[str] | None = None
+        self._has_end = False
+        self._held = ""
+
+    @property
+    def wants_silence(self) -> bool:
+        """Whether `silence` has to be called when nothing comes for a while."""
+        return self._pasted is not None
+
+    def feed(self, data: str, *, is_typed: bool = False) -> Iterable[Message]:
+        """The messages for what was read; "" ends the input. Of what `is_typed` lines are no paste."""
+        if not data:
+            yield from self._keys(self._held)
+            with suppress(EOFError, ParseError):
+                yield from self._parser.feed("")
+            return
+        data, self._held = self._held + data, ""
+        if self._pasted is None:
+            keys, begin, data = data.partition(_BEGIN)
+            keys = keys if begin else self._hold_back(keys)
+            if not begin and not is_typed and _are_lines(keys):
+                self._pasted, self._has_end = [keys], True
+                return
+            yield from self._keys(keys)
+            if not begin:
+                return
+            self._pasted, self._has_end = [""], False
+        before = self._pasted[-1][1 - len(_END) :]
+        self._has_end = self._has_end or _END in before + data
+        self._pasted.append(data)
+
+    def silence(self, seconds: float) -> Iterable[Message]:
+        """The messages for what is complete when nothing has come for so long."""
+        if self._pasted is None or seconds < (_SILENCE if self._has_end else _LOST):
+            return
+        whole, self._pasted = "".join(self._pasted), None
+        text, end, rest = whole.rpartition(_END)
+        yield events.Paste((text if end else whole).replace("\0", ""))
+        if end and rest:
+            yield from self.feed(rest)
+
+    def pause(self, seconds: float) -> Iterable[Message]:
+        """The messages for what is complete when nothing had come for so long, whenever that was."""
+        yield from self.silence(seconds)
+        if seconds >= ESCAPE_DELAY:
+            yield from self._parsed(self._parser.pause())
+
+    def tick(self) -> Iterable[Message]:
+        """The messages for what is complete as nothing has come behind it, such as a lone escape."""
+        yield from self._parsed(self._parser.tick())
+
+    def _keys(self, text: str) -> Iterator[Message]:
+        """The messages for text, sequence by sequence: one that can't be understood is lost alone."""
+        for sequence in _SEQUENCE.findall(text):
+            yield from self._parsed(self._parser.feed(sequence))
+
+    def _parsed(self, messages: Iterable[Message]) -> Iterator[Message]:
+        try:
+            yield from (message for message in messages if _can_be(message))
+        except Exception:
+            _log.warning("the terminal sent something that isn't a key", exc_info=True)
+            self._parser = _KeyParser(self._debug)
+
+    def _hold_back(self, text: str) -> str:
+        """The text without the beginning of a begin mark at its end, which waits for the rest."""
+        for length in range(len(_BEGIN) - 1, 2, -1):
+            if text.endswith(_BEGIN[:length]):
+                self._held = text[-length:]
+                return text[:-length]
+        return text
+
+
+def _can_be(message: Message) -> bool:
+    """Whether it is no size that no terminal has."""
+    return not isinstance(message, events.Resize) or max(message.size) <= _LARGEST
+
+
+def _are_lines(text: str) -> bool:
+    """Whether it is text with more of it behind a line end, or a long one, and no other key."""
+    is_much = len(text) >= _MUCH or _MORE_BEHIND_A_LINE.search(text) is not None
+    return is_much and _NO_TEXT.search(text) is None
+
+
+class KeenDriver(LinuxDriver):
+    """Textual's driver with that parser, and with job control as a shell knows it.
+
+    Textual stops only its own process, by a signal that can't be ignored: behind `make run` or without a
+    shell nobody could bring it back.
+    """
+
+    _cooked = 0
+    """Bytes still to be read that were typed before the terminal was this program's."""
+
+    def start_application_mode(self) -> None:
+        """Take the terminal. It gets back the modes that it had before the program's first picture."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if skeleton.modes_before is not None:
+            self.attrs_before = skeleton.modes_before
+
+    def resume_application_mode(self) -> None:
+        """Take the terminal again. What was typed for this program before counts, too."""
+        with suppress(termios.error):
+            self._cooked = skeleton.silence(self.fileno)
+        super().resume_application_mode()
+
+    def suspend_job(self) -> bool:
+        """Give the terminal back and stop, with all of the job, until the shell brings that to the foreground
+        again. False: there is no shell that could, so nothing was stopped."""
+        self._app.app_suspend_signal.publish(self._app)
+        self.suspend_application_mode()
+        continued: list[int] = []
+        on_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        on_continue = signal.signal(signal.SIGCONT, lambda number, _: continued.append(number))
+        try:
+            os.kill(0, signal.SIGTSTP)
+            while continued and not self._is_in_foreground():  # the shell's bg: it can't draw there
+                os.kill(0, signal.SIGTSTP)
+        finally:
+            signal.signal(signal.SIGTSTP, on_stop)
+            signal.signal(signal.SIGCONT, on_continue)
+            self._take_back()
+        return bool(continued)
+
+    def _take_back(self) -> None:
+        self._must_signal_resume = True
+        self.resume_application_mode()
+
+    def _is_in_foreground(self) -> bool:
+        try:
+            return os.tcgetpgrp(self.fileno) == os.getpgrp()
+        except OSError:  # the terminal is gone: reading it ends the program
+            return True
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """The signal came from outside. While an editor has the terminal there is nothing to give back."""
+        if self._auto_restart:
+            self.suspend_job()
+        else:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Somebody stopped the program by a signal that it never saw: modes and picture may be gone."""
+        if self._auto_restart:
+            self.suspend_application_mode()
+            self._take_back()
+
+    def run_input_thread(self) -> None:
+        """Read what the terminal sends until the program ends."""
+        import_throttle.begin()
+        parser = PasteParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        early = skeleton.early_pieces()
+        self._cooked = self._cooked or (skeleton.typed_before if early else 0)
+        self._process(early_messages(early, parser, partial(self._fed, parser, decode)))
+        last = time.monotonic()
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                ready = selector.select(_SILENCE if parser.wants_silence else _PATIENCE)
+                read = os.read(self.fileno, _CHUNK) if ready else None
+                if read == b"":  # the terminal is gone
+                    self._loop.call_soon_threadsafe(self._app.exit)
+                    break
+                if read:
+                    import_throttle.key_came()
+                    last = time.monotonic()
+                    self._process(self._fed(parser, decode, read))
+                else:
+                    import_throttle.rest()
+                    self._process(parser.silence(time.monotonic() - last))
+                self._process(parser.tick())
+        for _ in parser.feed(""):
+            pass
+
+    def _fed(self, parser: PasteParser, decode: Callable[[bytes], str], read: bytes) -> Iterable[Message]:
+        is_typed = self._cooked > 0
+        read, self._cooked = _uncooked(read, self._cooked)
+        return parser.feed(decode(read), is_typed=is_typed)
+
+    def _process(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+
+
+def early_messages(
+    early: Sequence[KeyRead], parser: PasteParser, feed: Callable[[bytes], Iterable[Message]]
+) -> Iterator[Message]:
+    """The messages for keys typed before the driver was there, each as if it were typed now. `feed` gives a
+    piece to the parser."""
+    for before, piece in pairwise((early[0], *early) if early else ()):
+        yield from parser.pause(piece.at - before.at)
+        if piece.data:
+            yield from feed(piece.data)
+
+
+def _uncooked(read: bytes, cooked: int) -> tuple[bytes, int]:
+    """Bytes of which the first so many hold a line feed for each return, put right; how many such follow."""
+    return read[:cooked].replace(b"\n", b"\r") + read[cooked:], max(cooked - len(read), 0)

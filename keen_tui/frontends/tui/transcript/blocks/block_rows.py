@@ -1,0 +1,253 @@
+"""Every kind of block as rows, and what the transcript asks about a block without drawing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, assert_never
+
+from rich.segment import Segment
+
+from keen_tui.domain.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    CompactionBlock,
+    EndBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolBlock,
+    UserBlock,
+)
+from keen_tui.frontends.tui.transcript.blocks.compaction import draw_compaction
+from keen_tui.frontends.tui.transcript.blocks.endings import draw_end, draw_retry
+from keen_tui.frontends.tui.transcript.blocks.excerpt import extent_of, wrap_prose
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced, wrap
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows
+from keen_tui.frontends.tui.transcript.blocks.user_rows import FOLDED_ROWS, draw_user
+from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
+from keen_tui.frontends.tui.transcript.look import TEXT_EDGE, Look
+from keen_tui.frontends.tui.transcript.markdown.markdown import parse_structure
+from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import duration
+
+_LEFT_OUT: Final = re.compile(r"^\[… .+ left out", re.MULTILINE)
+"""Stands in the output of a command in the place of its middle."""
+
+NOT_CARRIED: Final = "cut here: these words are not carried over"
+
+
+def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> Sequence[Line]:
+    """The rows of `block`. `stream` holds the text of an open text block already."""
+    match block:
+        case UserBlock():
+            return draw_user(block, scene)
+        case TextBlock():
+            return _draw_text(block, scene, stream)
+        case ReasoningBlock():
+            return _draw_reasoning(block, scene)
+        case ToolBlock():
+            return draw_tool(block, scene)
+        case RetryBlock():
+            return draw_retry(block, scene)
+        case NoticeBlock():
+            return _prose(block.text, scene, "soft")
+        case CompactionBlock():
+            return draw_compaction(block, scene)
+        case EndBlock():
+            return draw_end(block, scene)
+        case _:
+            assert_never(block)
+
+
+def block_name(block: Block) -> tuple[object, ...]:
+    """What a block is called however it changes; only few blocks of a turn may share it."""
+    match block:
+        case RetryBlock():
+            return ("retry", block.retry.turn)
+        case ToolBlock():
+            return ("tool", block.turn, block.id)
+        case TextBlock() | ReasoningBlock():
+            return (type(block), block.turn, block.step)
+    return (type(block), block.turn)
+
+
+def gap_before(before: Block | None, block: Block, *, before_unfolded: bool) -> int:
+    """The blank rows between two blocks. `before_unfolded`: the first of them shows more than its row."""
+    if before is None:
+        return 0
+    if isinstance(before, ToolBlock) and isinstance(block, ToolBlock):
+        return 1 if before_unfolded else 0
+    led_to_text = isinstance(before, ReasoningBlock) and isinstance(block, TextBlock)
+    return 0 if led_to_text and not before_unfolded else 1
+
+
+def ticks(block: Block, *, last: bool) -> bool:
+    """True for a block that shows a running clock."""
+    match block:
+        case ToolBlock():
+            return block.status == "running"
+        case ReasoningBlock():
+            return block.open and last
+    return isinstance(block, RetryBlock)
+
+
+def source(block: Block) -> str:
+    """The block's text as it is copied: Markdown as it came, code without line numbers."""
+    match block:
+        case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock() | CompactionBlock():
+            return clean(block.text, newlines=True, tabs=True)
+        case ToolBlock():
+            return _tool_source(block)
+        case EndBlock():
+            return block.end.text
+        case RetryBlock():
+            return block.retry.detail
+
+
+def is_excerpt(block: Block) -> bool:
+    """Whether the tool showed a part of what there was: more was printed, found or changed."""
+    display = block.result.display if isinstance(block, ToolBlock) and block.result is not None else None
+    match display:
+        case CommandDisplay():
+            return _LEFT_OUT.search(display.output) is not None
+        case FileListDisplay():
+            return display.more > 0
+        case DiffDisplay():
+            return display.left_out > 0
+    return False
+
+
+def extent(block: Block, view: FoldState) -> tuple[int, int]:
+    """What the height of a block is estimated from until it is first seen: the rows that it has in any
+    width, and the characters that may break into more."""
+    match block:
+        case TextBlock():
+            return block.text.count("\n") + 1, len(block.text)
+        case UserBlock():
+            is_folded = view != "unfolded" and fold_key(block) is not None
+            lines, characters = (FOLDED_ROWS, 0) if is_folded else extent_of(block.text)
+            return lines + len(block.images), characters
+        case NoticeBlock():
+            return extent_of(block.text)
+        case ReasoningBlock() | CompactionBlock() if view == "unfolded":
+            lines, characters = extent_of(block.text)
+            return lines + 1, characters
+        case ToolBlock() if view != "folded" and block.result is not None:
+            rows = _display_rows(block)
+            return 1 + bool(block.contacts) + (rows if view == "unfolded" else excerpt_rows(block, rows)), 0
+        case ToolBlock():
+            return 1 + bool(block.contacts), 0
+    return 1, 0
+
+
+def code_of(block: Block) -> list[str]:
+    """The pieces of code in a block: those of a reply; all that another block holds."""
+    if not isinstance(block, TextBlock):
+        text = source(block)
+        return [text] if text else []
+    tokens = parse_structure(source(block), {})
+    return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
+
+
+def _draw_text(block: TextBlock, scene: Scene, stream: MarkdownStream | None) -> list[Line]:
+    look = scene.look
+    lines = stream.lines(look) if stream is not None else render_markdown(block.text, look)
+    if block.lost:
+        return [*_behind_lost_mark(lines, scene), *_cut_here(scene)] if lines else []
+    if block.open and scene.last and lines:
+        lines[-1] = _with_caret(lines[-1], look)
+    return lines
+
+
+def _with_caret(line: Line, look: Look) -> Line:
+    """The row with the streaming caret behind its text; on code it takes the place of a blank."""
+    length = len(line.text.rstrip())
+    on_code = length < len(line.text)
+    caret = Segment(look.glyphs.caret, look.styles("accent", on="panel" if on_code else None))
+    before, after = sliced(line.segments, 0, length), sliced(line.segments, length + 1, len(line.text))
+    return line._replace(segments=(*before, caret, *after), trim=max(len(line.text) - length, 1))
+
+
+def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:
+    look = scene.look
+    thinking = block.open and scene.last
+    words = f"thinking for {duration(block.seconds, running=True)}" if thinking else ""
+    lost = ("not carried over", "dim") if block.lost else ("", "dim")
+    lines = scene.facts(
+        look.glyphs.more, "dim", (words or f"thought for {duration(block.seconds)}", "dim"), lost
+    )
+    if not block.text.strip():
+        return lines
+    lines[0] = scene.fold_mark(lines[0])
+    return [*lines, *_prose(block.text, scene, "dim")] if scene.unfolded else lines
+
+
+def _prose(text: str, scene: Scene, role: str) -> list[Line]:
+    look = scene.look
+    gutter = look.gutter()
+    return [line.behind(gutter) for line in wrap_prose(text.strip(), look.styles(role), look)]
+
+
+def _behind_lost_mark(lines: list[Line], scene: Scene) -> list[Line]:
+    """Text that was cut: dim and italic, behind a dotted line."""
+    style = scene.look.styles("dim", italic=True)
+    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+    return [
+        Line(
+            (*mark, Segment(line.text[TEXT_EDGE:].rstrip(), style)),
+            joint=line.joint,
+            skip=max(line.skip, TEXT_EDGE),
+        )
+        for line in lines
+    ]
+
+
+def _cut_here(scene: Scene) -> list[Line]:
+    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+    return [
+        line.behind(mark)
+        for line in wrap([Segment(NOT_CARRIED, scene.look.styles("soft"))], scene.look.prose)
+    ]
+
+
+def _tool_source(block: ToolBlock) -> str:
+    display = block.result.display if block.result is not None else None
+    match display:
+        case CommandDisplay():
+            return f"$ {display.command}\n{display.output}".rstrip("\n")
+        case FileDisplay() | TextDisplay():
+            return display.text
+        case FileListDisplay():
+            return "\n".join(display.lines)
+        case TodoDisplay():
+            return display.as_text
+        case DiffDisplay():
+            return "\n".join(f"{row.sign}{row.text}" for hunk in display.hunks for row in hunk)
+    return block.result.text if block.result is not None else block.tail or block.target
+
+
+def _display_rows(block: ToolBlock) -> int:
+    display = block.result.display if block.result is not None else None
+    match display:
+        case DiffDisplay():
+            return sum(len(hunk) + 1 for hunk in display.hunks)
+        case FileListDisplay():
+            return len(display.lines) + 1
+        case TodoDisplay():
+            return len(display.items)
+        case FileDisplay() | TextDisplay():
+            return display.text.count("\n") + 1
+        case CommandDisplay():
+            return display.output.count("\n") + 2
+    return 1 + (block.result.text.count("\n") if block.result is not None else 0)

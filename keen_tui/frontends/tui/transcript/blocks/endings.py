@@ -1,0 +1,239 @@
+"""How a turn ended: done, incomplete with what is kept and the two keys, failed, or settled since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+
+from keen_tui.domain.events import RetryScheduled, TurnDone, TurnError, TurnIncomplete
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.cells import cut
+from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
+from keen_tui.frontends.tui.transcript.look import TEXT_EDGE
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, shortly_why, why_ended
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, dollars, duration, size
+
+COMPACT: Final = ("/compact", "make room")
+"""What to write when the context window is full, and what it does."""
+_RETRIES: Final = "continues from the last result; no call runs twice"
+_GAP: Final = "   "
+_RETRY_DETAIL: Final = 100
+"""Columns of the server's words about a failure that is tried again."""
+VERB_COLUMN: Final = 15
+EFFECT_COLUMN: Final = 25
+
+
+def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
+    match block.end:
+        case TurnDone():
+            return scene.facts(scene.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
+        case TurnIncomplete():
+            waits = scene.last and scene.has_ways_on and not block.settled
+            return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
+        case TurnError():
+            waits = scene.last and scene.has_ways_on and not block.settled
+            return _draw_error(block.end, scene) if waits else _folded(block, block.end, scene)
+
+
+def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
+    """The row of an automatic retry, with the seconds that are left, and why the call failed: in the
+    server's own words where those say more than the reason."""
+    retry: RetryScheduled = block.retry
+    left = max(block.due - scene.now, 0.0)
+    usual = {"cut": "connection lost", "stalled": "no answer"}
+    said = cut(clean(retry.detail).rstrip("."), _RETRY_DETAIL, scene.look.glyphs.more)
+    reason = usual.get(retry.reason) or said or "the model server is busy"
+    return scene.facts(
+        scene.running_glyph,
+        "accent",
+        (f"{reason}, trying again{f' in {duration(left, running=True)}' if left >= 1 else ''}", "accent"),
+        (f"{retry.attempt} of {retry.max_attempts}", "dim"),
+        (f"{shown('retry')} now" if left >= 1 else "", "dim"),
+        (f"{shown('stop')} stops", "dim"),
+    )
+
+
+def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]:
+    """What the row of a turn that is done says: texts and their roles."""
+    retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
+    return (
+        (f"turn {end.turn} done", "soft"),
+        (duration(end.seconds), "dim"),
+        (counted(end.calls, "call") if end.calls else "", "dim"),
+        (f"{counted(changed, 'file')} changed" if changed else "", "dim"),
+        (f"after {counted(retries, 'retry', 'retries')}" if retries > 0 else "", "dim"),
+        (dollars(cost) if cost else "", "dim"),
+    )
+
+
+def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> list[Line]:
+    """One row for an end that waits for nothing any more."""
+    words = shortly_why(end)
+    glyphs = scene.look.glyphs
+    if isinstance(end, TurnError):
+        settled = "sent again" if block.settled == "retried" else ""
+        glyph, role = (glyphs.stopped, "soft") if end.reason == "interrupted" else (glyphs.failed, "fail")
+        return scene.facts(glyph, role, (words, "soft"), (settled, "dim"))
+    if block.settled == "abandoned":
+        changed = len(end.turn_memory.files_changed)
+        kept = f"{counted(changed, 'file')} remembered" if changed else ""
+        return scene.facts(
+            glyphs.none, "dim", (f"turn {end.turn} abandoned", "soft"), (words, "dim"), (kept, "dim")
+        )
+    kept = f"{counted(end.calls, 'call')} kept"
+    return scene.facts(glyphs.look, "soft", (words, "soft"), (kept, "dim"), (block.settled, "dim"))
+
+
+def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list[Line]:
+    """The block that shows the way on: what is kept, what is not, and the two keys."""
+    changed = len(end.turn_memory.files_changed)
+    kept = [counted(end.calls, "call")]
+    kept += [counted(changed, "changed file")] if changed else []
+    lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
+    if block.lost_words == 1:
+        lost = "the 1 word above that was still streaming"
+    remembered = "the changed file stays" if changed == 1 else "the changed files stay"
+    reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
+    rows = [
+        [],
+        *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
+        *_detail(end, scene, "wait-wash"),
+        [],
+        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
+        *_labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
+        [],
+    ]
+    first = len(rows)
+    full = end.reason == "context"
+    if full:
+        rows += _key_rows(scene, *COMPACT, "has earlier turns summarised; then retry", not scene.asked)
+    rows += [
+        *_key_rows(scene, shown("retry"), "retry", _RETRIES, not full and not scene.asked),
+        *_key_rows(
+            scene,
+            shown("discard"),
+            "discard",
+            f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
+            False,
+        ),
+        [],
+    ]
+    chip = -1 if scene.asked else first
+    return [_washed(row, scene, is_chip=number == chip) for number, row in enumerate(rows)]
+
+
+def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
+    """Nothing is kept: what went wrong, and the key that sends the message again."""
+    styles, glyphs = scene.look.styles, scene.look.glyphs
+    stopped = end.reason == "interrupted"
+    glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
+    role = "soft" if stopped else "fail"
+    title_rows = _title(glyph, role, title, why_ended(end), scene, None)
+    rows = [*title_rows, *(_detail(end, scene, None) or [[]])]
+    ways = _ways_on(end, scene)
+    bar = Segment(glyphs.bar, styles(role))
+    return [
+        Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=number == len(rows))
+        for number, row in enumerate((*rows, *ways))
+    ]
+
+
+def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
+    """The chip and the other keys of a failed turn, in as few rows as the width allows."""
+    styles = scene.look.styles
+    again = (shown("retry"), "send again")
+    others = [(shown("discard"), "take it back")]
+    if end.reason in OF_THE_SERVER:
+        others.insert(0, (shown("models"), "choose another model"))
+    if end.reason == "context":
+        others.insert(0, again)
+    key, verb = COMPACT if end.reason == "context" else again
+    chip = Segment(f" {key} ", styles("on-wait", on="wait-fill", bold=True))
+    ways = [[chip, Segment(_GAP), Segment(verb, styles("text", bold=True))]]
+    if end.reason == "context":
+        ways.append([Segment("has earlier turns summarised", styles("soft"))])
+    ways += [
+        [Segment(key, styles("text", bold=True)), Segment(f" {verb}", styles("dim"))] for key, verb in others
+    ]
+    rows: list[list[Segment]] = []
+    for way in ways:
+        if rows and cells_of(rows[-1]) + len(_GAP) + cells_of(way) <= scene.look.wide + TEXT_EDGE:
+            rows[-1] += [Segment(_GAP), *way]
+        else:
+            rows.append([Segment(" " * TEXT_EDGE), *way])
+    return rows
+
+
+def _title(
+    glyph: str, role: str, title: str, reason: str, scene: Scene, on: str | None
+) -> list[list[Segment]]:
+    styles = scene.look.styles
+    runs = [
+        Segment(title, styles(role, on=on, bold=True)),
+        Segment("   ", styles("text", on=on)),
+        Segment(reason, styles("text", on=on)),
+    ]
+    rows = wrap(runs, scene.look.wide)
+    gutters = (scene.look.gutter(glyph, role, on=on), scene.look.gutter(on=on))
+    return [[*gutters[min(number, 1)], *row.segments] for number, row in enumerate(rows)]
+
+
+def _detail(end: TurnIncomplete | TurnError, scene: Scene, on: str | None) -> list[list[Segment]]:
+    """The server's own words, where they say more than the reason."""
+    if end.reason not in DETAILED or not end.detail.strip():
+        return []
+    runs = [Segment(clean(end.detail.strip()), scene.look.styles("soft", on=on))]
+    return [[*scene.look.gutter(on=on), *row.segments] for row in wrap(runs, scene.look.prose)]
+
+
+def _labelled(label: str, words: str, scene: Scene) -> list[list[Segment]]:
+    """A label and what it stands for, in as many rows as that takes."""
+    styles = scene.look.styles
+    left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash"))]
+    return _beside(left, VERB_COLUMN, Segment(words, styles("text", on="wait-wash")), scene)
+
+
+def _key_rows(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> list[list[Segment]]:
+    """Key, verb and consequence in three columns. Only the chip is filled."""
+    styles = scene.look.styles
+    wash = styles("text", on="wait-wash")
+    chip = (
+        styles("on-wait", on="wait-fill", bold=True) if is_chip else styles("text", on="wait-wash", bold=True)
+    )
+    label = f" {key} "
+    left = [
+        Segment(" " * TEXT_EDGE, wash),
+        Segment(label, chip),
+        Segment(" " * max(VERB_COLUMN - TEXT_EDGE - len(label), 1), wash),
+        Segment(verb, styles("text", on="wait-wash", bold=is_chip)),
+        Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
+    ]
+    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), scene)
+
+
+def _beside(left: list[Segment], column: int, words: Segment, scene: Scene) -> list[list[Segment]]:
+    """What stands left of a column, and the words in it, broken into rows where they are too long."""
+    first, *more = wrap([words], max(scene.look.width - column - 2, 1))
+    indent = Segment(" " * column, scene.look.styles("text", on="wait-wash"))
+    return [[*left, *first.segments], *([indent, *row.segments] for row in more)]
+
+
+def _washed(row: Sequence[Segment], scene: Scene, *, is_chip: bool) -> Line:
+    """A row of the amber block: bar at the left edge, its ground over the whole width."""
+    styles = scene.look.styles
+    bar = Segment(scene.look.glyphs.bar, styles("wait", on="wait-wash"))
+    line = Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=is_chip)
+    return line.filled(scene.look.width, styles("text", on="wait-wash"))
+
+
+def _with_bar(row: Sequence[Segment], bar: Segment) -> tuple[Segment, ...]:
+    """`row` with the bar in place of its first cell."""
+    if not row:
+        return (bar,)
+    first = Segment(row[0].text[1:], row[0].style)
+    return (bar, first, *row[1:])

@@ -1,0 +1,107 @@
+"""Rows of which only those that are looked at are drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple, overload
+
+from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.transcript.blocks.lines import Line
+
+GROUPS_KEPT: Final = 256
+
+
+class CopiedText(NamedTuple):
+    """The text of a group of rows as it is copied, and what joins it to the group before."""
+
+    joint: str
+    text: str
+
+
+class LazyLines(Sequence[Line]):
+    """Rows in groups, for example a line of code with the rows that it is broken into.
+
+    How high the groups are is known from the beginning; `draw` gives the rows of one when they are wanted.
+    `say` tells what a group shows without drawing it; without it, one is drawn for that.
+    """
+
+    def __init__(
+        self,
+        heights: Sequence[int],
+        draw: Callable[[int], Sequence[Line]],
+        say: Callable[[int], CopiedText] | None = None,
+    ) -> None:
+        self.heights = heights
+        self.draw = draw
+        self.say = say or self._say_drawn
+        self.ends = list(accumulate(heights))
+        """How many rows there are up to the end of each group."""
+        self._drawn: Recent[int, Sequence[Line]] = Recent(GROUPS_KEPT)
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Line]: ...
+
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        row = index + len(self) if index < 0 else index
+        if not 0 <= row < len(self):
+            raise IndexError(index)
+        group = bisect_right(self.ends, row)
+        return self._group(group)[row - self.ends[group] + self.heights[group]]
+
+    def __iter__(self) -> Iterator[Line]:
+        for group in range(len(self.heights)):
+            yield from self._group(group)
+
+    def mapped(self, change: Callable[[Line], Line]) -> LazyLines:
+        """Every row changed, but not what it says."""
+        return LazyLines(self.heights, lambda group: [change(line) for line in self.draw(group)], self.say)
+
+    def _say_drawn(self, group: int) -> CopiedText:
+        return CopiedText("\n", "\n".join(line.copied() for line in self._group(group)))
+
+    def forget(self) -> None:
+        """Draw what is looked at anew: it looks different than before, but is as high."""
+        self._drawn = Recent(GROUPS_KEPT)
+
+    def _group(self, group: int) -> Sequence[Line]:
+        rows = self._drawn.get(group)
+        if rows is None:
+            rows = self.draw(group)
+            self._drawn.keep(group, rows)
+        return rows
+
+
+def rows_kept(lines: Sequence[Line]) -> int:
+    """About how many rows lie drawn in memory."""
+    return min(len(lines), GROUPS_KEPT) if isinstance(lines, LazyLines) else len(lines)
+
+
+def joined(*parts: LazyLines) -> LazyLines:
+    """Rows one below the other."""
+    groups = [(part, group) for part in parts for group in range(len(part.heights))]
+    heights = [part.heights[group] for part, group in groups]
+
+    def draw(number: int) -> Sequence[Line]:
+        part, group = groups[number]
+        return part.draw(group)
+
+    def say(number: int) -> CopiedText:
+        part, group = groups[number]
+        return part.say(group)
+
+    return LazyLines(heights, draw, say)
+
+
+def one_row(line: Line) -> LazyLines:
+    """A row that is drawn already."""
+    return LazyLines([1], lambda _: [line])

@@ -1,0 +1,202 @@
+"""A tool call: one row of glyph, name, target, result and time, and what it unfolds to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from rich.segment import Segment
+
+from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
+from keen_tui.domain.events import HostContacted
+from keen_tui.domain.messages import ToolResult
+from keen_tui.frontends.tui.look.cells import cut, cut_path
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.state.state import OWN_COMMAND, ToolBlock, ToolStatus
+from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.tool_views.excerpts import diff_excerpt, draw_output, output_excerpt
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import joined, one_row
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of
+from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
+from keen_tui.frontends.tui.transcript.look import TEXT_EDGE, Look
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.highlighting import safe_code
+from keen_tui.text.labels import TOOL_NAMES
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import duration
+
+NAME_CELLS: Final = 5
+"""Cells of a name; a sixth keeps it off the target."""
+TARGET_COLUMN: Final = 10
+TIME_CELLS: Final = 8
+LIVE_LINES: Final = 3
+LIVE_LINES_UNFOLDED: Final = 8
+
+_PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
+_ROLES: Mapping[ToolStatus, str] = {
+    "running": "accent",
+    "asks": "wait",
+    "done": "ok",
+    "failed": "fail",
+    "denied": "dim",
+    "stopped": "soft",
+    "not_run": "dim",
+}
+
+
+def short_name(name: str, glyphs: Glyphs) -> str:
+    """A tool's name as the screen shows it, in at most five cells."""
+    return cut(TOOL_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
+
+
+def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
+    """The glyph of a call in that state, and its role."""
+    signs: Mapping[ToolStatus, str] = {
+        "running": glyphs.running,
+        "asks": glyphs.asks,
+        "done": glyphs.done,
+        "failed": glyphs.failed,
+        "denied": glyphs.none,
+        "stopped": glyphs.stopped,
+        "not_run": glyphs.none,
+    }
+    return signs[status], _ROLES[status]
+
+
+def denied_words(block: ToolBlock) -> str:
+    """What a person made of a call that they did not want, or of a question: "denied", "declined"."""
+    return clean(block.result.summary) if block.result and block.result.summary else "denied"
+
+
+def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
+    """What a call came to, in a few words, each with its role."""
+    match block.status:
+        case "running":
+            return []
+        case "asks":
+            return [("waits for you", "wait")]
+        case "denied":
+            return [(denied_words(block), "dim")]
+        case "not_run":
+            return [("not run", "dim")]
+    result = block.result
+    if result is None:
+        return []
+    if isinstance(result.display, DiffDisplay) and not result.is_error:
+        removed = f"{glyphs.minus}{result.display.removed}"
+        return [(f"+{result.display.added}", "add"), (" ", "dim"), (removed, "del")]
+    if block.status == "stopped":
+        return [("stopped by you" if result.summary in ("", "stopped") else clean(result.summary), "soft")]
+    if block.status == "failed":
+        exit_code = f"exit {result.exit_code}" if result.exit_code else ""
+        return [(exit_code or clean(result.summary) or "failed", "fail"), *_how(result)]
+    return [(clean(result.summary), "dim"), *_how(result)]
+
+
+def _how(result: ToolResult) -> list[tuple[str, str]]:
+    return [(", read-only", "dim")] if result.read_only else []
+
+
+def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
+    rows = [_row(block, scene), *_contacts(block, scene.look)]
+    if block.status == "running":
+        shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
+        return [*rows, *_live_lines(block, scene.look, shown)]
+    if scene.unfolded and block.result is not None:
+        look = scene.look
+        display = block.result.display or TextDisplay(text=block.result.text)
+        gutter = look.gutter()
+        drawn = render_display(display, look.wide, look.styles, look.glyphs)
+        return joined(*map(one_row, rows), drawn.mapped(lambda line: line.behind(gutter)))
+    return _with_excerpt(rows, block, scene) if scene.excerpt else rows
+
+
+def excerpt_rows(block: ToolBlock, rows: int) -> int:
+    """About how many of the `rows` of a display its excerpt has."""
+    display = block.result.display if block.result is not None else None
+    if isinstance(display, DiffDisplay):
+        return min(rows, MOST_DIFF_ROWS)
+    return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
+
+
+def _with_excerpt(rows: list[Line], block: ToolBlock, scene: Scene) -> Sequence[Line]:
+    """The rows of a call, and below them the part of what it shows that needs a look."""
+    look, display = scene.look, block.result.display if block.result is not None else None
+    gutter = look.gutter()
+    match display:
+        case DiffDisplay():
+            drawn = diff_excerpt(display, MOST_DIFF_ROWS, look.wide, look.styles, look.glyphs)
+        case CommandDisplay() if block.name == OWN_COMMAND:
+            whole = draw_output(display.output, look.wide, look.styles)
+            return joined(*map(one_row, rows), whole.mapped(lambda line: line.behind(gutter)))
+        case CommandDisplay():
+            drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
+        case _:
+            drawn = []
+    return [*rows, *(line.behind(gutter) for line in drawn)]
+
+
+def _row(block: ToolBlock, scene: Scene) -> Line:
+    look, glyphs, styles = scene.look, scene.look.glyphs, scene.look.styles
+    glyph, role = status_glyph(block.status, glyphs)
+    if block.status == "running":
+        glyph = scene.running_glyph
+    name = short_name(block.name, glyphs)
+    left = [
+        *look.gutter(glyph, role),
+        Segment(name.ljust(TARGET_COLUMN - TEXT_EDGE), styles("soft")),
+    ]
+    right = _right(block, scene)
+    room = look.row - 3 - TARGET_COLUMN - cells_of(right) - 3
+    target = clean(block.target)
+    cut_target = cut_path if block.name in _PATH_TOOLS else cut
+    left.append(Segment(cut_target(target, max(room, 8), glyphs.more), styles("text")))
+    blanks = max(look.row - 3 - cells_of(left) - cells_of(right), 1)
+    row = Line((*left, Segment(" " * blanks), *right), skip=TEXT_EDGE)
+    return scene.fold_mark(row) if block.status != "asks" else row
+
+
+def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
+    """Result and time, ending one blank before the fold mark."""
+    styles = scene.look.styles
+    time = call_time(block, scene.now)
+    room = max(scene.look.row // 3, 12)
+    words = [
+        Segment(cut(text, room, scene.look.glyphs.more), styles(role))
+        for text, role in result_words(block, scene.look.glyphs)
+    ]
+    role = styles("accent", bold=True) if block.status == "running" else styles("dim")
+    return [*words, Segment(time.rjust(TIME_CELLS), role), Segment(" ")]
+
+
+def call_time(block: ToolBlock, now: float) -> str:
+    """How long a call took, or has been running; "" where it never ran."""
+    if block.status == "running":
+        return duration(now - block.started_at, running=True)
+    return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""
+
+
+def contact_words(contacts: Sequence[HostContacted]) -> str:
+    """Which hosts a command reached and which not, in one row; "" for none."""
+    reached = dict.fromkeys(clean(each.host) for each in contacts if not each.problem)
+    refused = dict.fromkeys(clean(each.host) for each in contacts if each.problem)
+    parts = (("network: ", reached), ("not reached: ", refused))
+    return "; ".join(words + ", ".join(hosts) for words, hosts in parts if hosts)
+
+
+def _contacts(block: ToolBlock, look: Look) -> list[Line]:
+    words = contact_words(block.contacts)
+    if not words:
+        return []
+    return [
+        Line((Segment(cut(words, look.wide, look.glyphs.more), look.styles("dim")),)).behind(look.gutter())
+    ]
+
+
+def _live_lines(block: ToolBlock, look: Look, shown: int) -> Iterator[Line]:
+    """The newest output of a running call."""
+    rows = [row for row in safe_code(block.tail).split("\n") if row.strip()] if shown else []
+    mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))
+    for row in rows[-shown:]:
+        text = cut(row.rstrip(), look.wide - 2, look.glyphs.more)
+        yield Line((Segment(text, look.styles("soft")),)).behind(mark)

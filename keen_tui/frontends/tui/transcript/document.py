@@ -1,0 +1,398 @@
+"""All blocks of the conversation as rows: drawn where they are seen, estimated elsewhere."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count
+from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+
+from keen_tui.frontends.tui.state.state import Block, TextBlock
+from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.blocks.block_rows import (
+    block_name,
+    draw_block,
+    extent,
+    gap_before,
+    ticks,
+)
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, rows_kept
+from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
+from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
+from keen_tui.frontends.tui.transcript.heights import HeightIndex
+from keen_tui.frontends.tui.transcript.look import Look
+from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
+from keen_tui.frontends.tui.transcript.scene import Scene
+
+LINES_KEPT: Final = 2_000
+"""Drawn rows that are kept; the blocks seen longest ago lose theirs."""
+_NARROWEST: Final = 10
+"""Cells in a row, at least, when heights are estimated."""
+
+_serials = count()
+
+
+class PlacedBlock(Struct, eq=False):
+    """A block in its place, with the blank rows above it. In the look of number `measured` its height is
+    known; else it is estimated from its `extent`."""
+
+    block: Block
+    gap: int
+    extent: tuple[int, int]
+    measured: int = 0
+    lines: Sequence[Line] | None = None
+    stream: MarkdownStream | None = None
+    streamed: str = ""
+    serial: int = field(default_factory=lambda: next(_serials))
+
+
+class _Coming(Struct, eq=False):
+    """Blocks that were taken in and are not shown yet, measured while the `folds` were like that."""
+
+    folds: object = None
+    look_number: int = 0
+    past: Trail[Block] = field(default_factory=Trail)
+    entries: list[PlacedBlock] = field(default_factory=list)
+    heights: HeightIndex = field(default_factory=HeightIndex)
+
+
+class Place(NamedTuple):
+    """A row by the block that it belongs to: it stays the same when heights above it change."""
+
+    block: int
+    offset: int
+
+
+class Document:
+    """The blocks of a conversation, their heights, and which of them are unfolded."""
+
+    def __init__(self, look: Look, clock: Callable[[], float]) -> None:
+        self.look = look
+        self.breath = False
+        self.live_output = False
+        self.asked = False
+        """Whether a question is open: then the key to press is there."""
+        self.has_ways_on = True
+        self.labelled: Callable[[str], str] = str
+        """Gives a text of the user's with labels for the long pastes in it."""
+        self.entries: list[PlacedBlock] = []
+        self._clock = clock
+        self._heights = HeightIndex()
+        self._past: Trail[Block] = Trail()
+        self._coming = _Coming()
+        self._look_number = 1
+        self._folds = Folds()
+        self._drawn: OrderedDict[int, PlacedBlock] = OrderedDict()
+        self._drawn_lines = 0
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def rows(self) -> int:
+        return self._heights.total
+
+    def top(self, index: int) -> int:
+        """The first row of a block; the blank rows above it count as its own."""
+        return self._heights.top(index)
+
+    def height(self, index: int) -> int:
+        """The rows of a block, which is drawn for that if its height is only an estimate."""
+        if self.entries[index].measured != self._look_number:
+            self.lines(index)
+        return self._heights[index]
+
+    def find(self, row: int) -> Place:
+        """The place of a row; the last one for a row behind the end."""
+        index, offset = self._heights.find(max(row, 0))
+        if index < len(self.entries):
+            return Place(index, offset)
+        last = max(len(self.entries) - 1, 0)
+        return Place(last, max(self._heights[last] - 1, 0) if self.entries else 0)
+
+    def places(self, row: int, count: int) -> Iterator[Place]:
+        """The places of `count` rows from `row` on, or of as many as there are."""
+        index, offset = self._heights.find(row)
+        while count > 0 and index < len(self.entries):
+            end = min(self._heights[index], offset + count)
+            yield from (Place(index, each) for each in range(offset, end))
+            count -= end - offset
+            index, offset = index + 1, 0
+
+    def show(self, past: Trail[Block], live: tuple[Block, ...]) -> int:
+        """Take the blocks over. Returns the first block that is different; all before are untouched."""
+        start = min(past.same_as(self._past), len(self.entries))
+        self._past = past
+        before_last = len(self.entries) - 1
+        total = len(past) + len(live)
+        first_changed = total
+        for index, block in enumerate(chain(past.since(start), live), start):
+            if index == len(self.entries):
+                self._append(index, block)
+            elif self.entries[index].block is not block:
+                self._put(index, block)
+            else:
+                continue
+            first_changed = min(first_changed, index)
+        if total < len(self.entries):
+            self._truncate(total)
+            first_changed = min(first_changed, total)
+        return self._last_changed(before_last, first_changed)
+
+    def index_of(self, block: Block) -> int | None:
+        """Where a block stands now that was shown before, though it may be another object."""
+        name = block_name(block)
+        if self.entries and block_name(self.entries[0].block) == name:
+            return 0
+        from_the_end = reversed(range(len(self.entries)))
+        return next((index for index in from_the_end if block_name(self.entries[index].block) == name), None)
+
+    def prepare(self, past: Trail[Block]) -> None:
+        """Take blocks in that are not shown yet: the past of a session, which is still being restored. A
+        piece at a time, each of which costs what it adds."""
+        coming = self._coming
+        if not coming.entries or past.same_as(coming.past) < len(coming.entries):
+            coming = self._coming = _Coming(self._folds.as_it_is(), self._look_number)
+        coming.past = past
+        before = coming.entries[-1].block if coming.entries else None
+        for block in past.since(len(coming.entries)):
+            entry = self._entry(before, block)
+            coming.entries.append(entry)
+            coming.heights.append(entry.gap + self._estimate(entry))
+            before = block
+
+    def adopt(self, past: Trail[Block]) -> bool:
+        """Have what was prepared of this past take the place of what is shown. False: nothing was."""
+        coming, self._coming = self._coming, _Coming()
+        if not coming.entries or past.same_as(coming.past) < len(coming.entries):
+            return False
+        self._truncate(0)
+        self.entries, self._past, self._heights = coming.entries, coming.past, coming.heights
+        folded_since = coming.folds != self._folds.as_it_is()
+        if folded_since:
+            self._measure_folds()
+        if folded_since or coming.look_number != self._look_number:
+            self._estimate_all()
+        return True
+
+    def clear(self) -> None:
+        """Forget all blocks, and which of them were unfolded by themselves."""
+        self._truncate(0)
+        self._past = Trail()
+        self._folds.forget()
+
+    def lines(self, index: int) -> Sequence[Line]:
+        """The rows of a block without the blank ones above it."""
+        entry = self.entries[index]
+        if entry.lines is None:
+            self._draw(index, entry)
+        else:
+            self._drawn.move_to_end(entry.serial)
+        assert entry.lines is not None
+        return entry.lines
+
+    def drawn(self, index: int) -> Sequence[Line]:
+        """The rows of a block, drawn without keeping them where they are not on the screen."""
+        entry = self.entries[index]
+        if entry.lines is not None:
+            return entry.lines
+        return draw_block(entry.block, self._scene(index), None)
+
+    def line(self, place: Place) -> Line:
+        """The row at a place."""
+        if place.block >= len(self.entries):
+            return BLANK
+        row = place.offset - self.entries[place.block].gap
+        lines = self.lines(place.block)
+        return lines[row] if 0 <= row < len(lines) else BLANK
+
+    def is_unfolded(self, block: Block) -> bool:
+        """Whether all of a block is shown that folds."""
+        return self._folds.view(block) == "unfolded"
+
+    def view(self, index: int) -> FoldState:
+        """How much of a block is shown."""
+        return self._folds.view(self.entries[index].block)
+
+    def folds(self, index: int) -> bool:
+        """Whether a block is of a kind that folds."""
+        return fold_key(self.entries[index].block) is not None
+
+    def toggle(self, index: int) -> bool:
+        """Unfold a block or, where all of it is shown, fold it. False: it is of a kind that does not fold."""
+        return self.set_view(index, "folded" if self.view(index) == "unfolded" else "unfolded")
+
+    def set_view(self, index: int, view: FoldState) -> bool:
+        """Show so much of a block. False: it is of a kind that does not fold."""
+        if not self.folds(index):
+            return False
+        self._folds.set(self.entries[index].block, view)
+        self._changed(index)
+        if index + 1 < len(self.entries):
+            self._update_gap(index + 1)
+        return True
+
+    def next_folding(self) -> Folding:
+        """Show of all blocks what the next state says: all unfolded, all folded, or what is usual."""
+        folding = self._folds.next()
+        self._coming = _Coming()
+        self._measure_folds()
+        self.redraw()
+        return folding
+
+    def redraw(self, look: Look | None = None) -> None:
+        """Forget all drawings, as the look or the fold state changed."""
+        self.look = look or self.look
+        self._look_number += 1
+        for entry in self._drawn.values():
+            entry.lines = None
+        self._drawn.clear()
+        self._drawn_lines = 0
+        self._estimate_all()
+
+    def recolour(self) -> None:
+        """Draw what is seen anew: there are colours that were not there before."""
+        for entry in tuple(self._drawn.values()):
+            if isinstance(entry.lines, LazyLines):
+                entry.lines.forget()
+            else:
+                self._forget_lines(entry)
+            if entry.stream:
+                entry.stream.forget_rows()
+
+    def tick(self, indices: Iterable[int]) -> list[int]:
+        """Redraw the running clocks among these blocks; returns which have one."""
+        last = len(self.entries) - 1
+        ticking = [index for index in indices if ticks(self.entries[index].block, last=index == last)]
+        for index in ticking:
+            self._forget_lines(self.entries[index])
+        return ticking
+
+    def redraw_end(self) -> None:
+        """Redraw the last block, whose chip depends on `asked`."""
+        if self.entries:
+            self._changed(len(self.entries) - 1)
+
+    def redraw_running(self) -> None:
+        """Redraw the blocks whose height depends on `live_output`."""
+        for index, entry in enumerate(self.entries):
+            if ticks(entry.block, last=False):
+                self._changed(index)
+
+    def _append(self, index: int, block: Block) -> None:
+        entry = self._entry(self.entries[index - 1].block if index else None, block)
+        self.entries.append(entry)
+        self._heights.append(entry.gap + self._estimate(entry))
+
+    def _put(self, index: int, block: Block) -> None:
+        self.entries[index].block = block
+        self._update_gap(index)
+        self._changed(index)
+        if index + 1 < len(self.entries):
+            self._update_gap(index + 1)
+
+    def _entry(self, before: Block | None, block: Block) -> PlacedBlock:
+        return PlacedBlock(block, self._gap(before, block), extent(block, self._folds.view(block)))
+
+    def _truncate(self, length: int) -> None:
+        for entry in self.entries[length:]:
+            self._forget_lines(entry)
+        del self.entries[length:]
+        self._heights.truncate(length)
+
+    def _last_changed(self, before_last: int, first_changed: int) -> int:
+        """Blocks are drawn differently while they are the last: see to the one that was, and that is."""
+        last = len(self.entries) - 1
+        if before_last == last:
+            return first_changed
+        for index in (before_last, last):
+            if 0 <= index <= last:
+                self._changed(index)
+        return min(first_changed, max(min(before_last, last), 0))
+
+    def _changed(self, index: int) -> None:
+        entry = self.entries[index]
+        self._forget_lines(entry)
+        entry.measured = 0
+        entry.extent = extent(entry.block, self._folds.view(entry.block))
+        self._heights.update(index, entry.gap + self._estimate(entry))
+
+    def _update_gap(self, index: int) -> None:
+        entry = self.entries[index]
+        gap = self._gap(self.entries[index - 1].block if index else None, entry.block)
+        if gap != entry.gap:
+            self._heights.update(index, self._heights[index] - entry.gap + gap)
+            entry.gap = gap
+
+    def _gap(self, before: Block | None, block: Block) -> int:
+        shows_more = before is not None and self._folds.view(before) != "folded"
+        return gap_before(before, block, before_unfolded=shows_more)
+
+    def _measure_folds(self) -> None:
+        """Gaps and extents of all blocks anew, as what is unfolded has changed."""
+        before = None
+        for entry in self.entries:
+            entry.gap = self._gap(before, entry.block)
+            if fold_key(entry.block):
+                entry.extent = extent(entry.block, self._folds.view(entry.block))
+            before = entry.block
+
+    def _estimate(self, entry: PlacedBlock) -> int:
+        rows, characters = entry.extent
+        return rows + characters // max(self.look.prose, _NARROWEST)
+
+    def _estimate_all(self) -> None:
+        """The heights of all blocks anew; of none is it known that it was drawn."""
+        width = max(self.look.prose, _NARROWEST)
+        self._heights = HeightIndex(
+            [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
+        )
+
+    def _scene(self, index: int) -> Scene:
+        view = self.view(index)
+        return Scene(
+            look=self.look,
+            now=self._clock(),
+            last=index == len(self.entries) - 1,
+            unfolded=view == "unfolded",
+            excerpt=view == "excerpt",
+            breath=self.breath,
+            live_output=self.live_output,
+            has_ways_on=self.has_ways_on,
+            labelled=self.labelled,
+            asked=self.asked,
+        )
+
+    def _draw(self, index: int, entry: PlacedBlock) -> None:
+        entry.lines = draw_block(entry.block, self._scene(index), self._stream(entry))
+        entry.measured = self._look_number
+        self._heights.update(index, entry.gap + len(entry.lines) if entry.lines else 0)
+        self._drawn[entry.serial] = entry
+        self._drawn_lines += rows_kept(entry.lines)
+        while self._drawn_lines > LINES_KEPT and len(self._drawn) > 1:
+            _, oldest = self._drawn.popitem(last=False)
+            self._drawn_lines -= rows_kept(oldest.lines or ())
+            oldest.lines = None
+
+    def _stream(self, entry: PlacedBlock) -> MarkdownStream | None:
+        """The stream of a text that grows, fed with what is new; None for text that was never open."""
+        block = entry.block
+        if not isinstance(block, TextBlock) or not (block.open or entry.stream):
+            entry.stream = None
+            return None
+        stream, streamed = entry.stream, entry.streamed
+        if stream is None or not block.text.startswith(streamed):
+            stream, streamed = MarkdownStream(), ""
+        stream.feed(block.text[len(streamed) :])
+        if not block.open:
+            stream.finish()
+        # A finished stream is of no more use: a later drawing starts from the whole text.
+        entry.stream, entry.streamed = (stream, block.text) if block.open else (None, "")
+        return stream
+
+    def _forget_lines(self, entry: PlacedBlock) -> None:
+        if self._drawn.pop(entry.serial, None) is not None:
+            self._drawn_lines -= rows_kept(entry.lines or ())
+        entry.lines = None

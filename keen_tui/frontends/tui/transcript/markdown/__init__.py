@@ -1,0 +1,1 @@
+"""Markdown as rows, whole and while it streams."""

@@ -1,0 +1,172 @@
+"""Code on its own ground, with syntax colours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeAlias
+
+from rich.segment import Segment
+from rich.style import Style
+
+from keen_tui.frontends.tui.look.highlight import highlight
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
+from keen_tui.frontends.tui.transcript.blocks.lines import (
+    Line,
+    Runs,
+    code_pieces,
+    cut_into,
+    sliced,
+    wrap_code,
+)
+from keen_tui.text.highlighting import Coloured, safe_code
+
+PAD: Final = 2
+"""Blank cells between the edge of the ground and the code."""
+
+_GROUP: Final = 32
+"""Rows of one long line that are drawn together."""
+
+
+_NARROWEST: Final = 2
+"""Cells that any character fits into."""
+
+
+CharacterRange: TypeAlias = tuple[int, int]
+"""Characters of a line from the first up to the second."""
+
+
+class Emphasis(NamedTuple):
+    """What stands out in a line: on the ground of a role, or underlined where grounds can't be seen."""
+
+    spans: Sequence[CharacterRange]
+    ground: str
+
+
+class CodeLine(NamedTuple):
+    """A line of code on the ground of a role.
+
+    `first` is the decoration before its first row, of which only so many characters as `skip` says are not
+    copied; `rest` stands before the rows below it.
+    """
+
+    coloured: Coloured
+    first: Runs
+    rest: Runs
+    ground: str
+    skip: int
+    mark: Emphasis | None = None
+
+
+class _Group(NamedTuple):
+    """Rows of a line: where it is cut, from the first character of the first row to the end of the last."""
+
+    line: int
+    ends: Sequence[int]
+
+    @property
+    def height(self) -> int:
+        return len(self.ends) - 1
+
+
+def code_lines(
+    code: str, cells: int, styles: Styles, *, ground: str, language: str = "", path: str = ""
+) -> list[Line]:
+    """The rows of a piece of code, `cells` wide; lines that are too long are wrapped."""
+    plain = styles("text", on=ground)
+    pad = (Segment(" " * PAD, plain),)
+    return [
+        row.behind(pad).filled(cells, plain)
+        for coloured in highlight(safe_code(code), language, path)
+        for row in wrap_code(code_runs(coloured, styles, ground), cells - 2 * PAD)
+    ]
+
+
+def lazy_code(
+    texts: Sequence[str],
+    line: Callable[[int], CodeLine],
+    cells: int,
+    width: int,
+    styles: Styles,
+    *,
+    says: Callable[[int], str] = lambda _: "",
+) -> LazyLines:
+    """Lines of code, drawn where they are seen: code in so many `cells`, on rows of that `width`.
+
+    `line` gives the line of a number, coloured; only the `texts` of all lines are looked at before. `says`
+    is what is copied before the code of a line.
+    """
+    cells = max(cells, _NARROWEST)
+    groups = [group for number, text in enumerate(texts) for group in _groups(number, text, cells)]
+
+    def draw(number: int) -> list[Line]:
+        group = groups[number]
+        return _rows(line(group.line), group.ends, width, styles)
+
+    def say(number: int) -> CopiedText:
+        group, text = groups[number], texts[groups[number].line]
+        start, end = group.ends[0], group.ends[-1]
+        said = text[start:end]
+        if start == 0:
+            said = says(group.line) + said
+        return CopiedText("" if start else "\n", said if end < len(text) else said.rstrip())
+
+    return LazyLines([group.height for group in groups], draw, say)
+
+
+def code_rows(line: CodeLine, cells: int, width: int, styles: Styles) -> list[Line]:
+    """The rows of a line."""
+    text = "".join(text for text, _ in line.coloured)
+    groups = _groups(0, text, max(cells, _NARROWEST))
+    return [row for group in groups for row in _rows(line, group.ends, width, styles)]
+
+
+def code_height(text: str, cells: int) -> int:
+    """The rows that a line of code is broken into."""
+    return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
+
+
+def _rows(line: CodeLine, ends: Sequence[int], width: int, styles: Styles) -> list[Line]:
+    first, *rest = cut_into(_marked(line, styles), ends)
+    rows = [_below(first, line) if ends[0] else _first(first, line), *(_below(row, line) for row in rest)]
+    return [row.filled(width, styles("text", on=line.ground)) for row in rows]
+
+
+def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
+    """One coloured line on `ground`; comments are italic."""
+    return [Segment(text, styles(role, on=ground, italic=role == "comment")) for text, role in coloured]
+
+
+def _marked(line: CodeLine, styles: Styles) -> list[Segment]:
+    """The runs of a line with what stands out in it. That is plain text: syntax colours need their ground."""
+    runs = code_runs(line.coloured, styles, line.ground)
+    if line.mark is None:
+        return runs
+    style = Style(underline=True) if styles.plain else styles("text", on=line.mark.ground)
+    marked: list[Segment] = []
+    position = 0
+    for start, end in line.mark.spans:
+        marked += sliced(runs, position, start)
+        marked += (Segment(run.text, (run.style or style) + style) for run in sliced(runs, start, end))
+        position = end
+    return [*marked, *sliced(runs, position, sys.maxsize)]
+
+
+def _first(row: Line, line: CodeLine) -> Line:
+    return row.behind(line.first)._replace(skip=line.skip, joint=None)
+
+
+def _below(row: Line, line: CodeLine) -> Line:
+    return row.behind(line.rest)._replace(joint="")
+
+
+def _groups(number: int, text: str, cells: int) -> Iterator[_Group]:
+    """The rows of a line: all of them, or for a long one some at a time."""
+    if len(text) <= cells and text.isascii():
+        yield _Group(number, (0, len(text)))
+        return
+    ends = [0, *accumulate(map(len, code_pieces(text, cells)))]
+    for first in range(0, len(ends) - 1, _GROUP):
+        yield _Group(number, ends[first : first + _GROUP + 1])

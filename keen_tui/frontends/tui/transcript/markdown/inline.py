@@ -1,0 +1,114 @@
+"""Markdown inside a line: emphasis, code, links, images, as styled runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.segment import Segment
+from rich.style import Style
+
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.text.sanitize import clean
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,:;!?)\]}]")
+_HOST = re.compile(
+    r"(?:https?://)?(?:[^\s/@]*@)?((?:[\w-]+\.)+[a-z]{2,}|\d+(?:\.\d+){3})(?![\w.])", re.IGNORECASE
+)
+_OPENABLE = re.compile(r"(https?|mailto):", re.IGNORECASE)
+
+
+class _Face(Struct, frozen=True):
+    """How text looks at one place inside nested marks."""
+
+    role: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    href: str = ""
+
+
+def inline_runs(tokens: Sequence[Token], styles: Styles, *, role: str, bold: bool = False) -> list[Segment]:
+    """The runs of an inline token's children; a hard break is a `\\n`. HTML is shown as text."""
+    runs: list[Segment] = []
+    faces = [_Face(role, bold=bold)]
+    link_start = 0
+    for token in tokens:
+        face = faces[-1]
+        match token.type:
+            case "text" | "html_inline":
+                # Cleaned again: an entity such as `&#27;` is a control character only now.
+                runs += _text(clean(token.content), face, styles)
+            case "code_inline":
+                runs.append(Segment(clean(token.content), _code_style(face, styles)))
+            case "softbreak":
+                runs.append(Segment(" ", _style(face, styles)))
+            case "hardbreak":
+                runs.append(Segment("\n", None))
+            case "image":
+                face = replace(face, href=str(token.attrs.get("src", "")))
+                runs.append(Segment(clean(token.content) or "image", _style(face, styles)))
+            case _ if token.nesting == 1:
+                link_start = len(runs) if token.type == "link_open" else link_start
+                faces.append(_inside(face, token))
+            case _ if token.nesting == -1 and len(faces) > 1:
+                if token.type == "link_close":
+                    runs += _truth("".join(run.text for run in runs[link_start:]), face.href, styles)
+                faces.pop()
+            case _:
+                runs += _text(clean(token.content), face, styles)
+    return runs
+
+
+def _inside(face: _Face, token: Token) -> _Face:
+    match token.type:
+        case "strong_open":
+            return replace(face, bold=True)
+        case "em_open":
+            return replace(face, italic=True)
+        case "s_open":
+            return replace(face, strike=True)
+        case "link_open":
+            return replace(face, href=str(token.attrs.get("href", "")))
+    return face
+
+
+def _truth(said: str, href: str, styles: Styles) -> Iterator[Segment]:
+    """Where a link leads whose text names another address."""
+    named = _HOST.search(said)
+    host = _HOST.match(href)
+    where = host[1].lower() if host and host[1] else clean(href)
+    if named and (named[1] or "").lower() != where:
+        yield Segment(f" ({where})", styles("dim"))
+
+
+def _text(text: str, face: _Face, styles: Styles) -> Iterator[Segment]:
+    """Text, with the web addresses in it made links."""
+    end = 0
+    if not face.href and "://" in text:
+        for found in _ADDRESS.finditer(text):
+            if found.start() > end:
+                yield Segment(text[end : found.start()], _style(face, styles))
+            yield Segment(found[0], _style(replace(face, href=found[0]), styles))
+            end = found.end()
+    if end < len(text):
+        yield Segment(text[end:], _style(face, styles))
+
+
+def _style(face: _Face, styles: Styles) -> Style:
+    role = "link" if face.href else face.role
+    style = styles(role, bold=face.bold, italic=face.italic, strike=face.strike, underline=bool(face.href))
+    if _OPENABLE.match(face.href):
+        style += Style(link=face.href) + Style.from_meta({"href": face.href})
+    return style
+
+
+def _code_style(face: _Face, styles: Styles) -> Style:
+    style = styles("link", on="panel", bold=face.bold, italic=face.italic)
+    return style + Style.from_meta({"href": face.href}) if _OPENABLE.match(face.href) else style

@@ -1,0 +1,286 @@
+"""Streamed Markdown cut into pieces that later text cannot change, and a short tail that it can.
+
+What is cut where depends on the text alone, never on how it arrived. A finished top-level block is a
+piece. A block that grows too long is cut inside: a fence every 64 lines, a list every 24 items, a table
+every 20 rows, a paragraph at 4,000 characters. There, and only there, the drawing may differ from one
+made of the whole text: syntax colours and emphasis begin anew, column widths stay those of the first
+rows. A link definition counts for what comes after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+
+from keen_tui.frontends.tui.transcript.markdown.markdown import children, is_tight, parse, parse_structure
+from keen_tui.frontends.tui.transcript.markdown.tables import table_columns
+from keen_tui.text.sanitize import clean
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+CODE_LINES: Final = 64
+LIST_ITEMS: Final = 24
+TABLE_ROWS: Final = 20
+PARAGRAPH: Final = 4_000
+"""Characters of a paragraph."""
+LONGEST_BLOCK: Final = 16_384
+"""Characters of any other block, for example a quotation, that is then cut at a line."""
+
+_SLICE: Final = 2_048
+_LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
+_FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})\s*(\S*)")
+_HALF_ESCAPE = re.compile(r"(?:\r|\x1b[^\x1b]{0,80}|\x9b[0-?]{0,80}[ -/]*)\Z")
+_WHOLE_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[ -/]+[^ -/]|[^ -/\[\]PX^_])", re.DOTALL
+)
+
+
+class Piece(Struct, frozen=True):
+    """A run of text that is drawn by itself, `gap` blank rows below the piece before it.
+
+    Code has no fence lines in its `source`. A continued list goes on with item `number`; a continued
+    table has its head in `source` again, and the `widths` of its first piece.
+    """
+
+    source: str
+    gap: int = 1
+    code: bool = False
+    language: str = ""
+    number: int | None = None
+    widths: tuple[int, ...] | None = None
+
+
+class _Fence(Struct, frozen=True):
+    """An open fence: what closes it, and the indentation that its lines lose."""
+
+    marker: str
+    indent: int
+    language: str
+
+    def is_closed_by(self, line: str) -> bool:
+        mark = line.strip()
+        indent = len(line) - len(line.lstrip(" "))
+        return indent <= 3 and len(mark) >= len(self.marker) and set(mark) == {self.marker[0]}
+
+    def code(self, lines: Sequence[str]) -> str:
+        return "\n".join(re.sub(rf"^ {{0,{self.indent}}}", "", line) for line in lines)
+
+
+class _Carry(Struct, frozen=True):
+    """How the tail goes on with the piece before it."""
+
+    gap: int = 1
+    number: int | None = None
+    head: str = ""
+    widths: tuple[int, ...] | None = None
+
+
+class Splitter(Struct):
+    """Takes text with `feed`; `pieces` only ever grows, `tail()` is what follows them."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    env: dict[str, Any] = field(default_factory=dict)
+    _tail: str = ""
+    _held: str = ""
+    _fence: _Fence | None = None
+    _carry: _Carry = field(default_factory=_Carry)
+    _judged: int = 0
+
+    def feed(self, text: str) -> None:
+        text = self._held + text
+        held = _HALF_ESCAPE.search(text)
+        cut = held.start() if held and not _WHOLE_ESCAPE.match(held[0]) else len(text)
+        self._held = text[cut:]
+        safe = clean(text[:cut], newlines=True, tabs=True)
+        for start in range(0, len(safe), _SLICE):
+            self._tail += safe[start : start + _SLICE]
+            while self._advance(len(self._tail.rpartition("\n")[0]) + 1 if "\n" in self._tail else 0):
+                pass
+
+    def finish(self) -> None:
+        """No text follows: everything becomes pieces."""
+        self._tail += clean(self._held, newlines=True, tabs=True)
+        self._held = ""
+        if self._tail and not self._tail.endswith("\n"):
+            self._tail += "\n"
+        while self._advance(len(self._tail)):
+            pass
+        rest = self.tail()
+        if rest is not None:
+            self.pieces.append(rest)
+        self._tail, self._fence = "", None
+
+    def tail(self) -> Piece | None:
+        """What stands after the pieces and may still change, or None."""
+        if self._fence is not None:
+            lines = self._tail.removesuffix("\n").split("\n")
+            if not self._tail and not self._carry.gap:
+                return None
+            return self._code_piece(self._fence, lines)
+        return None if _is_blank(self._tail) else self._block_piece(self._tail)
+
+    def _advance(self, complete: int) -> bool:
+        """Cut one piece off the tail, judging by its first `complete` characters. False: no more."""
+        if self._fence is not None:
+            return self._advance_code(self._fence, self._tail[:complete])
+        if complete > self._judged:
+            self._judged = complete
+            if self._advance_blocks(self._tail[:complete]):
+                self._judged = 0
+                return True
+        return complete < len(self._tail) and self._advance_unbroken()
+
+    def _advance_code(self, fence: _Fence, text: str) -> bool:
+        lines = text.split("\n")[:-1]
+        for count, line in enumerate(lines):
+            closed = fence.is_closed_by(line)
+            if not closed and count + 1 < CODE_LINES:
+                continue
+            content = lines[:count] if closed else lines[: count + 1]
+            if content or self._carry.gap:
+                self.pieces.append(self._code_piece(fence, content))
+            self._tail = self._tail[sum(len(each) + 1 for each in lines[: count + 1]) :]
+            self._carry = _Carry() if closed else _Carry(gap=0)
+            self._fence = None if closed else fence
+            return True
+        return False
+
+    def _advance_blocks(self, text: str) -> bool:
+        if _is_blank(text):
+            return False
+        blocks = list(children(parse_structure(self._carry.head + text, self.env)))
+        lines = (self._carry.head + text).splitlines(keepends=True)
+        starts = [*(_line(block[0]) for block in blocks), len(lines)]
+        for index, block in enumerate(blocks):
+            source = "".join(lines[starts[index] : starts[index + 1]])
+            last = index == len(blocks) - 1
+            if not last and not _is_too_long(block, source) and block[0].type != "fence":
+                continue
+            if index:
+                self._cut_before("".join(lines[: starts[index]]))
+                return True
+            if block[0].type == "fence":
+                self._open_fence("".join(lines[: starts[0]]), lines[starts[0]])
+                return True
+            return _is_too_long(block, source) and self._cut_inside(block, lines, source)
+        return False
+
+    def _advance_unbroken(self) -> bool:
+        """Cut a paragraph that is one long line and not complete."""
+        if len(self._tail.strip()) <= PARAGRAPH:
+            return False
+        blocks = list(children(parse_structure(self._tail, {})))
+        if len(blocks) != 1 or blocks[0][0].type != "paragraph_open":
+            return False
+        self._cut_at(_paragraph_cut(self._tail), _Carry(gap=0))
+        self._judged = 0
+        return True
+
+    def _open_fence(self, before: str, opener: str) -> None:
+        found = _FENCE.match(opener)
+        assert found is not None
+        self._tail = self._tail[len(before) - len(self._carry.head) + len(opener) :]
+        self._carry = _Carry()
+        self._fence = _Fence(marker=found[2], indent=len(found[1]), language=found[3])
+
+    def _cut_inside(self, block: Sequence[Token], lines: Sequence[str], source: str) -> bool:
+        """Cut the tail's first block, which is too long, wherever it has to be cut."""
+        match block[0].type:
+            case "bullet_list_open" | "ordered_list_open":
+                self._cut_list(block, lines)
+            case "table_open":
+                self._cut_table(block, lines)
+            case "paragraph_open":
+                self._cut_at(_paragraph_cut("".join(lines)), _Carry(gap=0))
+            case _:
+                self._cut_at(source.rfind("\n", 0, LONGEST_BLOCK) + 1 or LONGEST_BLOCK, _Carry(gap=0))
+        return True
+
+    def _cut_list(self, block: Sequence[Token], lines: Sequence[str]) -> None:
+        number = self._carry.number
+        if number is None:
+            number = int(block[0].attrs.get("start", 1))
+        first = 0
+        for item in list(children(block[1:-1]))[LIST_ITEMS::LIST_ITEMS]:
+            before = "".join(lines[first : _line(item[0])])
+            number += LIST_ITEMS
+            gap = 0 if is_tight(next(children(parse_structure(before, {})))) else 1
+            self._cut_at(len(before), _Carry(gap=gap, number=number))
+            first = _line(item[0])
+
+    def _cut_table(self, block: Sequence[Token], lines: Sequence[str]) -> None:
+        head, widths = self._carry.head, self._carry.widths
+        first = len(head.splitlines())
+        if not head:
+            head = "".join(lines[_line(block[0]) : _line(block[0]) + 2])
+        for row in _table_body(block)[TABLE_ROWS::TABLE_ROWS]:
+            before = "".join(lines[first : _line(row)])
+            widths = widths or table_columns(next(children(parse(before, {}))))
+            self._cut_at(len(before), _Carry(gap=0, head=head, widths=widths))
+            first = _line(row)
+
+    def _cut_before(self, text: str) -> None:
+        self._cut_at(len(text) - len(self._carry.head), _Carry())
+
+    def _cut_at(self, position: int, carry: _Carry) -> None:
+        if not _is_blank(self._tail[:position]):
+            self.pieces.append(self._block_piece(self._tail[:position]))
+        self._tail = self._tail[position:]
+        self._carry = carry
+
+    def _block_piece(self, text: str) -> Piece:
+        carry = self._carry
+        return Piece(carry.head + text, gap=carry.gap, number=carry.number, widths=carry.widths)
+
+    def _code_piece(self, fence: _Fence, lines: Sequence[str]) -> Piece:
+        return Piece(fence.code(lines), gap=self._carry.gap, code=True, language=fence.language)
+
+
+def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
+    """Whether a block of a short text becomes more than one piece, or a fence that is drawn from its lines
+    is none of the plain ones: closed, not indented, without tabs."""
+    token = block[0]
+    if token.type != "fence":
+        return _is_too_long(block, "")
+    first, behind = token.map or (0, 0)
+    code = lines[first + 1 : behind - 1]
+    fence = _Fence(marker=token.markup, indent=0, language="")
+    closed = behind - first >= 2 and fence.is_closed_by(lines[behind - 1])
+    plain = closed and lines[first].startswith(token.markup) and "\t" not in token.content
+    return len(code) > CODE_LINES or not plain
+
+
+def _is_blank(text: str) -> bool:
+    """Whether Markdown has nothing in it. Blanks of other kinds, such as U+00A0, are text there."""
+    return not text.strip(" \t\n")
+
+
+def _is_too_long(block: Sequence[Token], source: str) -> bool:
+    match block[0].type:
+        case "bullet_list_open" | "ordered_list_open":
+            return sum(1 for _ in children(block[1:-1])) > LIST_ITEMS
+        case "table_open":
+            return len(_table_body(block)) > TABLE_ROWS
+        case "paragraph_open":
+            return len(source.rstrip()) > PARAGRAPH
+    return len(source) > LONGEST_BLOCK
+
+
+def _line(token: Token) -> int:
+    """The line that a block begins in, from 0."""
+    return token.map[0] if token.map else 0
+
+
+def _table_body(block: Sequence[Token]) -> list[Token]:
+    """The opening tokens of a table's rows, without its head."""
+    return [token for token in block if token.type == "tr_open"][1:]
+
+
+def _paragraph_cut(text: str) -> int:
+    """Where to cut a long paragraph: before a word, so that the rest is a paragraph again."""
+    cuts = [found.end() for found in _LETTER_AFTER_BLANK.finditer(text, 0, PARAGRAPH)]
+    return cuts[-1] if cuts else PARAGRAPH

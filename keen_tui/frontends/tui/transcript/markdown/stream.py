@@ -1,0 +1,83 @@
+"""Markdown that is still growing, drawn so that a new word costs the same however much there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
+from keen_tui.frontends.tui.transcript.look import Look
+from keen_tui.frontends.tui.transcript.markdown.code import code_lines
+from keen_tui.frontends.tui.transcript.markdown.markdown import children, parse, render_blocks
+from keen_tui.frontends.tui.transcript.markdown.splitter import PARAGRAPH, Piece, Splitter, is_cut_apart
+from keen_tui.text.highlighting import load
+from keen_tui.text.sanitize import clean
+
+
+class MarkdownStream:
+    """The rows of a text that arrives piece by piece. Rows of finished blocks are drawn once a look."""
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._look: Look | None = None
+        self._drawn: list[Line] = []
+        self._pieces_drawn = 0
+
+    def feed(self, text: str) -> None:
+        self._splitter.feed(text)
+
+    def finish(self) -> None:
+        self._splitter.finish()
+
+    def forget_rows(self) -> None:
+        """Draw everything anew."""
+        self._look = None
+
+    def lines(self, look: Look) -> list[Line]:
+        """All rows as they are now, gutter included."""
+        if look != self._look:
+            self._look, self._drawn, self._pieces_drawn = look, [], 0
+        for piece in self._splitter.pieces[self._pieces_drawn :]:
+            self._drawn = self._joined(piece, look)
+        self._pieces_drawn = len(self._splitter.pieces)
+        tail = self._splitter.tail()
+        return list(self._drawn) if tail is None else self._joined(tail, look)
+
+    def _joined(self, piece: Piece, look: Look) -> list[Line]:
+        rows = self._draw(piece, look)
+        gap = [BLANK] * piece.gap if self._drawn and rows else []
+        return [*self._drawn, *gap, *rows]
+
+    def _draw(self, piece: Piece, look: Look) -> list[Line]:
+        if piece.code:
+            gutter = look.gutter()
+            rows = code_lines(piece.source, look.wide, look.styles, ground="panel", language=piece.language)
+            return [row.behind(gutter) for row in rows]
+        # A copy: the tail may hold half a link definition, which must not stay.
+        env = {"references": dict(self._splitter.env.get("references", {}))}
+        tokens = parse(piece.source, env)
+        return render_blocks(tokens, look, number=piece.number, widths=piece.widths)
+
+
+def render_markdown(text: str, look: Look) -> list[Line]:
+    """The rows of a whole text. What a stream would not cut inside a block is parsed once, not in pieces."""
+    safe = clean(text, newlines=True, tabs=True)
+    if not safe.endswith("\n"):
+        safe += "\n"
+    env: dict[str, Any] = {}
+    if len(safe) <= PARAGRAPH and "\x1b" not in text:
+        tokens = parse(safe, env)
+        # What a link definition means to the text before it depends on how the text came.
+        lines = safe.split("\n")
+        if not env.get("references") and not any(is_cut_apart(block, lines) for block in children(tokens)):
+            return render_blocks(tokens, look)
+    stream = MarkdownStream()
+    stream.feed(text)
+    stream.finish()
+    return stream.lines(look)
+
+
+def warm_up() -> None:
+    """Load parser and highlighter. For a thread after the first paint, so that the first reply need not."""
+    parse("", {})
+    load("python", "")
+    load("", "warm.py")  # compiles the patterns of all file names

@@ -1,0 +1,70 @@
+"""What the transcript tells the screen around it."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from keen_tui.frontends.tui.state.state import Block
+from keen_tui.frontends.tui.transcript.finding import Tally
+
+
+class Moved(Message, namespace="transcript"):
+    """The view moved: does it follow the end, how many rows are below, is the key to press next in it, does
+    the block under the cursor fold."""
+
+    def __init__(self, *, following: bool, below: int, key_chip_visible: bool, can_fold: bool) -> None:
+        super().__init__()
+        self.following = following
+        self.below = below
+        self.key_chip_visible = key_chip_visible
+        self.can_fold = can_fold
+
+
+class LinkOpened(Message, namespace="transcript"):
+    """A link in the text was clicked. `href` is what the model wrote: ask before acting on it."""
+
+    def __init__(self, href: str) -> None:
+        super().__init__()
+        self.href = href
+
+
+class FileWanted(Message, namespace="transcript"):
+    """The file that the block names is to be opened."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
+
+
+class LinkWanted(Message, namespace="transcript"):
+    """The web page that the block names is to be opened."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
+
+
+class RowWanted(Message, namespace="transcript"):
+    """The row of the block in Activity is to be shown: of the call `call_id`, else of `turn`."""
+
+    def __init__(self, turn: int, call_id: str | None) -> None:
+        super().__init__()
+        self.turn = turn
+        self.call_id = call_id
+
+
+class Copied(Message, namespace="transcript"):
+    """`text` was put on the clipboard; `told` says so in a few words, or why there was nothing to copy."""
+
+    def __init__(self, text: str, told: str) -> None:
+        super().__init__()
+        self.text = text
+        self.told = told
+
+
+class HitsCounted(Message, namespace="transcript"):
+    """The words that are looked for were found so often, or another hit of theirs is shown."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__()
+        self.tally = tally

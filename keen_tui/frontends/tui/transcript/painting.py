@@ -1,0 +1,109 @@
+"""Rows of the document as strips for the screen: with the block cursor, selected text, and the mark
+that says what is below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced
+from keen_tui.frontends.tui.transcript.document import Document, Place
+
+_NARROW: Final = 40
+"""Columns below which the mark says only a number: the bar of the cursor stays in sight."""
+STRIPS_KEPT: Final = 512
+"""Strips are heavy: only about those on the screen are kept."""
+
+
+class Mark(NamedTuple):
+    """Characters of a row from `first` up to `last` that are painted with `style` over their own."""
+
+    first: int
+    last: int
+    style: Style
+
+
+class Painter:
+    """Paints rows of one document in its look."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._strips: Recent[tuple[int, int, bool], tuple[Line, Strip]] = Recent(STRIPS_KEPT)
+
+    def forget(self) -> None:
+        """The look changed."""
+        self._strips.clear()
+
+    def blank(self, cells: int) -> Strip:
+        return Strip.blank(cells, self._base)
+
+    def strip(self, place: Place, *, has_cursor: bool, marks: Sequence[Mark] = ()) -> Strip:
+        """The row at `place`."""
+        entry = self._document.entries[place.block]
+        line = self._document.line(place)
+        row = place.offset - entry.gap
+        if marks:
+            return self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
+        key = (entry.serial, row, has_cursor)
+        kept = self._strips.get(key)
+        # While a text streams in, most of its rows are drawn as they were before.
+        if kept is not None and kept[0] == line:
+            return kept[1]
+        strip = self._painted(self._with_cursor(line, row, has_cursor))
+        self._strips.keep(key, (line, strip))
+        return strip
+
+    def with_mark(self, strip: Strip, below: int, key: str) -> Strip:
+        """The last row in view, with the number of rows below it and the key that goes there."""
+        look = self._document.look
+        words = f" {look.glyphs.down} {below:,} " + ("" if look.width < _NARROW else "below  ")
+        pieces = [Segment(words, look.styles("text", on="raised"))]
+        if look.width >= _NARROW:
+            pieces.append(Segment(f"{key} ", look.styles("text", on="raised", bold=True)))
+        mark = Strip(pieces)
+        start = max(look.width - 2 - mark.cell_length, 0)
+        end = start + mark.cell_length
+        return Strip.join([strip.crop(0, start), mark, strip.crop(end, look.width)])
+
+    @property
+    def _base(self) -> Style:
+        return self._document.look.styles("text", on="background")
+
+    def _painted(self, line: Line) -> Strip:
+        segments = Segment.apply_style(line.segments, self._base)
+        return Strip(segments).crop_extend(0, self._document.look.width, self._base)
+
+    def _with_cursor(self, line: Line, row: int, has_cursor: bool) -> Line:
+        """The rows of the cursor's block have the bar; the first one is raised."""
+        if not has_cursor or row < 0:
+            return line
+        look = self._document.look
+        bar = Segment(look.glyphs.bar, look.styles("accent"))
+        rest = sliced(line.segments, 1, len(line.text))
+        if row > 0:
+            return line._replace(segments=(bar, *rest))
+        raised = look.styles("text", on="raised")
+        return line._replace(segments=(bar, *_on(rest, raised))).filled(look.width, raised)
+
+
+def _marked(line: Line, marks: Sequence[Mark]) -> Line:
+    """The row with marks on it, one over the other where they meet."""
+    for first, last, style in marks:
+        inside = (
+            Segment(segment.text, (segment.style or Style.null()) + style)
+            for segment in sliced(line.segments, first, last)
+        )
+        before, after = sliced(line.segments, 0, first), sliced(line.segments, last, len(line.text))
+        line = line._replace(segments=(*before, *inside, *after))
+    return line
+
+
+def _on(segments: tuple[Segment, ...], ground: Style) -> tuple[Segment, ...]:
+    """The same text on another ground."""
+    on = Style(bgcolor=ground.bgcolor, reverse=ground.reverse)
+    return tuple(Segment(segment.text, (segment.style or Style.null()) + on) for segment in segments)

@@ -1,0 +1,103 @@
+"""The words of a block, for a search: what it shows when it is unfolded, without drawing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from keen_tui.domain.display import (
+    CommandDisplay,
+    DiffDisplay,
+    FileDisplay,
+    FileListDisplay,
+    TextDisplay,
+    TodoDisplay,
+)
+from keen_tui.domain.events import TurnDone
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    CompactionBlock,
+    EndBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    RetryBlock,
+    TextBlock,
+    ToolBlock,
+    UserBlock,
+)
+from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
+from keen_tui.frontends.tui.transcript.blocks.endings import done_facts
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import call_time, result_words, short_name
+from keen_tui.frontends.tui.transcript.flow import Flow
+from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.text.find import Needle
+from keen_tui.text.units import duration
+
+_MARKS = re.compile(r"[*_`~]+|\]\([^)\s]*\)|\[")
+"""What Markdown writes and nobody sees: emphasis, code marks, links."""
+
+
+def count_hits(block: Block, needle: Needle, scene: Scene) -> int:
+    """How often the needle stands in the block: exact for most, a guess for Markdown.
+
+    The guess may be too high, as the address of a link is no text on the screen. Who arrives there draws the
+    block, and then knows.
+    """
+    if isinstance(block, TextBlock):
+        return _in_markdown(block.text, needle)
+    return needle.count("\n".join(_texts(block, scene)))
+
+
+def _in_markdown(text: str, needle: Needle) -> int:
+    """Marks may be part of the words, as in snake_case, or stand between them, as in **two** words."""
+    written = needle.count(text)
+    if len(needle.words) == 1:
+        return written
+    return max(written, needle.count(_MARKS.sub("", text)))
+
+
+def _texts(block: Block, scene: Scene) -> Iterator[str]:
+    match block:
+        case UserBlock():
+            yield from (block.text, *block.images)
+        case NoticeBlock() | TextBlock():
+            yield block.text
+        case ReasoningBlock():
+            yield f"thought for {duration(block.seconds)}"
+            yield block.text
+        case ToolBlock():
+            yield from _tool_texts(block, scene)
+        case EndBlock(end=TurnDone() as end):
+            yield "   ".join(text for text, _ in done_facts(end, block.cost) if text)
+        case EndBlock() | CompactionBlock() | RetryBlock():
+            yield Flow(draw_block(block, scene)).text
+        case _:
+            assert_never(block)
+
+
+def _tool_texts(block: ToolBlock, scene: Scene) -> Iterator[str]:
+    glyphs = scene.look.glyphs
+    name, results = short_name(block.name, glyphs), "".join(text for text, _ in result_words(block, glyphs))
+    if block.result is None:
+        yield f"{name} {block.target} {results}"
+        return
+    yield f"{name} {block.target} {results} {call_time(block, scene.now)}"
+    match block.result.display:
+        case CommandDisplay() as display:
+            yield display.command
+            yield display.output
+            yield f"exit {display.exit_code}" if display.exit_code else ""
+        case FileDisplay() as display:
+            yield display.text
+        case FileListDisplay() as display:
+            yield from display.lines
+            yield f"{display.more:,} more" if display.more else ""
+        case DiffDisplay() as display:
+            yield from (f"{row.sign} {row.text}" for hunk in display.hunks for row in hunk)
+        case TextDisplay() as display:
+            yield display.text
+        case TodoDisplay() as display:
+            yield from (item.text for item in display.items)
+        case _:
+            yield block.result.text

@@ -1,0 +1,87 @@
+"""What is going on, in few words; shared by panels, strip and status bar."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.text import Text
+
+from keen_tui.domain.display import DiffDisplay
+from keen_tui.domain.messages import TurnMemory
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.state.state import Block, Phase, ToolBlock, UiState
+from keen_tui.text.labels import TOOL_NAMES
+from keen_tui.text.units import duration
+
+DOING: dict[Phase, str] = {
+    "idle": "ready",
+    "waiting": "waiting for the model",
+    "thinking": "thinking",
+    "answering": "answering",
+    "tool": "working",
+    "asking": "waits for you",
+    "retrying": "trying again",
+    "compacting": "summarising",
+    "shell": "running your command",
+}
+
+QUIET_SECONDS = 5.0
+"""How long a model that is answering may be silent before that is said."""
+
+
+class Doing(NamedTuple):
+    """What the turn is doing, and for how many seconds. `silent`: in the middle of a reply nothing comes."""
+
+    words: str
+    seconds: float
+    silent: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The words with the length of a silence, which they need."""
+        return f"{self.words} {duration(self.seconds, running=True)}" if self.silent else self.words
+
+
+def doing(state: UiState, now: float) -> Doing:
+    """What the turn is doing; a silence in the middle of a reply is named."""
+    silence = now - state.last_word_at
+    if state.phase in ("thinking", "answering") and silence >= QUIET_SECONDS:
+        return Doing("no word for", silence, silent=True)
+    return Doing(DOING[state.phase], now - state.phase_since)
+
+
+def tool_name(name: str) -> str:
+    """The name of a tool on the screen: at most six cells."""
+    short = TOOL_NAMES.get(name, name)
+    return short if len(short) <= 6 else short[:5] + "…"
+
+
+def running_tool(blocks: tuple[Block, ...]) -> ToolBlock | None:
+    """The newest call that runs or asks."""
+    for block in reversed(blocks):
+        if isinstance(block, ToolBlock) and block.status in ("running", "asks"):
+            return block
+    return None
+
+
+def line_counts(block: ToolBlock, styles: Styles, glyphs: Glyphs) -> Text:
+    """`+3 −1` of a call that changed a file; empty for others."""
+    display = block.result.display if block.result else None
+    if not isinstance(display, DiffDisplay):
+        return Text()
+    return Text.assemble(
+        (f"+{display.added}", styles("add")), " ", (f"{glyphs.minus}{display.removed}", styles("del"))
+    )
+
+
+def memory_counts(memory: TurnMemory, styles: Styles, glyphs: Glyphs) -> Text:
+    """`±1 ✗1 •1`: files changed, commands failed, notes; a dash when there is none of them."""
+    parts = []
+    if memory.files_changed:
+        parts.append(Text(f"{glyphs.changed}{len(memory.files_changed)}", styles("text")))
+    if memory.failed_bash:
+        parts.append(Text(f"{glyphs.failed}{len(memory.failed_bash)}", styles("fail")))
+    if memory.notes:
+        parts.append(Text(f"{glyphs.bullet}{len(memory.notes)}", styles("text")))
+    return Text(" ").join(parts) if parts else Text(glyphs.none, styles("dim"))

@@ -1,0 +1,164 @@
+"""The base of all panes that are drawn row by row: each row is a rich Text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import pairwise
+from typing import Protocol, runtime_checkable
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.geometry import Size
+from textual.strip import Strip
+
+from keen_tui.frontends.shared.actions import BY_ID
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+
+GAP = "   "
+"""What stands between two facts in a row."""
+
+_STRIPS_KEPT = 128
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """What is drawn in the colours of a theme and with a set of signs."""
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
+
+
+class Rows(PaintedRows):
+    """A widget that says its rows for a size and draws them on its own ground.
+
+    Subclasses implement `rows` and call `changed` when what they would say has changed. A subclass whose
+    height in the style sheet is `auto` is as high as its rows.
+    """
+
+    ALLOW_SELECT = False
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.look = styles
+        self.glyphs = glyphs
+        self._has_changed = False
+        self._strips: Recent[Hashable, Strip] = Recent(_STRIPS_KEPT)
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        """The rows from the top. `height` is 0 while the widget's own height is being found out."""
+        raise NotImplementedError
+
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw with another theme or another set of signs."""
+        self.look, self.glyphs = styles, glyphs
+        self.changed()
+
+    def changed(self, *, layout: bool = False) -> None:
+        """Draw again; with `layout` the height may have changed too."""
+        if layout:
+            self.refresh(layout=True)
+        else:
+            self._has_changed = True
+            self.check_idle()
+
+    def on_idle(self) -> None:
+        if self._has_changed:
+            self._has_changed = False
+            self.refresh_changed()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self.rows(width, 0))
+
+    def strips(self) -> Iterator[Strip]:
+        width, height = self.size
+        ground = self.rich_style
+        rows = self.rows(width, height)
+        for y in range(height):
+            yield self._strip(rows[y] if y < len(rows) else Text(), width, ground)
+
+    def _strip(self, row: Text, width: int, ground: Style) -> Strip:
+        """The row as a strip: the very same one for a row that says and looks the same."""
+        key = (row.plain, row.style, tuple(row.spans), width, ground)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = strip_of(row, width, ground)
+            self._strips.keep(key, strip)
+        return strip
+
+    def fact(self, *texts: Text) -> Text:
+        """Facts side by side, those that are empty left out."""
+        return Text(GAP).join(text for text in texts if text)
+
+    def hint(self, action_id: str, verb: str = "", role: str = "text") -> Text:
+        """How to run an action, and in one verb what it does; empty where nothing runs it."""
+        key = shown(action_id)
+        return self.key_hint(key, verb or BY_ID[action_id].hint, role) if key else Text()
+
+    def key_hint(self, key: str, verb: str, role: str = "text") -> Text:
+        """A key, bold, and what it does, dim."""
+        return Text.assemble((key, self.look(role, bold=True)), " ", (verb, self.look("dim")))
+
+
+def strip_of(row: Text, width: int, ground: Style) -> Strip:
+    """One row as Textual draws it: exactly `width` cells on the style `ground`."""
+    segments = [segment for segment in _segments(row) if segment.text]
+    return Strip(segments).adjust_cell_length(width).apply_style(ground)
+
+
+def spread(left: Text, right: Text, width: int, more: str = "…") -> Text:
+    """`left` and `right` at the two ends of `width` cells; `left` is cut where both have no room."""
+    if not right:
+        return cut_row(left, width, more)
+    room = width - right.cell_len
+    left = cut_row(left, max(room - 1, 0), more)
+    return Text.assemble(left, " " * max(room - left.cell_len, 0), right)
+
+
+def cut_row(row: Text, width: int, more: str = "…") -> Text:
+    """`row` in at most `width` cells, with `more` where something was lost."""
+    if row.cell_len <= width:
+        return row
+    cut = row.copy()
+    cut.truncate(max(width - len(more), 0))
+    cut.rstrip()
+    cut.remove_suffix(more)
+    return cut.append(more) if width > len(more) else cut
+
+
+def indented(row: Text, cells: int) -> Text:
+    """`row` moved right."""
+    return Text.assemble(" " * cells, row)
+
+
+def wrapped(text: str, width: int, style: Style) -> list[Text]:
+    """Plain text broken between words into rows of at most `width` cells."""
+    rows: list[Text] = []
+    for line in text.split("\n"):
+        row = ""
+        for word in line.split(" "):
+            longer = f"{row} {word}" if row else word
+            if row and Text(longer).cell_len > width:
+                rows.append(Text(row, style))
+                row = word
+            else:
+                row = longer
+        rows.append(Text(row, style))
+    return rows
+
+
+def _segments(row: Text) -> Iterable[Segment]:
+    """The row's text cut where its style changes."""
+    plain = row.plain
+    base = row.style if isinstance(row.style, Style) else Style.null()
+    cuts = sorted({0, len(plain), *(edge for span in row.spans for edge in (span.start, span.end))})
+    for start, end in pairwise(cuts):
+        style = base
+        for span in row.spans:
+            if span.start <= start and end <= span.end and isinstance(span.style, Style):
+                style += span.style
+        yield Segment(plain[start:end], style)

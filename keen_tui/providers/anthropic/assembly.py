@@ -1,0 +1,281 @@
+"""Assembles an Anthropic Messages reply from its events. Pure: no network, no clock.
+
+Everything that a server may add or leave out is tolerated; turn.md, "When a reply is complete", says what a
+whole reply needs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from keen_tui.domain.errors import ProviderError, StreamCut
+from keen_tui.domain.messages import NativeMessage, StepReply, TokenUsage, ToolCall
+from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.wire.arguments import UniqueIds, parse_arguments, sendable_name
+from keen_tui.providers.wire.event_reader import payload_of
+from keen_tui.providers.wire.json_fields import count_of, object_of, text_of
+from keen_tui.providers.wire.reported import stream_error
+from keen_tui.providers.wire.sse import ServerSentEvent
+from keen_tui.providers.wire.stop_words import NamedEnd, end_word, named_end
+from keen_tui.providers.wire.wire_text import PieceMender, mended, mended_json
+
+_PAUSE = "pause_turn"
+_THINKING = ("thinking", "redacted_thinking")
+
+_USAGE_FIELDS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+class PausedReply(StepReply, frozen=True):
+    """The server paused its turn and wants the reply so far sent back to go on."""
+
+
+class _Block(Struct):
+    """A content block as it grows. `start` is its first form; the pieces are those of its deltas."""
+
+    start: Mapping[str, Any]
+    texts: list[str] = field(default_factory=list)
+    raw_input: list[str] = field(default_factory=list)
+    signature: str = ""
+
+    @property
+    def kind(self) -> str:
+        return text_of(self.start.get("type"))
+
+    def piece(self, piece: str) -> str:
+        self.texts.append(piece)
+        return piece
+
+    @property
+    def text(self) -> str:
+        return mended("".join(self.texts))
+
+    @property
+    def raw(self) -> str:
+        """The arguments as they came; some servers send them whole with the start of the block."""
+        given = self.start.get("input")
+        return mended("".join(self.raw_input)) or (json.dumps(given) if given else "")
+
+
+class AnthropicAssembly:
+    """Give it every event, then ask it to finish.
+
+    What a server's own tools did is kept as it came, though none is ever offered: a turn that was paused
+    for them goes on only where it finds them again. Blocks of unknown kinds are passed over.
+
+    Args:
+        server: what the server is called in messages.
+        taken_ids: tool call ids that the request already held.
+    """
+
+    def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
+        self._server = server
+        self._ids = UniqueIds(taken_ids)
+        self._blocks: list[_Block] = []
+        self._by_index: dict[int | None, _Block] = {}
+        self._text: list[str] = []
+        self._text_mender = PieceMender()
+        self._reasoning_mender = PieceMender()
+        self._stop = ""
+        self._counts: dict[str, int] = {}
+        self._reasoning_tokens: int | None = None
+        self.closed = False
+        """`message_stop` was in: nothing that follows belongs to the reply."""
+
+    @property
+    def complete(self) -> bool:
+        """A `message_delta` with a stop reason was in."""
+        return bool(self._stop)
+
+    @property
+    def ended(self) -> bool:
+        """The end is always named."""
+        return self.complete
+
+    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
+        """Take an event and give what it adds for the eye.
+
+        Raises:
+            ProviderError: the event is an error, or can't be read, and the reply is not complete.
+        """
+        if self.closed or event.data.strip() in ("", "[DONE]"):
+            return ()
+        try:
+            payload = object_of(payload_of(event, self._server))
+            return self.feed({"type": event.name, **payload})
+        except ProviderError:
+            if not self.complete:
+                raise
+            return ()
+
+    def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        """Take the payload of an event and give what it adds for the eye; unknown ones add nothing.
+
+        Raises:
+            ProviderError: the event is an error, or another reply began in the midst of this one.
+        """
+        kind = text_of(event.get("type"))
+        if kind == "error" or event.get("error"):
+            raise stream_error(event, self._server)
+        if kind == "message_stop":
+            self.closed = self.complete
+        elif kind == "message_delta":
+            self._take_end(event)
+        elif self.complete:
+            return []
+        elif kind == "message_start":
+            self._begin(object_of(event.get("message")))
+        elif kind == "content_block_start":
+            return self._begin_block(event)
+        elif kind == "content_block_delta":
+            return self._take_delta(event)
+        return []
+
+    def finish(self) -> StepReply:
+        """The complete reply; a `PausedReply` when the server wants to go on with it.
+
+        Raises:
+            StreamCut: nothing said that the reply is complete.
+            ServerBusy, ReplyUnreadable: the server said that it failed, as `named_end` has it.
+        """
+        if not self.complete:
+            raise StreamCut(f"The reply of {self._server} ended before it was complete.")
+        end = NamedEnd("unknown") if self._stop == _PAUSE else named_end(self._stop, self._server)
+        self._text.append(self._text_mender.finish())
+        content: list[NativeMessage] = []
+        calls: list[ToolCall] = []
+        for block in self._blocks:
+            call, sent = self._finished(block, end)
+            calls += [call] if call else []
+            content += [sent] if sent else []
+        while content and content[-1]["type"] in _THINKING:  # the API takes none that leads to nothing
+            content.pop()
+        kind = PausedReply if self._stop == _PAUSE and not calls else StepReply
+        return kind(
+            text="".join(self._text),
+            tool_calls=tuple(calls),
+            stop_reason="tool_calls" if calls and end.reason in ("stop", "unknown") else end.reason,
+            native=({"role": "assistant", "content": content},) if content else (),
+            usage=self._usage(),
+            stop_word=end.word,
+            is_cut=end.is_cut,
+        )
+
+    def _begin(self, message: Mapping[str, Any]) -> None:
+        """Another reply in the midst of this one makes nothing of both: what was shown would be doubled."""
+        if self._blocks:
+            raise StreamCut(f"{self._server} began another reply before the first was complete.")
+        self._count(message.get("usage"))
+
+    def _begin_block(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        block = _Block(object_of(event.get("content_block")))
+        block.signature = text_of(block.start.get("signature"))
+        self._add(block, event)
+        first = text_of(block.start.get("thinking" if block.kind == "thinking" else "text"))
+        return self._seen(block, first)
+
+    def _take_delta(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
+        delta = object_of(event.get("delta"))
+        block = self._by_index.get(count_of(event, "index"))
+        if block is None:
+            block = _Block(_start_of(delta))
+            self._add(block, event)
+        match delta.get("type"):
+            case "text_delta":
+                return self._seen(block, text_of(delta.get("text")))
+            case "thinking_delta":
+                return self._seen(block, text_of(delta.get("thinking")))
+            case "signature_delta":
+                block.signature = text_of(delta.get("signature"))
+            case "input_json_delta":
+                block.raw_input.append(text_of(delta.get("partial_json")))
+        return []
+
+    def _seen(self, block: _Block, piece: str) -> list[StepText | StepReasoning]:
+        if block.kind == "thinking":
+            thought = self._reasoning_mender.feed(block.piece(piece))
+            return [StepReasoning(thought)] if thought else []
+        if block.kind != "text":
+            return []
+        text = self._text_mender.feed(block.piece(piece))
+        self._text.append(text)
+        return [StepText(text)] if text else []
+
+    def _take_end(self, event: Mapping[str, Any]) -> None:
+        self._stop = self._stop or end_word(object_of(event.get("delta")).get("stop_reason"))
+        self._count(event.get("usage"))
+
+    def _finished(self, block: _Block, end: NamedEnd) -> tuple[ToolCall | None, NativeMessage | None]:
+        """The call in a block, if it is one, and the block as it is sent back, if it is.
+
+        Thinking goes back unmodified with its signature. Without one it is left out, alone: the rest of a
+        message that was cut never gets here, and what is whole stays, so that every result has its call.
+        Of a refused or filtered reply no call is left: the server may have stopped it anywhere, and the
+        turn is done.
+        """
+        match block.kind:
+            case "text" if block.text.strip():
+                return None, {"type": "text", "text": block.text}
+            case "thinking" if block.signature:
+                return None, {"type": "thinking", "thinking": block.text, "signature": block.signature}
+            case "redacted_thinking":
+                return None, dict(block.start)
+            case "tool_use" if end.reason not in ("refusal", "content_filter"):
+                return self._call(block, end)
+            case "server_tool_use":
+                return None, self._servers_call(block, end)
+            case kind if kind.endswith("_tool_result"):
+                return None, dict(block.start)
+        return None, None
+
+    def _servers_call(self, block: _Block, end: NamedEnd) -> NativeMessage | None:
+        """A call that the server ran itself; None when it is not whole."""
+        arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
+        return None if problem else {**block.start, "input": arguments}
+
+    def _call(self, block: _Block, end: NamedEnd) -> tuple[ToolCall, NativeMessage]:
+        arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
+        call_id = self._ids.claim(mended(text_of(block.start.get("id"))))
+        name = mended(text_of(block.start.get("name")))
+        call = ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
+        sent = {"id": call_id, "name": sendable_name(name), "input": arguments}
+        return call, mended_json({**block.start, **sent})
+
+    def _add(self, block: _Block, event: Mapping[str, Any]) -> None:
+        """A start always begins a block of its own, whatever block had that index before."""
+        self._blocks.append(block)
+        self._by_index[count_of(event, "index")] = block
+
+    def _count(self, usage: object) -> None:
+        """Counts are cumulative: the newest of each holds."""
+        for name in _USAGE_FIELDS:
+            count = count_of(usage, name)
+            if count is not None:
+                self._counts[name] = count
+        reasoning = count_of(object_of(usage).get("output_tokens_details"), "thinking_tokens")
+        self._reasoning_tokens = self._reasoning_tokens if reasoning is None else reasoning
+
+    def _usage(self) -> TokenUsage:
+        """In our words `input_tokens` is all of the input, what the cache had or took included."""
+        fresh, output, read, written = (self._counts.get(name) for name in _USAGE_FIELDS)
+        return TokenUsage(
+            input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+            output_tokens=output,
+            cached_tokens=read,
+            reasoning_tokens=self._reasoning_tokens,
+            cache_write_tokens=written,
+        )
+
+
+def _start_of(delta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The start of a block that a server left out, as far as its first delta tells."""
+    kinds = {"text_delta": "text", "thinking_delta": "thinking"}
+    return {"type": kinds.get(text_of(delta.get("type")), "")}

@@ -1,0 +1,309 @@
+"""The Anthropic Messages API: thinking goes back signed and unmodified, stable prefixes are cached."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import warnings
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec.structs import replace
+
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import ReplyUnreadable
+from keen_tui.domain.messages import (
+    Image,
+    NativeMessage,
+    StepReply,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    ToolStep,
+)
+from keen_tui.memory.projection import NativeTrace, Part
+from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
+from keen_tui.providers.base import Connection, StepPart, StepRequest
+from keen_tui.providers.wire.arguments import sendable_name
+from keen_tui.providers.wire.event_reader import EventReader
+from keen_tui.providers.wire.http_provider import HttpProvider
+from keen_tui.providers.wire.images import base64_of
+from keen_tui.providers.wire.key_headers import key_headers
+from keen_tui.providers.wire.wire_text import mended
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic, RequestOptions
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+
+OUTPUT_LIMIT = 8_192
+"""Tokens a reply may have where the model's own limit is not known. The API wants a number."""
+
+LONGEST_OUTPUT = 32_000
+"""Tokens asked for at most: a coding step needs no more, and rate limits count what is asked for."""
+
+PAUSES = 3
+"""How often a paused turn is continued (turn.md, "What each API demands")."""
+
+_THINKING_TOKENS = {"low": 2_048, "medium": 8_192, "high": 16_384}
+_MOST_THINKING = 24_576
+_ROOM_TO_ANSWER = 1_024
+_SMALLEST_BUDGET = 1_024
+
+_REFUSALS = (
+    (re.compile(r"adaptive", re.IGNORECASE), {"adaptive"}),
+    (re.compile(r"output_config|effort", re.IGNORECASE), {"effort"}),
+    (re.compile(r"thinking|budget", re.IGNORECASE), {"adaptive", "budget"}),
+    (re.compile(r"cache_control", re.IGNORECASE), {"cache"}),
+)
+"""What the words of a refusal say about options. The first that fits counts."""
+
+_LIMIT_NAMED = re.compile(r"max_tokens: \d+ > (\d+)")
+
+
+class AnthropicMessages(HttpProvider):
+    """The Messages API. Options that only some models take are left out once they were refused.
+
+    With an effort the model thinks as it sees fit ("adaptive"); models that can't are given a budget of
+    tokens to think with.
+    """
+
+    api: ClassVar[Api] = "anthropic"
+    _sdk: AsyncAnthropic | None = None
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._options |= {"cache", "limit"} | (
+            {"adaptive", "effort", "budget"} if connection.effort else set()
+        )
+        self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
+
+    async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
+        """One model call, as `Provider.stream_step` says; a turn that the server paused is continued."""
+        replies: list[StepReply] = []
+        while not replies or isinstance(replies[-1], PausedReply):
+            if len(replies) > PAUSES:
+                problem = f"{self.server} paused its reply {len(replies)} times."
+                raise ReplyUnreadable(problem, retryable=False)
+            async with aclosing(super().stream_step(request)) as parts:
+                async for part in parts:
+                    if isinstance(part, StepReply):
+                        replies.append(part)
+                    else:
+                        yield part
+            request = _continued(request, replies[-1].native)
+        yield _joined(replies)
+
+    def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
+        """One user message with the results of all calls."""
+        results = [
+            {
+                "type": "tool_result",
+                "tool_use_id": call.id,
+                "content": mended(result.text) if result.text.strip() else "(empty)",
+                "is_error": result.is_error,
+            }
+            for call, result in batch
+        ]
+        return ({"role": "user", "content": results},) if results else ()
+
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """The messages with the text of every tool result replaced."""
+
+        def rewritten(block: NativeMessage) -> NativeMessage:
+            if block["type"] != "tool_result":
+                return block
+            return {**block, "content": rewrite(block["content"])}
+
+        return tuple(
+            {**message, "content": [rewritten(block) for block in message["content"]]} for message in messages
+        )
+
+    async def close(self) -> None:
+        """Close connections. A later call opens new ones."""
+        sdk, self._sdk = self._sdk, None
+        if sdk is not None:
+            await sdk.close()
+
+    def _assembly(self, request: StepRequest) -> AnthropicAssembly:
+        return AnthropicAssembly(self.server, self._taken_ids(request))
+
+    def _refused(self, refusal: str) -> set[str]:
+        if limit := _LIMIT_NAMED.search(refusal):
+            self._output_limit = int(limit[1])
+            return {"limit"}
+        fitting = (options for words, options in _REFUSALS if words.search(refusal))
+        return next(fitting, set())
+
+    async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        client, data = self._client(), await asyncio.to_thread(self.encoded, request)
+        from anthropic import AsyncStream  # noqa: PLC0415 - once there is a client
+
+        sending = client.post(
+            "/v1/messages",
+            content=data,
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
+            options=self._key_options(),
+        )
+        return await self._reader(stack, sending)
+
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "max_tokens": self._output_limit,
+            "stream": True,
+            **self._wanted(request),
+        }
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        return _alternating(super()._messages(parts))
+
+    def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
+        """With the marks where the prompt cache may break."""
+        return _with_breakpoints(messages) if "cache" in self._options else messages
+
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
+
+    def _image(self, image: Image) -> NativeMessage:
+        source = {"type": "base64", "media_type": image.media_type, "data": base64_of(image)}
+        return {"type": "image", "source": source}
+
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        said = [{"type": "text", "text": step.text}] if step.text.strip() else []
+        calls = [
+            {"type": "tool_use", "id": call.id, "name": sendable_name(call.name), "input": call.arguments}
+            for call, _ in step.calls
+        ]
+        return ({"role": "assistant", "content": [*said, *calls]},)
+
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
+
+    def _wanted(self, request: StepRequest) -> dict[str, Any]:
+        """What is asked for besides."""
+        wanted = self._thinking()
+        if request.system:
+            system = {"type": "text", "text": mended(request.system)}
+            wanted["system"] = [_breakpoint(system) if "cache" in self._options else system]
+        if request.tools:
+            wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
+        return wanted
+
+    def _thinking(self) -> dict[str, Any]:
+        effort = self.connection.effort
+        wanted: dict[str, Any] = {"output_config": {"effort": effort}} if "effort" in self._options else {}
+        if "adaptive" in self._options:
+            return wanted | {"thinking": {"type": "adaptive", "display": "summarized"}}
+        budget = min(_THINKING_TOKENS.get(effort, _MOST_THINKING), self._output_limit - _ROOM_TO_ANSWER)
+        if "budget" in self._options and budget >= _SMALLEST_BUDGET:
+            return wanted | {"thinking": {"type": "enabled", "budget_tokens": budget}}
+        return wanted
+
+    def _client(self) -> AsyncAnthropic:
+        if self._sdk is None:
+            self._sdk = self._connected(self._checked_key())
+        return self._sdk
+
+    def _connected(self, key: str) -> AsyncAnthropic:
+        certificates = self._certificates()
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient  # noqa: PLC0415
+
+        # The SDK warns of old models and options on stderr, where the screen is drawn.
+        warnings.filterwarnings("ignore", message="The model '|Using Claude with ")
+        return AsyncAnthropic(
+            api_key=key or "none",  # given even when none is sent, or the SDK looks for others by itself
+            base_url=self.connection.base_url.rstrip("/").removesuffix("/v1"),
+            max_retries=0,
+            timeout=self._timeout,
+            http_client=DefaultAsyncHttpxClient(
+                timeout=self._timeout,
+                follow_redirects=False,  # a redirect could carry the key to another host
+                trust_env=self._trusts_environment,
+                verify=certificates.result(),
+            ),
+        )
+
+    def _key_options(self) -> RequestOptions:
+        """The key as the server may want it. No other is sent, such as one that the SDK finds among the
+        headers of ANTHROPIC_CUSTOM_HEADERS."""
+        from anthropic import Omit  # noqa: PLC0415
+
+        headers = key_headers(self.api, self.connection.base_url, self._key)
+        return {"headers": {"authorization": Omit(), "x-api-key": Omit(), **headers}}
+
+
+def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:
+    """Messages whose roles alternate: what stands together with one role is one message, so that a user's
+    text comes behind the tool results that it follows, in the same message."""
+    messages: list[NativeMessage] = []
+    for message in separate:
+        if messages and messages[-1]["role"] == message["role"]:
+            content = [*messages[-1]["content"], *message["content"]]
+            messages[-1] = {"role": message["role"], "content": content}
+        else:
+            messages.append(message)
+    return messages
+
+
+def _with_breakpoints(messages: Sequence[NativeMessage]) -> list[NativeMessage]:
+    """Where the prompt cache may break, four places at most with the system prompt, which covers the tools.
+
+    Behind the newest message of the user, which the next step will find again; behind the one before,
+    which this step finds; and behind the newest words of the user, which are still there in the next turn
+    when all the tool results behind them are gone. They stand in what is sent, never in what is kept.
+    """
+    sent = list(messages)
+    of_user = [place for place, message in enumerate(sent) if message["role"] == "user"]
+    with_words = [place for place in of_user if sent[place]["content"][-1]["type"] == "text"]
+    for place in {*of_user[-2:], *with_words[-1:]}:
+        *rest, last = sent[place]["content"]
+        sent[place] = {**sent[place], "content": [*rest, _breakpoint(last)]}
+    return sent
+
+
+def _breakpoint(block: NativeMessage) -> NativeMessage:
+    return {**block, "cache_control": {"type": "ephemeral"}}
+
+
+def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _continued(request: StepRequest, native: Sequence[NativeMessage]) -> StepRequest:
+    """The request with the paused reply at its end."""
+    return replace(request, parts=(*request.parts, NativeTrace(tuple(native))))
+
+
+def _joined(replies: Sequence[StepReply]) -> StepReply:
+    """One reply of all that a server made of it between its pauses."""
+    if len(replies) == 1:
+        return replies[0]
+    last = replies[-1]
+    content = [block for reply in replies for message in reply.native for block in message["content"]]
+    return replace(
+        last,
+        text="".join(reply.text for reply in replies),
+        native=({"role": "assistant", "content": content},) if content else (),
+        usage=_summed([reply.usage for reply in replies]),
+    )
+
+
+def _summed(usages: Sequence[TokenUsage]) -> TokenUsage:
+    """Output is the sum; the input of the last holds all that was sent before."""
+    return replace(
+        usages[-1],
+        output_tokens=_sum(usage.output_tokens for usage in usages),
+        reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

@@ -1,0 +1,1 @@
+"""Which models there are, who serves them and what they cost."""

@@ -1,0 +1,129 @@
+"""The OpenAI Responses API: nothing is stored on the server, so reasoning travels along encrypted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, ClassVar
+
+from keen_tui.domain.choices import Api
+from keen_tui.domain.messages import Image, NativeMessage, ToolCall, ToolResult, ToolSpec, ToolStep
+from keen_tui.memory.projection import Part
+from keen_tui.providers.base import Connection, StepRequest
+from keen_tui.providers.openai.client import OpenAIProvider
+from keen_tui.providers.openai.responses_assembly import ResponsesAssembly
+from keen_tui.providers.wire.arguments import sendable_calls
+from keen_tui.providers.wire.event_reader import EventReader
+from keen_tui.providers.wire.images import data_url
+from keen_tui.providers.wire.wire_text import mended
+
+_REFUSALS = (
+    (re.compile(r"not persisted|without its required", re.IGNORECASE), {"ids"}),
+    (re.compile(r"encrypted|['\"`.]include\b|parameter:? include", re.IGNORECASE), {"include"}),
+    (re.compile(r"effort", re.IGNORECASE), {"effort"}),
+    (re.compile(r"summar", re.IGNORECASE), {"summary"}),
+    (re.compile(r"reasoning", re.IGNORECASE), {"effort", "summary"}),
+)
+"""What the words of a refusal say about options. The first that fits counts."""
+
+
+class OpenAIResponses(OpenAIProvider):
+    """The Responses API. Options that only some models take are left out once they were refused.
+
+    Items go back as they came, ids included, as the API's types demand. A server that looks for the ids
+    among what it stored gets the items without them.
+    """
+
+    api: ClassVar[Api] = "openai-responses"
+    list_name: ClassVar[str] = "input"
+    text_type: ClassVar[str] = "input_text"
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        reasoning = set() if connection.reasons is False else {"include", "summary"}
+        self._options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
+
+    def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
+        """One output item for each call."""
+        return tuple(
+            {"type": "function_call_output", "call_id": call.id, "output": mended(result.text)}
+            for call, result in batch
+        )
+
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """The items with the text of every tool result replaced."""
+        return tuple(
+            {**item, "output": rewrite(item["output"])}
+            if item.get("type") == "function_call_output"
+            else item
+            for item in messages
+        )
+
+    def _assembly(self, request: StepRequest) -> ResponsesAssembly:
+        return ResponsesAssembly(self.server, self._taken_ids(request))
+
+    def _refused(self, refusal: str) -> set[str]:
+        fitting = (options for words, options in _REFUSALS if words.search(refusal))
+        return next(fitting, set())
+
+    async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        return await self._posted(stack, "/responses", request)
+
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        """The system prompt is no part of the input."""
+        return {"model": self.model, "stream": True, "store": False, **self._wanted(request)}
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        items = super()._messages(parts)
+        return items if "ids" in self._options else list(_without_ids(items))
+
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        return ({"type": "message", "role": role, "content": text},)
+
+    def _image(self, image: Image) -> NativeMessage:
+        return {"type": "input_image", "image_url": data_url(image), "detail": "auto"}
+
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        calls = (
+            {"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments}
+            for call, name, arguments in sendable_calls(step)
+        )
+        return (*(self._text("assistant", step.text) if step.text.strip() else ()), *calls)
+
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        if message.get("type") == "function_call":
+            yield message["call_id"]
+
+    def _wanted(self, request: StepRequest) -> dict[str, Any]:
+        """What is asked for besides."""
+        wanted: dict[str, Any] = {}
+        if request.system:
+            wanted["instructions"] = mended(request.system)
+        if request.tools:
+            wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
+        if "include" in self._options:
+            wanted["include"] = ["reasoning.encrypted_content"]
+        values = {"effort": self.connection.effort, "summary": "auto"}
+        if reasoning := {name: value for name, value in values.items() if name in self._options}:
+            wanted["reasoning"] = reasoning
+        return wanted
+
+
+def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": False,
+    }
+
+
+def _without_ids(items: Iterable[NativeMessage]) -> Iterator[NativeMessage]:
+    """The items as values of their own; reasoning that is nothing but a reference is left out."""
+    for item in items:
+        if item.get("type") != "reasoning" or item.get("encrypted_content") or item.get("content"):
+            yield {name: value for name, value in item.items() if name != "id"}

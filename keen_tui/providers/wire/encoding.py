@@ -1,0 +1,102 @@
+"""Requests as the bytes that are sent. The beginning that a session's requests share is encoded once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from keen_tui.domain.messages import NativeMessage
+from keen_tui.memory.projection import AssistantText, Part, UserText
+from keen_tui.providers.wire.wire_text import mended_json
+
+_OPEN_TURNS = 3
+"""Turns at the end that are encoded anew each time: their messages may still be joined or marked."""
+
+
+class _Beginning(NamedTuple):
+    """Parts as their messages' JSON without brackets, made `under` some options of the API."""
+
+    parts: tuple[Part, ...] = ()
+    under: Hashable = None
+    encoded: bytes = b""
+
+
+class Encoder:
+    """Encodes the requests of a session, of which each begins like the one before it.
+
+    Args:
+        messages: what an API makes of parts. Behind a reply, a user's text MUST begin a message of its own.
+        marked: the messages at the end of a request as they are sent. It MUST change nothing before the
+            last three messages that begin with a user's text.
+
+    May be used in several threads: each sees a whole beginning, of one request or another.
+    """
+
+    def __init__(
+        self,
+        messages: Callable[[Sequence[Part]], Sequence[NativeMessage]],
+        marked: Callable[[Sequence[NativeMessage]], Sequence[NativeMessage]],
+    ) -> None:
+        self._messages = messages
+        self._marked = marked
+        self._kept = _Beginning()
+
+    def encoded(
+        self,
+        frame: Mapping[str, Any],
+        list_name: str,
+        parts: Sequence[Part],
+        *,
+        opening: Sequence[NativeMessage] = (),
+        under: Hashable = None,
+    ) -> bytes:
+        """The JSON object `frame`, which MUST NOT be empty, with the messages under `list_name`: first
+        those of the `opening`. `under` is whatever else the messages depend on."""
+        seam = _seam(parts)
+        listed = (
+            _joined(opening),
+            self._beginning(parts[:seam], under),
+            _joined(self._marked(self._messages(parts[seam:]))),
+        )
+        head = _json(frame)[:-1] + b',"' + list_name.encode() + b'":['
+        return b"".join((head, b",".join(filter(None, listed)), b"]}"))
+
+    def _beginning(self, parts: Sequence[Part], under: Hashable) -> bytes:
+        kept = self._kept
+        length = len(kept.parts)
+        if kept.under != under or tuple(parts[:length]) != kept.parts:
+            kept, length = _Beginning(under=under), 0
+        if length < len(parts):
+            added = _joined(self._messages(parts[length:]))
+            encoded = b",".join(filter(None, (kept.encoded, added)))
+            self._kept = kept = _Beginning(tuple(parts), under, encoded)
+        return kept.encoded
+
+
+def _seam(parts: Sequence[Part]) -> int:
+    """The place behind which the newest turns are: where a user's text follows a reply."""
+    turns = 0
+    for place in range(len(parts) - 1, 0, -1):
+        before, part = parts[place - 1], parts[place]
+        if isinstance(part, UserText) and isinstance(before, AssistantText):
+            turns += bool(part.text.strip() and before.text.strip())
+            if turns == _OPEN_TURNS:
+                return place
+    return 0
+
+
+def _joined(messages: Iterable[NativeMessage]) -> bytes:
+    return b",".join(map(_json, messages))
+
+
+def _json(value: Any) -> bytes:
+    """Compact UTF-8 JSON; what can't be sent in a text is mended."""
+    try:
+        return _dumped(value).encode()
+    except UnicodeEncodeError:
+        return _dumped(mended_json(value)).encode()
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

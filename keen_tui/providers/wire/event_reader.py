@@ -1,0 +1,134 @@
+"""Reads the body of a successful answer as server-sent events. For every API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+
+from keen_tui.domain.errors import ReplyUnreadable
+from keen_tui.providers.wire.reported import stream_error
+from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
+
+DOCUMENT_LIMIT = 65_536
+"""Bytes read of a body that is no stream, to find the error it may hold."""
+
+
+LONG = 262_144
+"""Bytes or characters from which on the work is done in a thread: on the event loop it would be felt."""
+
+_BOM = b"\xef\xbb\xbf"
+
+QUOTE_LIMIT = 200
+"""Characters of an unreadable event that are shown."""
+
+
+class EventReader:
+    """Gives the events of a body as they arrive. `server` is what messages call it."""
+
+    def __init__(self, body: AsyncIterator[bytes], content_type: str, server: str) -> None:
+        self._body = body
+        self._is_stream_by_type = content_type.startswith("text/event-stream")
+        self._server = server
+        self._decoder = SseDecoder()
+        self._head = b""
+        self._has_begun = False
+        self._has_events = False
+        self._ended = False
+
+    async def read(self, limit: float) -> Sequence[ServerSentEvent] | None:
+        """The next events that say something, at least one; None at the end.
+
+        Comments and pings only keep a connection open: they are no sign that a reply goes on.
+
+        Raises:
+            TimeoutError: nothing came for `limit` seconds.
+            ProviderError: the body is no stream: a page, a JSON document, an error object.
+        """
+        async with asyncio.timeout(limit):
+            while not self._ended:
+                events = [event for event in await self._next() if event.name != "ping"]
+                if events:
+                    return events
+        return None
+
+    async def _next(self) -> Sequence[ServerSentEvent]:
+        """The events of the next piece, maybe none."""
+        piece = await anext(self._body, None)
+        if piece is None:
+            self._ended = True
+            return self._last()
+        if not self._has_begun:
+            await self._look_at_beginning(piece)
+        events = await self._decoded(piece)
+        self._has_events = self._has_events or bool(events)
+        return events
+
+    async def _look_at_beginning(self, piece: bytes) -> None:
+        """Look at the first bytes that say something. Raises ProviderError when they are not of a stream:
+        none of its lines begins with these."""
+        self._head = (self._head + piece).removeprefix(_BOM).lstrip()
+        self._has_begun = not _BOM.startswith(self._head)
+        if self._head[:1] in (b"<", b"{", b"["):
+            raise await self._document_error()
+        if self._has_begun:
+            self._head = b""
+
+    async def _decoded(self, piece: bytes) -> Sequence[ServerSentEvent]:
+        """The events that end in this piece; where they are long they are read in a thread."""
+        ends_line = b"\n" in piece or b"\r" in piece
+        if ends_line and self._decoder.held + len(piece) > LONG:
+            return await asyncio.to_thread(self._decoder.feed, piece)
+        return self._decoder.feed(piece)
+
+    def _last(self) -> Sequence[ServerSentEvent]:
+        last = self._decoder.finish()
+        if self._has_begun and not (last or self._has_events or self._is_stream_by_type):
+            raise ReplyUnreadable(f"{self._server} sent something that isn't a stream of events.")
+        return last
+
+    async def _document_error(self) -> Exception:
+        async for piece in self._body:
+            if len(self._head) > DOCUMENT_LIMIT:
+                break
+            self._head += piece
+        try:
+            document = json.loads(self._head)
+        except ValueError:
+            if self._head.startswith(b"<"):
+                return ReplyUnreadable(
+                    f"{self._server} sent a page instead of a reply.", advice="Check the base URL."
+                )
+            return ReplyUnreadable(f"{self._server} sent JSON that can't be read.")
+        if isinstance(document, dict) and not (document.get("error") or document.get("object") == "error"):
+            return ReplyUnreadable(f"{self._server} sent one JSON document instead of a stream.")
+        return stream_error(document, self._server)
+
+
+def payload_of(event: ServerSentEvent, server: str) -> object:
+    """The JSON value of an event.
+
+    Raises:
+        ProviderError: the event reports an error by its name, or as a list with an error in it.
+        ReplyUnreadable: it isn't JSON.
+    """
+    try:
+        value = json.loads(event.data)
+    except (ValueError, RecursionError):
+        if event.name == "error":
+            raise stream_error(event.data, server) from None
+        raise ReplyUnreadable(f"{server} sent an event that isn't JSON: {_quoted(event.data)}.") from None
+    if event.name == "error" or _is_error_list(value):
+        raise stream_error(value, server)
+    return value
+
+
+def _is_error_list(value: object) -> bool:
+    """Google wraps its errors in a list."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and bool(first.get("error"))
+
+
+def _quoted(text: str) -> str:
+    words = " ".join(text[: QUOTE_LIMIT * 2].split())
+    return f'"{words}"' if len(words) <= QUOTE_LIMIT else f'"{words[:QUOTE_LIMIT]}…"'

@@ -1,0 +1,383 @@
+"""What the providers of all APIs share: one call as a template, its errors, the care for its end.
+
+An API adds a file: how a request is sent, how a reply is assembled, what tool results look like.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, assert_never
+
+from keen_tui.domain.choices import Api
+from keen_tui.domain.errors import AuthFailed, ProviderError, RequestRefused, ServerBusy
+from keen_tui.domain.messages import Image, NativeMessage, StepReply, ToolCall, ToolResult, ToolStep
+from keen_tui.domain.models import Identity
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
+from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
+from keen_tui.providers.wire.arguments import ReplayedIds
+from keen_tui.providers.wire.encoding import Encoder
+from keen_tui.providers.wire.event_reader import LONG, EventReader
+from keen_tui.providers.wire.images import (
+    IMAGES,
+    holds_images,
+    refuses_images,
+    text_without_images,
+    without_images,
+)
+from keen_tui.providers.wire.sdk_errors import ErrorTranslator, host_and_port
+from keen_tui.providers.wire.sse import ServerSentEvent
+from keen_tui.providers.wire.wire_text import mended_json
+from keen_tui.settings.config import is_loopback
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
+AFTER_FINISH = 5.0
+"""Seconds to wait for what may follow a complete reply, such as token counts."""
+
+AFTER_CLOSE = 0.25
+"""Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
+
+
+Result = TypeVar("Result")
+
+
+class OpenStream(Protocol):
+    """An answer whose body is still on its way, as both SDKs give it."""
+
+    response: httpx2.Response
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+
+
+class Assembly(Protocol):
+    """Puts one reply together from its events. Pure: no network, no clock."""
+
+    @property
+    def complete(self) -> bool:
+        """The reply is whole (turn.md, "When a reply is complete")."""
+
+    @property
+    def ended(self) -> bool:
+        """The server said that the reply ends here: only counts may follow. A complete reply that has not
+        ended may still go on."""
+
+    @property
+    def closed(self) -> bool:
+        """The last event was in: nothing that follows belongs to the reply."""
+
+    def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
+        """Take an event and give what it adds for the eye.
+
+        Raises:
+            ProviderError: the event is an error, or can't be read, and the reply is not complete.
+        """
+
+    def finish(self) -> StepReply:
+        """The complete reply. Raises ProviderError when it is not complete."""
+
+
+class HttpProvider(ABC):
+    """A client of one model behind one base URL. Creating one is cheap: no SDK is imported.
+
+    Some servers refuse options, so each API names those it can do without in `_options`: a server that
+    refused one is asked without it from then on.
+    """
+
+    api: ClassVar[Api]
+    list_name: ClassVar[str] = "messages"
+    """The field of a request that holds the messages."""
+    text_type: ClassVar[str] = "text"
+    """The type of a text that stands beside images in a message."""
+    _options: set[str]
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.pending: PendingState | None = None
+        self._options = set() if connection.takes_images is False else {IMAGES}
+        self._key = connection.api_key.strip()
+        self._loading = threading.Lock()
+        self._loaded = False
+        self.server, address = host_and_port(connection.base_url)
+        self._errors = ErrorTranslator(
+            server=self.server,
+            address=address,
+            key_source=connection.key_source,
+            key=self._key,
+            stall_seconds=connection.stall_seconds,
+        )
+        self._encoder = Encoder(self._messages, self._marked)
+        self._replayed = ReplayedIds()
+
+    @property
+    def model(self) -> str:
+        """Name of the model, as the server knows it."""
+        return self.connection.model
+
+    @property
+    def effort(self) -> str:
+        """How hard the model shall reason, "" for its own default."""
+        return self.connection.effort
+
+    @property
+    def takes_images(self) -> bool:
+        """False for a model that is known to take none, or whose server refused one."""
+        return IMAGES in self._options
+
+    @property
+    def identity(self) -> Identity:
+        """What the pending state of this provider belongs to."""
+        return Identity(api=self.api, base_url=self.connection.base_url, model=self.model)
+
+    async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
+        """One model call, as `Provider.stream_step` says."""
+        assembly = self._assembly(request)
+        in_body, received = False, 0
+        try:
+            async with AsyncExitStack() as stack:
+                reader = await self._open(stack, request)
+                in_body = True
+                while (events := await self._read(reader, assembly)) is not None:
+                    for event in events:
+                        received += len(event.data)
+                        for part in await _done(partial(assembly.take, event), len(event.data)):
+                            yield part
+            reply = await _done(assembly.finish, received)
+        except Exception as error:
+            raise self._errors.translated(error, in_body=in_body) from None
+        yield reply
+
+    def load(self) -> None:
+        """Import the SDK and make its client. Blocking (a second or more): call it in a thread.
+
+        Safe to call twice, also at the same time.
+        """
+        with self._loading:
+            if not self._loaded:
+                with suppress(AuthFailed):  # the call itself tells of it
+                    self._client()
+                self._loaded = True
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state belongs to API, base URL and model together."""
+        return pending if origin == self.identity else None
+
+    def native(self, part: Part) -> tuple[NativeMessage, ...]:
+        """A part of the conversation as messages of this API."""
+        match part:
+            case UserText(text=text, images=images):
+                return self._with_images(text, images) if images else self._text("user", text)
+            case AssistantText(text=text):
+                return self._text("assistant", text)
+            case PastStep(step=step):
+                return (*self._calls(step), *self.tool_results(step.calls))
+            case NativeTrace(messages=messages):
+                return messages if self.takes_images else self._without_images(messages)
+            case _:
+                assert_never(part)
+
+    def body(self, request: StepRequest) -> Mapping[str, Any]:
+        """All of the request as it is sent, a JSON object."""
+        messages = self._marked([*self._opening(request), *self._messages(request.parts)])
+        return {**self._frame(request), self.list_name: mended_json(messages)}
+
+    def encoded(self, request: StepRequest) -> bytes:
+        """`body` as the JSON that is sent. What it shares with the request before costs nothing again."""
+        return self._encoder.encoded(
+            self._frame(request),
+            self.list_name,
+            request.parts,
+            opening=self._opening(request),
+            under=frozenset(self._options),
+        )
+
+    @abstractmethod
+    def _client(self) -> object:
+        """The SDK's client: the one there is, or a new one, for which the SDK is imported. Raises AuthFailed
+        for an impossible key."""
+
+    @abstractmethod
+    def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
+        """The results of a step's calls, in call order, as the messages that follow the reply."""
+
+    @abstractmethod
+    def rewrite_results(
+        self, messages: Iterable[NativeMessage], rewrite: Callable[[str], str]
+    ) -> tuple[NativeMessage, ...]:
+        """The messages with the text of every tool result replaced by `rewrite(text)`, in order."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close connections. A later call opens new ones."""
+
+    @abstractmethod
+    def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
+        """A text of that role; none where the API takes no empty ones."""
+
+    @abstractmethod
+    def _image(self, image: Image) -> NativeMessage:
+        """An image as it stands in the content of a message."""
+
+    @abstractmethod
+    def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
+        """The assistant's side of a step of a finished turn: its text and its calls."""
+
+    @abstractmethod
+    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+        """The ids of the tool calls in a message."""
+
+    @abstractmethod
+    def _frame(self, request: StepRequest) -> dict[str, Any]:
+        """All of the request but the messages."""
+
+    def _opening(self, request: StepRequest) -> Sequence[NativeMessage]:
+        """What stands before the messages in their list."""
+        return ()
+
+    def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
+        """The parts as messages, as `Encoder` wants them. Texts of the user that follow each other, as the
+        end of a trace and what was written next, are one."""
+        messages: list[NativeMessage] = []
+        for message in chain.from_iterable(map(self.native, parts)):
+            if messages and _is_of_user(messages[-1]) and _is_of_user(message):
+                messages[-1] = {**message, "content": self._joined(messages[-1], message)}
+            else:
+                messages.append(message)
+        return messages
+
+    def _joined(self, first: NativeMessage, second: NativeMessage) -> str | list[NativeMessage]:
+        """The content of two messages of the user as one."""
+        contents = first["content"], second["content"]
+        if all(isinstance(content, str) for content in contents):
+            return "\n\n".join(contents)
+        as_blocks = ([self._block(content)] if isinstance(content, str) else content for content in contents)
+        return [*chain.from_iterable(as_blocks)]
+
+    def _with_images(self, text: str, images: Sequence[Image]) -> tuple[NativeMessage, ...]:
+        """A message of the user, the images before the text that speaks of them."""
+        if not self.takes_images:
+            return self._text("user", without_images(text, images))
+        content = [*map(self._image, images), self._block(text)]
+        return tuple({**message, "content": content} for message in self._text("user", text))
+
+    def _without_images(self, messages: Sequence[NativeMessage]) -> tuple[NativeMessage, ...]:
+        """A trace as a model may read it that takes no images; those that were handed in stay in it."""
+        texts = map(text_without_images, messages)
+        plain = (
+            (message,) if text is None else self._text("user", text)
+            for message, text in zip(messages, texts, strict=True)
+        )
+        return tuple(chain.from_iterable(plain))
+
+    def _block(self, text: str) -> NativeMessage:
+        return {"type": self.text_type, "text": text}
+
+    def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
+        """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
+        return messages
+
+    def _taken_ids(self, request: StepRequest) -> set[str]:
+        """The ids of all tool calls in the request: a reply may use none of them again."""
+        traces = [part.messages for part in request.parts if isinstance(part, NativeTrace)]
+        traced = map(self._ids_in, chain.from_iterable(traces))
+        return {*self._replayed.ids(request.parts), *chain.from_iterable(traced)}
+
+    @abstractmethod
+    def _assembly(self, request: StepRequest) -> Assembly:
+        """What will put the reply to this request together."""
+
+    @abstractmethod
+    async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        """Send the request with the options that are left and give the reader of its answer; `stack`
+        closes the answer at the end."""
+
+    def _refused(self, refusal: str) -> set[str]:
+        """The options that the words of a refusal are about."""
+        return {name for name in self._options - {IMAGES} if name in refusal}
+
+    def _refused_by(self, refusal: ProviderError, request: StepRequest) -> set[str]:
+        """The options that a request shall do without. That a server takes no images is a refusal whatever
+        its status: some call it a failure of their own. Names say nothing: models are called "vision"."""
+        words = str(refusal).replace(self.model, "").replace(self.server, "")
+        may_be = isinstance(refusal, RequestRefused | ServerBusy) and holds_images(request)
+        if may_be and refuses_images(words):
+            return {IMAGES}
+        return self._refused(str(refusal)) if isinstance(refusal, RequestRefused) else set()
+
+    async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
+        """Send the request, again without an option that the server says it does not take."""
+        if not self._loaded:
+            await asyncio.to_thread(self.load)
+        while True:
+            sent = set(self._options)
+            try:
+                return await self._send(stack, request)
+            except Exception as error:
+                refusal = self._errors.translated(error, in_body=False)
+                refused = self._options & self._refused_by(refusal, request)
+                if not refused and self._options == sent:  # another request may find out the same meanwhile
+                    raise
+                self._options -= refused
+
+    async def _reader(self, stack: AsyncExitStack, sending: Awaitable[OpenStream]) -> EventReader:
+        stream = await sending
+        stack.push_async_callback(stream.close)
+        answer = stream.response
+        return EventReader(answer.aiter_bytes(), answer.headers.get("content-type", ""), self.server)
+
+    async def _read(self, reader: EventReader, assembly: Assembly) -> Sequence[ServerSentEvent] | None:
+        """The next events. Once the reply is complete, no failure matters any more."""
+        patience = AFTER_CLOSE if assembly.closed else AFTER_FINISH
+        try:
+            return await reader.read(patience if assembly.ended else self.connection.stall_seconds)
+        except Exception:
+            if not assembly.complete:
+                raise
+            return None
+
+    def _checked_key(self) -> str:
+        """The key. Raises AuthFailed when it can't stand in a header."""
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise AuthFailed("The key can't be sent: it contains characters that no key has.")
+        return self._key
+
+    @property
+    def _timeout(self) -> httpx2.Timeout:
+        import httpx2  # noqa: PLC0415 - comes with the SDK, never before it
+
+        return httpx2.Timeout(self.connection.stall_seconds, connect=self.connection.connect_seconds)
+
+    def _certificates(self) -> Future[ssl.SSLContext]:
+        """What the server is checked against, read in a thread while the SDK is imported."""
+        import httpcore2  # noqa: F401, PLC0415 - two threads shall not import it at once
+        import httpx2  # noqa: PLC0415
+
+        reading = ThreadPoolExecutor(1)
+        certificates = reading.submit(httpx2.create_ssl_context, trust_env=self._trusts_environment)
+        reading.shutdown(wait=False)
+        return certificates
+
+    @property
+    def _trusts_environment(self) -> bool:
+        """Whether the proxies of the environment are used: they have no business with loopback."""
+        return not is_loopback(self.connection.base_url)
+
+
+async def _done(work: Callable[[], Result], size: int) -> Result:
+    """What the work gives, on `size` characters. Where they are many it is done in a thread."""
+    return work() if size < LONG else await asyncio.to_thread(work)
+
+
+def _is_of_user(message: NativeMessage) -> bool:
+    return message.get("role") == "user" and "content" in message

@@ -1,0 +1,110 @@
+"""What the APIs share in sending images, and how a server says that it takes none."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from keen_tui.domain.messages import Image, NativeMessage
+from keen_tui.memory.projection import NativeTrace, Part, UserText
+from keen_tui.providers.base import StepRequest
+from keen_tui.text.units import counted
+
+_BLOCK_TYPES = ("image", "image_url", "input_image")
+"""What images are called in the content of a message."""
+
+_PIXELS_PER_TOKEN = 750
+_MOST_TOKENS = 1_600
+"""About what models charge for an image; for none of those that are sent more than that."""
+
+IMAGES = "images"
+"""The option of a provider that is given up when the server takes no images."""
+
+# Patterns are texts here: to compile them would hold up every start for what few servers ever say.
+_ABOUT_IMAGES = r"image|vision|multi-?modal|mmproj|must be a string"
+_ABOUT_ONE_IMAGE = (
+    r"large|size|exceed|dimension|pixel|decode|process (?:the |this |your )?image\b|corrupt|base64"
+    r"|media.?type|unsupported image\b|formats?\b|at most|flagged|policy|safety"
+)
+"""Words about an image that this server can't use: it may well take others."""
+_ABOUT_LATER = r"too many|rate.?limit|quota|overloaded|unavailable|try again|\(429\)"
+"""Words of a server that may take the same image in a while."""
+
+
+def base64_of(image: Image) -> str:
+    """The content of the image as text."""
+    return base64.b64encode(image.content).decode("ascii")
+
+
+def data_url(image: Image) -> str:
+    """The image as the two APIs of OpenAI want it."""
+    return f"data:{image.media_type};base64,{base64_of(image)}"
+
+
+def without_images(text: str, images: Sequence[Image]) -> str:
+    """The text with a line in the place of its images, for a model that takes none."""
+    names = ", ".join(image.name for image in images)
+    return f"{text}\n\n[{counted(len(images), 'image')} not sent, since this model takes none: {names}]"
+
+
+def text_without_images(message: NativeMessage) -> str | None:
+    """Of a message in a trace that has images: its text with a line in their place, for a model that takes
+    none; None for other messages."""
+    if not (images := _images_in(message)):
+        return None
+    texts = (block["text"] for block in message["content"] if isinstance(block.get("text"), str))
+    note = f"[{counted(len(images), 'image')} not sent, since this model takes none]"
+    return "\n\n".join((*texts, note))
+
+
+def holds_images(request: StepRequest) -> bool:
+    """Whether any message of the user in the request has images."""
+    return any(_has_images(part) for part in request.parts)
+
+
+class ImageSize(NamedTuple):
+    """The bytes of an image in a request, and about how many tokens it makes."""
+
+    bytes: int
+    tokens: int
+
+
+def image_sizes(parts: Iterable[Part], *, are_sent: bool = True) -> list[ImageSize]:
+    """The sizes of the images in a request of these parts, those in native traces included."""
+    return list(chain.from_iterable(_sizes_in(part, are_sent) for part in parts))
+
+
+def _sizes_in(part: Part, are_sent: bool) -> Iterator[ImageSize]:
+    if isinstance(part, UserText) and are_sent:
+        for image in part.images:
+            tokens = min(max(-(-image.width * image.height // _PIXELS_PER_TOKEN), 0), _MOST_TOKENS)
+            yield ImageSize(4 * -(-len(image.content) // 3), tokens)
+    if isinstance(part, NativeTrace) and are_sent:
+        sent = chain.from_iterable(map(_images_in, part.messages))
+        yield from (ImageSize(len(json.dumps(image)), _MOST_TOKENS) for image in sent)
+
+
+def _has_images(part: Part) -> bool:
+    if isinstance(part, NativeTrace):
+        return any(map(_images_in, part.messages))
+    return isinstance(part, UserText) and bool(part.images)
+
+
+def _images_in(message: NativeMessage) -> list[NativeMessage]:
+    """The images in a native message, as it has them."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    return [block for block in blocks if block.get("type") in _BLOCK_TYPES]
+
+
+def refuses_images(words: str) -> bool:
+    """Whether a server says that it takes no images at all."""
+    return _says(_ABOUT_IMAGES, words) and not (_says(_ABOUT_ONE_IMAGE, words) or _says(_ABOUT_LATER, words))
+
+
+def _says(pattern: str, words: str) -> bool:
+    return re.search(pattern, words, re.IGNORECASE) is not None

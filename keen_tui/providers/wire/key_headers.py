@@ -1,0 +1,22 @@
+"""The headers that carry a key, as each API wants them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from keen_tui.domain.choices import Api
+
+_ANTHROPIC_HOST = "api.anthropic.com"
+
+
+def key_headers(api: Api, base_url: str, key: str) -> dict[str, str]:
+    """The headers for a key; none without one.
+
+    Anthropic itself is sent what its SDK sends, a bearer token. Servers that imitate its API may know only
+    the older `x-api-key`, so they are sent both.
+    """
+    if not key:
+        return {}
+    bearer = {"authorization": f"Bearer {key}"}
+    imitated = api == "anthropic" and urlsplit(base_url).hostname != _ANTHROPIC_HOST
+    return bearer | {"x-api-key": key} if imitated else bearer

@@ -1,0 +1,1 @@
+"""Settings, keys, and what a project brings: read, checked, explained and written."""

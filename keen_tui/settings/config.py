@@ -1,0 +1,247 @@
+"""Settings: defaults < user file < project, once trusted < environment < flags."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.domain.choices import Api, Mode, Network, Notify, PolicyName, Titles
+from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.toml_lines import place_of
+from keen_tui.system.paths import settings_file, text_of
+
+URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+"""The environment variables that move a provider's base URL, by provider."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set, as named in settings.toml. "" and 0 leave it to the model and its provider.
+
+    `provider` and `model` name an entry of the catalogue, or anything that the server knows; `effort` is
+    how hard the model shall reason; `api_key_env` the environment variable with the key.
+    `stall_seconds` is how long a stream may stay silent, `retry_attempts` the attempts a step,
+    `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
+    what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
+    in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
+    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`; with its `read_only_first` a
+    command that would ask first runs where it can write nothing. `sandbox`: commands
+    run in one where the system has one; `network`: what becomes of hosts that they want to reach. `keys`
+    gives actions other keys than their own, by their ids.
+    `theme` "" is what the terminal can show; `plain`: no screen, but a conversation line by line.
+    `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
+    `titles`: which models are asked for a session's title. `tips`: the screen teaches a thing or two.
+    """
+
+    provider: str = ""
+    api: Api | Literal[""] = ""
+    base_url: str = ""
+    model: str = ""
+    effort: str = ""
+    api_key_env: str = ""
+    mode: Mode = "ask"
+    sandbox: bool = True
+    network: Network = "ask"
+    max_steps: int = 100
+    retry_attempts: int = 4
+    stall_seconds: float = 180.0
+    context_window: int = 0
+    memory_policy: PolicyName = "summary"
+    pending_durable: bool = False
+    compact_at: int = 85
+    permissions_allow: tuple[str, ...] = ()
+    permissions_ask: tuple[str, ...] = ()
+    permissions_deny: tuple[str, ...] = ()
+    permissions_read_only_first: bool = True
+    plain: bool = False
+    theme: str = ""
+    glyphs: Literal["", "unicode", "ascii"] = ""
+    reduced_motion: bool = False
+    mouse: bool = True
+    keys: Mapping[str, tuple[str, ...]] = {}
+    notify: Notify = "desktop"
+    notify_after: float = 20.0
+    tips: bool = True
+    titles: Titles = "remote"
+
+
+def load_settings(
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    join: Callable[[Settings], Settings] = lambda settings: settings,
+) -> Settings:
+    """Put the settings together. `flags` holds only what was given on the command line; `join` puts those of
+    a project behind the user's.
+
+    Raises:
+        ConfigError: a key, a value or a file is wrong.
+    """
+    file = settings_file(environ)
+    settings = settings_of_file(read_settings(file), file)
+    given = {name: value for name, value in flags.items() if name != "allow_net"}
+    settings = _updated(join(settings), given, lambda _: "the command line")
+    hosts = tuple(f"net({host})" for host in flags.get("allow_net", ()))
+    settings = replace(settings, permissions_allow=(*settings.permissions_allow, *hosts))
+    variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
+    url = environ.get(variable, "")
+    if url and "base_url" not in flags:
+        settings = _updated(settings, {"base_url": url}, lambda _: f"the environment variable {variable}")
+    return settings
+
+
+def settings_of_file(written: Mapping[str, Any], file: Path) -> Settings:
+    """The settings that are written in the user's file. Raises ConfigError: one is wrong."""
+    return _updated(Settings(), flat(written, str(file)), partial(place_of, file))
+
+
+def _family(api: str) -> str:
+    return "anthropic" if api == "anthropic" else "openai"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL names this machine."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """What stands in a settings file, nothing where there is none. Raises ConfigError: it can't be read."""
+    try:
+        return tomllib.loads(text_of(file))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{file} can't be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise ConfigError(f"{file} isn't valid TOML: {error}.") from error
+
+
+_TABLES = ("memory", "pending", "permissions")
+_IN_TABLES: Mapping[str, str] = {
+    "memory_policy": "memory.policy",
+    "pending_durable": "pending.durable",
+    "permissions_allow": "permissions.allow",
+    "permissions_ask": "permissions.ask",
+    "permissions_deny": "permissions.deny",
+    "permissions_read_only_first": "permissions.read_only_first",
+}
+"""Settings that stand in a table of the settings file, and their names there."""
+
+
+def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The settings by name, those of tables too; what is unknown in a table keeps its name with a dot."""
+    settings = {name: setting for setting, name in _IN_TABLES.items()}
+    flat: dict[str, Any] = {}
+    for name, value in written.items():
+        if name not in _TABLES:
+            flat[name] = value
+        elif isinstance(value, dict):
+            inside = {f"{name}.{inner}": each for inner, each in value.items()}
+            flat |= {settings.get(each, each): given for each, given in inside.items()}
+        else:
+            raise ConfigError(f"{where}: {name} must be a table, [{name}], not {value!r}.")
+    return flat
+
+
+def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[str], str]) -> Settings:
+    """The settings with these changes. `place` says where a name of the file is set."""
+    known = set(Settings.__struct_fields__)
+    for name, value in changes.items():
+        written = name_in_file(name)
+        where = place(written)
+        if name == "api_key":
+            raise ConfigError(
+                f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
+                "in the program (/key), which keeps it apart."
+            )
+        if name not in known:
+            names = ", ".join(sorted(name_in_file(each) for each in known))
+            raise ConfigError(f"{where}: unknown setting {name!r}. Known are: {names}.")
+        if problem := problem_of(name, value):
+            raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
+    lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
+    keys = {"keys": _keys(changes["keys"], place)} if "keys" in changes else {}
+    return replace(settings, **{**changes, **lists, **keys})
+
+
+def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
+    """The keys of actions, each a text or a list of them. Whether they are keys is for the screen to say."""
+    keys: dict[str, tuple[str, ...]] = {}
+    for name, value in written.items():
+        given = value if isinstance(value, list) else [value]
+        if not all(isinstance(key, str) for key in given):
+            wanted = f"keys.{name} must be a key in quotes, or a list of them"
+            raise ConfigError(f"{place(f'keys.{name}')}: {wanted}, not {value!r}.")
+        keys[name] = tuple(given)
+    return keys
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "api": get_args(Api),
+    "mode": get_args(Mode),
+    "network": get_args(Network),
+    "memory_policy": get_args(PolicyName),
+    "glyphs": ("", "unicode", "ascii"),
+    "notify": get_args(Notify),
+    "titles": get_args(Titles),
+}
+
+
+def name_in_file(name: str) -> str:
+    """A setting's name as it stands in the file."""
+    return _IN_TABLES.get(name, name)
+
+
+def problem_of(name: str, value: object) -> str | None:
+    """What is wrong with the value of a setting, None: nothing."""
+    default = getattr(Settings(), name)
+    if type(value) is type(default) and value == default:
+        return None
+    if name in _CHOICES:
+        choices = _CHOICES[name]
+        return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"
+    if name == "base_url":
+        return _problem_of_url(value)
+    match default:
+        case dict():
+            return None if isinstance(value, dict) else "must be a table, [keys]"
+        case bool():
+            return None if isinstance(value, bool) else "must be true or false"
+        case float():
+            positive = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+            return None if positive else "must be a number of seconds above 0"
+        case tuple():
+            is_list = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+            return None if is_list else "must be a list of texts in quotes"
+        case int():
+            whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+            return None if whole else "must be a whole number above 0"
+        case _:
+            return None if isinstance(value, str) else "must be a text in quotes"
+
+
+def _problem_of_url(value: object) -> str | None:
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+    except ValueError:
+        parts = None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        return "must begin with http:// or https:// and name a host"
+    return None if _has_possible_port(parts) else "must have a port from 1 to 65535, or none"
+
+
+def _has_possible_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False

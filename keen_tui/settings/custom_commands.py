@@ -1,0 +1,199 @@
+"""Slash commands of one's own: Markdown files whose text is sent in the place of their name.
+
+They are words and nothing else: nothing in them is run, and nothing is allowed by them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.system.safe_read import NoFile, content_of
+from keen_tui.text.disguise import without_hidden
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line, size
+
+FOLDER: Final = "commands"
+"""Where the files lie: in the settings folder, and in `.keen` of a project."""
+
+Origin = Literal["yours", "project"]
+
+_MOST_BYTES: Final = 64_000
+"""Bytes of a file; more is no message that anybody sends."""
+_MOST_FILES: Final = 200
+_DEEPEST: Final = 3
+"""Folders in folders that are looked into: `/web:forms:check`."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLACE = re.compile(r"\\?\$(?:ARGUMENTS\b|[1-9](?!\d))")
+
+
+class CustomCommand(Struct, frozen=True, kw_only=True):
+    """One command: `name` without the slash, `hint` for what may be written behind it, "" for nothing, the
+    `text` that is sent, with places for those words."""
+
+    name: str
+    description: str
+    hint: str
+    text: str
+    origin: Origin
+
+
+class Commands(Struct, frozen=True, kw_only=True):
+    """The commands that were read, by name, and sentences about files that are none."""
+
+    found: tuple[CustomCommand, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class _Unusable(Exception):
+    """Why a file is no command."""
+
+
+def read_commands(folder: Path, origin: Origin) -> Commands:
+    """The commands whose files lie in `folder`, which may not be there. Blocks; never raises, never waits
+    for a pipe. In a project no link is followed, for the user's own they may lead anywhere."""
+    found: dict[str, CustomCommand] = {}
+    problems: list[str] = []
+    follows = origin == "yours"
+    for path in _files(Path(os.path.realpath(folder)) if follows else folder, _DEEPEST, follows=follows):
+        if len(found) == _MOST_FILES:
+            problems.append(f"In {folder} more than {_MOST_FILES} commands are not read.")
+            break
+        try:
+            command = _read(path, folder, origin)
+        except _Unusable as why:
+            problems.append(f"{path} isn't a command: {why}.")
+            continue
+        if command.name in found:
+            problems.append(f"{path} is not used: there are two /{command.name}.")
+        else:
+            found[command.name] = command
+    return Commands(found=tuple(found.values()), problems=tuple(problems))
+
+
+def joined(own: Commands, project: Commands, built_in: Sequence[str]) -> Commands:
+    """All commands, one a name: a built-in one goes before the user's, and that before the project's."""
+    taken = set(built_in)
+    kept: list[CustomCommand] = []
+    clashes: list[str] = []
+    for command in (*own.found, *project.found):
+        if command.name in taken:
+            whose = "is built in" if command.name in built_in else "is one of your own commands"
+            clashes.append(f"/{command.name} {whose}: {_whose_file(command)} is not used.")
+        else:
+            taken.add(command.name)
+            kept.append(command)
+    return Commands(found=tuple(kept), problems=(*own.problems, *project.problems, *clashes))
+
+
+def expanded(command: CustomCommand, words: str) -> str:
+    """The message that is sent for the command with these words behind it.
+
+    `$ARGUMENTS` stands for all of them, `$1` to `$9` for one each (quotes hold several together), `\\$1` for
+    itself. Where the text has no such place, the words stand behind it.
+    """
+    words = words.strip()
+    single = _split(words)
+    has_place = False
+
+    def filled(place: re.Match[str]) -> str:
+        nonlocal has_place
+        if place[0].startswith("\\"):
+            return place[0][1:]
+        has_place = True
+        if place[0] == "$ARGUMENTS":
+            return words
+        number = int(place[0][1:])
+        return single[number - 1] if number <= len(single) else ""
+
+    text = _PLACE.sub(filled, command.text).strip()
+    return f"{text}\n\n{words}" if words and not has_place else text
+
+
+def _split(words: str) -> list[str]:
+    try:
+        return shlex.split(words)
+    except ValueError:  # a quote that is not closed
+        return words.split()
+
+
+def _whose_file(command: CustomCommand) -> str:
+    return "your file" if command.origin == "yours" else "the project's file"
+
+
+def _files(folder: Path, depth: int, *, follows: bool) -> Iterator[Path]:
+    """Files that end in .md, in the order of their names, those of sub-folders behind. What is hidden, and
+    what can't be listed, is passed over."""
+    if not follows and folder.is_symlink():
+        return
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted((entry for entry in listing if entry.name[0] != "."), key=lambda each: each.name)
+    except OSError:
+        return
+    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=follows)]
+    yield from (folder / entry.name for entry in entries if entry.name.endswith(".md"))
+    if depth > 1:
+        for entry in folders:
+            yield from _files(folder / entry.name, depth - 1, follows=follows)
+
+
+def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
+    """The command in the file. Raises _Unusable."""
+    parts = _relative(path, folder).with_suffix("").parts
+    if not all(map(_NAME.fullmatch, parts)):
+        raise _Unusable("its name may hold small letters, digits, - and _")
+    real = Path(os.path.realpath(path if origin == "yours" else path.parent))
+    try:
+        content = content_of(real if origin == "yours" else real / path.name, most=_MOST_BYTES)
+    except NoFile as error:
+        raise _Unusable("it isn't a regular file") from error
+    except OSError as error:
+        is_large = error.errno == errno.EFBIG
+        raise _Unusable(f"it has over {size(_MOST_BYTES)}" if is_large else str(error.strerror)) from error
+    try:
+        whole, _ = without_hidden((content or b"").decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _Unusable("it isn't UTF-8 text") from error
+    named, text = _parted(whole)
+    if not text.strip():
+        raise _Unusable("there is no text in it")
+    hint = named.get("hint", named.get("argument-hint", ""))
+    return CustomCommand(
+        name=":".join(parts),
+        description=named.get("description") or clean(first_line(text).lstrip("# ")),
+        hint=hint or ("[words]" if _takes_words(text) else ""),
+        text=text,
+        origin=origin,
+    )
+
+
+def _relative(path: Path, folder: Path) -> Path:
+    base = folder if path.is_relative_to(folder) else Path(os.path.realpath(folder))
+    return path.relative_to(base)
+
+
+def _takes_words(text: str) -> bool:
+    return any(not place.startswith("\\") for place in _PLACE.findall(text))
+
+
+def _parted(whole: str) -> tuple[Mapping[str, str], str]:
+    """What the front matter names, as far as it is lines of `name: value`, and the text behind it."""
+    front = _FRONT.match(whole)
+    if front is None:
+        return {}, whole
+    named = {}
+    for line in front[1].splitlines():
+        name, colon, value = line.partition(":")
+        if colon and not name.startswith((" ", "#")):
+            named[name.strip().lower()] = clean(value.strip().strip("\"'"))
+    return named, whole[front.end() :]

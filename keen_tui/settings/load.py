@@ -1,0 +1,36 @@
+"""All settings put together: the user's, those of a project that is trusted, the environment, the flags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from keen_tui.settings.config import Settings, load_settings
+from keen_tui.settings.flags import settings_of
+from keen_tui.system.paths import brings_something
+
+
+def load_all(
+    given: Mapping[str, Any], environ: Mapping[str, str], folder: Path | None
+) -> tuple[Settings, str]:
+    """The settings for what was given (`flags.parsed`), and a sentence on a project that is not listened to.
+
+    Args:
+        folder: the folder to work in; None where none is worked in.
+
+    Raises:
+        ConfigError: a setting is wrong.
+    """
+    if folder is None or not brings_something(folder):
+        return load_settings(settings_of(given), environ), ""
+    from keen_tui.settings.project import with_project  # noqa: PLC0415 - only where there is one
+
+    said: list[str] = []
+
+    def join(settings: Settings) -> Settings:
+        settings, problem = with_project(settings, folder, environ)
+        said.append(problem)
+        return settings
+
+    return load_settings(settings_of(given), environ, join), said[0]

@@ -1,0 +1,1 @@
+"""What files held before and after a turn changed them."""

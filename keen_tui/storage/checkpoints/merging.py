@@ -1,0 +1,84 @@
+"""Several changes of a file as one: what the log of changes amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from keen_tui.storage.checkpoints.change_log import Change, ChangeLogEntry, Undone, Withdrawn
+
+
+class Merged(Struct, frozen=True):
+    """The first and the last of the changes of one file."""
+
+    first: Change
+    last: Change
+
+
+def settled(entries: Iterable[ChangeLogEntry]) -> list[ChangeLogEntry]:
+    """The entries without the changes that were withdrawn."""
+    left: list[ChangeLogEntry] = []
+    for entry in entries:
+        if isinstance(entry, Withdrawn):
+            places = (at for at in reversed(range(len(left))) if _is_change_of(left[at], entry.path))
+            if (place := next(places, None)) is not None:
+                del left[place]
+        else:
+            left.append(entry)
+    return left
+
+
+def made_changes(entries: Iterable[ChangeLogEntry]) -> list[Change]:
+    """The changes that were not withdrawn, oldest first."""
+    return [entry for entry in settled(entries) if isinstance(entry, Change)]
+
+
+def merged(entries: Iterable[ChangeLogEntry], turn: int) -> list[Merged]:
+    """One for each file that the turn changed, or the session where `turn` is 0, in first-seen order.
+
+    The attempts of a turn are one; what was changed and changed back is left out.
+    """
+    files: dict[str, Merged] = {}
+    for change in _edits_since_undone(settled(entries), turn) if turn else made_changes(entries):
+        before = files.get(change.path)
+        files[change.path] = Merged(before.first if before else change, change)
+    return [file for file in files.values() if file.first.before != file.last.after]
+
+
+def is_undone(entries: Iterable[ChangeLogEntry], turn: int) -> bool:
+    """Whether nothing was changed by the turn after it was undone."""
+    undone = False
+    for entry in settled(entries):
+        if _is_edit_of(entry, turn):
+            undone = False
+        elif isinstance(entry, Undone) and entry.turn == turn:
+            undone = True
+    return undone
+
+
+def hashes(changes: Iterable[Change]) -> set[str]:
+    """The contents that these changes need."""
+    return {name for change in changes for name in (change.before, change.after) if name}
+
+
+def _edits_since_undone(entries: Iterable[ChangeLogEntry], turn: int) -> list[Change]:
+    """The turn's edits after it was last undone or, where there are none, those that were undone then."""
+    edits: list[Change] = []
+    undone = False
+    for entry in entries:
+        if isinstance(entry, Undone) and entry.turn == turn:
+            undone = True
+        elif isinstance(entry, Change) and _is_edit_of(entry, turn):
+            edits = [] if undone else edits
+            undone = False
+            edits.append(entry)
+    return edits
+
+
+def _is_edit_of(entry: ChangeLogEntry, turn: int) -> bool:
+    return isinstance(entry, Change) and entry.kind == "edit" and entry.turn == turn
+
+
+def _is_change_of(entry: ChangeLogEntry, path: str) -> bool:
+    return isinstance(entry, Change) and entry.path == path

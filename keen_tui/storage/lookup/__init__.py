@@ -1,0 +1,1 @@
+"""Saved sessions listed and searched, with an index where there are many."""

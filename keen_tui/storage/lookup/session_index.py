@@ -1,0 +1,237 @@
+"""What lists and searches want to know of thousands of session files, in a database beside them.
+
+The files are the truth. What the index says of a file counts only while the file has the size, time and
+inode that it had then, and every place that a search finds is read in the file itself. So the index may be
+thrown away at any time, and where it can't be used everything works without, only slower.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from keen_tui.storage.paths import PRIVATE_FILE, is_regular
+from keen_tui.system.folders import make_private
+
+if TYPE_CHECKING:
+    import sqlite3
+
+log = logging.getLogger(__name__)
+
+_VERSION = 1
+_FILE = f"sessions-{_VERSION}.sqlite"
+_PAGE_BYTES = 16_384
+_PATIENCE = 0.2
+"""Seconds to wait for another program that writes: a list without the index is better than one that waits."""
+
+_FORGETTING_PATIENCE = 3.0
+"""The same when something is to be forgotten, which should not be put off."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS glances (key TEXT PRIMARY KEY, state TEXT, glance BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, state TEXT, places BLOB, content BLOB);
+"""
+
+State = str
+"""What tells one version of a session file from another."""
+
+
+class IndexedText(Struct, frozen=True):
+    """The text of a session that is searched, as `text_index` lays it out, and the state that it is of."""
+
+    state: State
+    places: bytes
+    content: bytes
+
+
+class SessionIndex:
+    """The database in a folder of its own. Sessions are named by keys.
+
+    All methods block and may be called in any thread. They never raise: what can't be read is not known,
+    what can't be written is not kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is an index at all."""
+        return (self._folder / _FILE).exists()
+
+    def glances(self) -> Mapping[str, tuple[State, bytes]]:
+        """What is known of each session for a list."""
+        with self._doing_without(), self._opened() as database:
+            rows = database.execute("SELECT key, state, glance FROM glances")
+            return {key: (state, bytes(glance)) for key, state, glance in rows}
+        return {}
+
+    def texts(self) -> Mapping[str, State]:
+        """The state in which the text of each session was indexed."""
+        with self._doing_without(), self._opened() as database:
+            return dict(database.execute("SELECT key, state FROM texts").fetchall())
+        return {}
+
+    @contextmanager
+    def searching(self, words: bytes) -> Iterator[Callable[[Sequence[str]], Mapping[str, IndexedText]]]:
+        """A function that gives the texts of sessions as far as they are indexed. Where the words are not in
+        a text it is empty."""
+        with contextlib.ExitStack() as leaving:
+            database: sqlite3.Connection | None = None
+            with self._doing_without():
+                database = leaving.enter_context(self._opened())
+
+            def look(keys: Sequence[str]) -> Mapping[str, IndexedText]:
+                if database is not None:
+                    with self._doing_without():
+                        return _texts(database, keys, words)
+                return {}
+
+            yield look
+
+    def keep_glances(
+        self, glances: Mapping[str, tuple[State, bytes]], is_there: Callable[[str], bool]
+    ) -> bool:
+        """Remember these, of sessions that are still there when that is written; False when it can't be."""
+        rows = ((key, state, glance) for key, (state, glance) in glances.items())
+        return self._write("INSERT OR REPLACE INTO glances VALUES (?, ?, ?)", rows, is_there)
+
+    def keep_texts(self, texts: Mapping[str, IndexedText], is_there: Callable[[str], bool]) -> bool:
+        """The same for texts."""
+        rows = ((key, each.state, each.places, each.content) for key, each in texts.items())
+        return self._write("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?)", rows, is_there)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Forget these sessions for good: nothing of their text is left in the file.
+
+        Where that can't be done the whole index goes.
+        """
+        gone = [(key,) for key in keys]
+        if not gone or not self.is_there:
+            return
+        with self._doing_without(), self._opened(_FORGETTING_PATIENCE) as database:
+            with database:
+                database.executemany("DELETE FROM glances WHERE key = ?", gone)
+                database.executemany("DELETE FROM texts WHERE key = ?", gone)
+            return
+        self.throw_away()
+
+    def throw_away(self) -> None:
+        """Remove the database and whatever else lies in its folder. The next one begins empty."""
+        files = sorted(_files_in(self._folder), key=lambda file: file.name.endswith("-journal"))
+        for file in files:  # a journal goes after its database: alone it means nothing
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+    def _write(
+        self, statement: str, rows: Iterable[tuple[str, *tuple[object, ...]]], is_there: Callable[[str], bool]
+    ) -> bool:
+        """Write what is about sessions that are there. The check is made while no other program can write:
+        who deletes a session removes the file first, then what the index knows of it."""
+        with self._doing_without(), self._opened(_FORGETTING_PATIENCE) as database:
+            with database:
+                database.execute("BEGIN IMMEDIATE")
+                database.executemany(statement, (row for row in rows if is_there(row[0])))
+            return True
+        return False
+
+    @contextmanager
+    def _opened(self, patience: float = _PATIENCE) -> Iterator[sqlite3.Connection]:
+        """The database, made where it is missing. Raises OSError, ImportError, sqlite3.Error."""
+        import sqlite3  # noqa: PLC0415 - only where there are many sessions
+
+        make_private(self._folder)
+        file = self._folder / _FILE
+        is_new = _made(file)
+        database = sqlite3.connect(file, timeout=patience, check_same_thread=False)
+        try:
+            database.execute("PRAGMA secure_delete = ON")
+            if is_new:
+                self._remove_others()
+                database.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            database.executescript(_TABLES)
+            yield database
+        finally:
+            database.close()
+
+    @contextmanager
+    def _doing_without(self) -> Iterator[None]:
+        """Go on without the index where it can't be used; throw it away where it is damaged."""
+        try:
+            yield
+        except (OSError, ImportError) as error:
+            log.info("no index of the sessions: %s", error)
+        except Exception as error:
+            if type(error).__module__ != "sqlite3":
+                raise
+            log.info("no index of the sessions: %s", error)
+            if _is_damage(error):
+                self.throw_away()
+
+    def _remove_others(self) -> None:
+        """Remove indexes of other versions of this program."""
+        for file in _files_in(self._folder):
+            if not file.name.startswith(_FILE):
+                with contextlib.suppress(OSError):
+                    file.unlink()
+
+
+_SOME_TEXTS = "SELECT key, state, places, content FROM texts WHERE key IN ({})"
+
+
+def _texts(database: sqlite3.Connection, keys: Sequence[str], words: bytes) -> Mapping[str, IndexedText]:
+    """The texts of sessions, empty where the words are not in them."""
+    found = {}
+    for key, state, places, content in database.execute(_SOME_TEXTS.format(", ".join("?" * len(keys))), keys):
+        found[key] = IndexedText(state, places, content) if words in content else IndexedText(state, b"", b"")
+    return found
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the error says that this is no good database, and not that it can't be used now."""
+    import sqlite3  # noqa: PLC0415 - is loaded where there is such an error
+
+    passing = (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_AUTH,
+    )
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF not in passing
+
+
+def _made(file: Path) -> bool:
+    """Make the file where it is missing, for this user alone; whether it was. Raises OSError.
+
+    One that is there MUST NOT be opened here: closing it would take the locks of this program's other
+    connections away.
+    """
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        os.close(os.open(file, flags, PRIVATE_FILE))
+    except FileExistsError:
+        if not is_regular(file):
+            raise
+        return False
+    return True
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,117 @@
+"""What lies beside sessions goes when it is old: their checkpoints, and the long output of their commands."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.storage.paths import private_opener
+from keen_tui.system.trees import walk
+
+log = logging.getLogger(__name__)
+
+DAYS = 30
+"""Days after which what lies beside a session is forgotten."""
+
+LIMIT_BYTES = 2_000_000_000
+"""Bytes that all sessions together may hold; the oldest are forgotten first."""
+
+_DAY = 86_400.0
+
+
+class _Held(Struct, frozen=True):
+    """What one session keeps: when that last changed (seconds since the epoch), and how much it is."""
+
+    folder: Path
+    used: float
+    bytes: int
+
+
+def forget_old(
+    root: Path,
+    *,
+    days: int = DAYS,
+    limit_bytes: int = LIMIT_BYTES,
+    in_use: Callable[[str], bool] = lambda session_id: False,
+) -> tuple[Path, ...]:
+    """Remove the folders of old sessions; gives those that went.
+
+    Each folder in `root` belongs to one session and has its id as name; those that are `in_use` stay, which
+    is asked only of those that would go. What can't be removed stays too: MUST NOT raise.
+    """
+    held = sorted(_all_held(root), key=lambda each: each.used)
+    oldest = time.time() - days * _DAY
+    total = sum(each.bytes for each in held)
+    gone: list[Path] = []
+    for each in held:
+        if each.used >= oldest and total <= limit_bytes:
+            break
+        if in_use(each.folder.name):
+            continue
+        total -= each.bytes
+        if _removed(each.folder):
+            gone.append(each.folder)
+    return tuple(gone)
+
+
+def is_due(stamp: Path) -> bool:
+    """Whether a day has passed since this was last true: the file `stamp` remembers when that was. False
+    where that can't be written: then nothing can be removed either."""
+    try:
+        with open(stamp, "ab", opener=private_opener) as file:
+            if file.tell() and time.time() - os.fstat(file.fileno()).st_mtime < _DAY:
+                return False
+            file.truncate(0)
+            file.write(b"old checkpoints and outputs were looked for\n")
+    except OSError:
+        return False
+    return True
+
+
+def forget_old_files(folder: Path, *, days: int = DAYS) -> None:
+    """Remove the files in a folder that nobody wrote for that long. What can't be removed stays."""
+    oldest = time.time() - days * _DAY
+    with suppress(OSError):
+        for file in folder.iterdir():
+            with suppress(OSError):
+                if file.lstat().st_mtime < oldest:
+                    file.unlink()
+
+
+def _all_held(root: Path) -> list[_Held]:
+    try:
+        folders = [folder for folder in root.iterdir() if folder.is_dir() and not folder.is_symlink()]
+    except OSError:
+        return []
+    return [_held(folder) for folder in folders]
+
+
+def _held(folder: Path) -> _Held:
+    used, size = 0.0, 0
+    for place, _, names in walk(folder):
+        for name in names:
+            try:
+                status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - called for thousands of files
+            except OSError:
+                continue
+            used, size = max(used, status.st_mtime), size + status.st_size
+    if not used:  # nothing is in it yet: it may be new
+        with suppress(OSError):
+            used = folder.stat().st_mtime
+    return _Held(folder, used, size)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        log.warning("what is old can't be removed: %s", error)
+        return False
+    return True

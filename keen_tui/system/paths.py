@@ -1,0 +1,56 @@
+"""Where all settings and data live. Imported before anything else, so it imports little."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from keen_tui.domain.errors import ConfigError
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """KEEN_HOME, or the platform's configuration folder. Raises ConfigError: KEEN_HOME begins with the home
+    folder of nobody."""
+    if named := environ.get("KEEN_HOME"):
+        try:
+            return Path(named).expanduser()
+        except RuntimeError as error:
+            raise ConfigError(f"KEEN_HOME is {named}, but there is no such user.") from error
+    import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
+
+    return Path(platformdirs.user_config_dir("keen-tui", appauthor=False))
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """KEEN_HOME, or the platform's folder for data: sessions and what belongs to them."""
+    if environ.get("KEEN_HOME"):
+        return home_folder(environ)
+    import platformdirs  # noqa: PLC0415 - only where KEEN_HOME does not say it
+
+    return Path(platformdirs.user_data_dir("keen-tui", appauthor=False))
+
+
+def brings_something(folder: Path) -> bool:
+    """Whether a project in this folder may bring something of its own: that is to be looked into then."""
+    return any(os.path.lexists(folder / ".keen" / name) for name in ("settings.toml", "commands"))
+
+
+def text_of(file: Path) -> str:
+    """The text of a settings file. A pipe is refused instead of waited for.
+
+    Raises:
+        OSError: it can't be read. UnicodeDecodeError: it isn't UTF-8.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, encoding="utf-8") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it isn't a regular file", str(file))
+        return opened.read()
+
+
+def settings_file(environ: Mapping[str, str]) -> Path:
+    """The user's settings."""
+    return home_folder(environ) / "settings.toml"

@@ -1,0 +1,1 @@
+"""Pure functions on text: made safe, compared, searched, coloured, measured."""

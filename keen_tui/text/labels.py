@@ -1,0 +1,92 @@
+"""Words that all readers of a session share: names of tools, and why turns end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
+from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
+from keen_tui.domain.messages import Image
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import duration, size
+
+TOOL_NAMES: Mapping[str, str] = {
+    "read_file": "read",
+    "write_file": "write",
+    "edit_file": "edit",
+    "glob_files": "glob",
+    "grep_files": "grep",
+    "ask_user": "ask",
+    "todo_write": "todo",
+    "propose_plan": "plan",
+}
+"""Names of tools as rows show them; others keep theirs."""
+
+MODES: Final[Mapping[Mode, str]] = {
+    "ask": "what only reads here runs; changes and other commands ask",
+    "auto-edit": "changes here run, and commands in the sandbox; others ask",
+    "plan": "only reads; nothing is changed and no command runs",
+    "auto": "everything runs without asking",
+}
+"""What runs unasked in each permission mode."""
+
+REASONS: Mapping[EndReason, str] = {
+    "provider": "the model server failed",
+    "auth": "the key was refused",
+    "network": "no connection to the model server",
+    "cut": "the reply was cut off",
+    "stalled": "the model server went silent",
+    "empty": "the model sent an empty reply",
+    "step_limit": "the step limit was reached",
+    "context": "the context window is full",
+    "interrupted": "you stopped it",
+    "internal": "Keen TUI made a mistake",
+}
+"""Why a turn ended, as a sentence for its block."""
+
+
+DETAILED: Final = frozenset(("provider", "auth", "context", "internal", "network"))
+"""Reasons whose detail says more than their words."""
+
+OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
+"""Reasons that another model, key or server may help against."""
+
+
+def image_line(image: Image) -> str:
+    """What is said of an image: `image docs/shot.png, 840 × 525, 112 kB`."""
+    return f"image {clean(image.name)}, {image.width} × {image.height}, {size(len(image.content))}"
+
+
+def contact_line(event: HostContacted) -> str:
+    """What is said of a host that a command wanted: `reached a.org`, `did not reach a.org: why`."""
+    host = clean(event.host)
+    return f"did not reach {host}: {clean(event.problem)}" if event.problem else f"reached {host}"
+
+
+def why_ended(end: TurnIncomplete | TurnError) -> str:
+    """Why the turn ended, as a sentence for its block."""
+    return "the program ended" if end.detail == PROGRAM_ENDED else REASONS[end.reason]
+
+
+def shortly_why(end: TurnIncomplete | TurnError) -> str:
+    """The same in two words, and after how long, where that is known."""
+    if end.detail == PROGRAM_ENDED:
+        return "program ended"
+    return f"{SHORT_REASONS[end.reason]} after {duration(end.seconds)}"
+
+
+SHORT_REASONS: Mapping[EndReason, str] = {
+    "provider": "server failed",
+    "auth": "key refused",
+    "network": "no connection",
+    "cut": "reply cut",
+    "stalled": "server silent",
+    "empty": "empty reply",
+    "step_limit": "step limit",
+    "context": "context full",
+    "interrupted": "stopped",
+    "internal": "internal error",
+}
+"""The same in two words, for rows."""

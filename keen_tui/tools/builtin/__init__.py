@@ -1,0 +1,1 @@
+"""The tools that the model has, one a file."""

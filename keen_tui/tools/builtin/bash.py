@@ -1,0 +1,259 @@
+"""bash: a shell command in the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.domain.display import CommandDisplay, PartDisplay
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.messages import ToolResult, ToolSpec
+from keen_tui.system.executables import find_program
+from keen_tui.tools.arguments import checked, mentioned
+from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
+from keen_tui.tools.command_output import CommandOutput
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.git.plan import plan_of
+from keen_tui.tools.git.steps import GitSteps
+from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
+from keen_tui.tools.permissions.shell.judging import judged
+from keen_tui.tools.permissions.shell.shown_parts import shown_parts
+from keen_tui.tools.process.command_result import command_result
+from keen_tui.tools.process.environment import child_environment
+from keen_tui.tools.process.process import Ended, run_command
+from keen_tui.tools.process.time_limit import TimeLimit
+from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
+from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
+from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
+from keen_tui.tools.sandbox.trial import unfinished
+
+_HIDDEN = "[{} may hold keys or passwords, so this command could not read it]"
+
+_RAN_READ_ONLY = "[it ran read-only]"
+_NOTHING_WRITTEN = Terms(writes=False, hides_tracked=True)
+
+DEFAULT_TIMEOUT = 120
+LONGEST_TIMEOUT = 600
+
+
+class Bash:
+    """Runs a command with `bash -c` (or `sh -c`), always from the workspace root."""
+
+    spec = ToolSpec(
+        name="bash",
+        description=(
+            "Run a shell command (bash -c). It starts in the workspace root each time: cd, variables and "
+            "functions do not last from one command to the next, so join what belongs together with &&. "
+            "Standard input is empty and there is no terminal: use options that never ask. Processes left "
+            "in the background are killed when the command ends. Where there is a sandbox, commands run in "
+            "it: they write only to the workspace, except to .git and .keen, to a home folder of their own "
+            "and to $TMPDIR (/tmp where that is not set). They have no network, or reach it through a proxy "
+            "(see HTTP_PROXY) that asks the user about each new host. What they leave in that home and tmp "
+            "is kept for later commands until the program ends. Plain commands of git (add, commit -m, "
+            "stash, switch, checkout -b, branch, tag, merge, rm, mv, restore --staged, reset) can write the "
+            "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. What has to "
+            "go beyond that is "
+            "offered to the user once more outside the sandbox when it has failed inside. A command may run "
+            "read-only first, before the user is asked; the result says so. If it was meant to change files "
+            "and did not, call it again with changes_files. Output is stdout "
+            "and stderr in order; of long output the beginning and the end come back, with the name of a "
+            "file that holds all of it. "
+            "To read, search or change files prefer the other tools."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "description": "What to run."},
+                "timeout": {
+                    "type": "integer",
+                    "description": f"Seconds, {DEFAULT_TIMEOUT} unless given, at most {LONGEST_TIMEOUT}.",
+                },
+                "changes_files": {
+                    "type": "boolean",
+                    "description": "True: it is meant to change files, so it doesn't run read-only first.",
+                },
+            },
+            "required": ["command"],
+        },
+    )
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        sandbox: SandboxFinder,
+        keys: Callable[[], Iterable[str]] = tuple,
+        network: CommandNetwork = NO_NETWORK,
+        *,
+        read_only_first: bool = True,
+    ) -> None:
+        """`keys` gives the API keys that are taken out of the output. It may read files. `network` is what
+        sandboxed commands may have of the network. `read_only_first`: a command that would ask runs read-only
+        first."""
+        self._read_only_first = read_only_first
+        self._workspace = workspace
+        self._sandbox = sandbox
+        self._keys = keys
+        self._network = network
+        self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
+
+    def target(self, arguments: Mapping[str, Any]) -> str:
+        return mentioned(arguments, "command")
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        given = checked(self.spec, arguments)
+        command, timeout = given["command"], given.get("timeout", DEFAULT_TIMEOUT)
+        if not command.strip() or "\0" in command:
+            raise ToolFailure("bash: the command is empty, or holds a NUL character.")
+        if not 1 <= timeout <= LONGEST_TIMEOUT:
+            raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
+
+        found = await self._sandbox.found()
+        sandbox = found.sandbox
+        access, parts = await asyncio.to_thread(self._looked_into, command, found)
+        if given.get("changes_files") or not self._read_only_first:
+            access = replace(access, tries=False)
+        limit = TimeLimit(timeout)
+        gate = None
+        if sandbox and not access.reads_only:
+            gate = await asyncio.to_thread(
+                self._network.gate_for, access.mentions, sandbox, limit, self._workspace.root
+            )
+
+        written: list[str] = []
+
+        def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
+            within = limit if gate else TimeLimit(timeout)
+            run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within, written=written)
+            return lambda on_output: self._run(command, run, on_output)
+
+        # What only reads is not led by what earlier commands left in their home, such as settings of git.
+        terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
+        outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
+        revealing = Terms(reveals=access.secrets)
+        return PreparedCall(
+            access=access,
+            display=CommandDisplay(command=command, output="", exit_code=None, parts=parts),
+            run=running(sandbox, terms, gate),
+            trial=self._trial(access, sandbox, running(sandbox, _NOTHING_WRITTEN))
+            if sandbox and access.tries
+            else None,
+            after_yes=running(sandbox, revealing, gate) if access.secrets else None,
+            outside=outside if sandbox else None,
+            network=gate,
+        )
+
+    def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
+        """The same command where it can write nothing that lasts."""
+
+        def reason(result: ToolResult) -> str:
+            not_enough = unfinished(sandbox.name, result, access.mentions)
+            return not_enough.replace(f"{self._workspace.root}/", "")
+
+        async def run(on_output: OutputSink) -> ToolResult:
+            result = await read_only(on_output)
+            return replace(result, text=f"{result.text}\n{_RAN_READ_ONLY}", read_only=True)
+
+        return Trial(run=run, reason=reason)
+
+    def _looked_into(self, command: str, found: ProbeResult) -> tuple[Access, tuple[PartDisplay, ...]]:
+        access = judged(command, self._workspace, sandboxed=found.sandbox is not None)
+        access = replace(access, unheld="" if found.sandbox else found.reason)
+        return access, shown_parts(access)
+
+    async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
+        folder = self._workspace.root
+        if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
+            raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
+        keys = await asyncio.to_thread(self._keys)
+        output = CommandOutput(on_output, self._workspace.new_output_file, keys)
+        try:
+            ended, hidden = await self._ended(command, running, output.feed)
+        except asyncio.CancelledError:
+            output.discard()
+            raise
+        except OSError as error:
+            raise ToolFailure(f"bash can't start in {folder}: {error.strerror}.") from error
+        finally:
+            output.end()
+        text = await asyncio.to_thread(output.text)
+        result = command_result(
+            command,
+            text,
+            ended,
+            running.limit.seconds,
+            sandboxed=running.sandbox is not None,
+            refused=running.gate.refused if running.gate else (),
+        )
+        said = text if ended.code else ""
+        missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
+        return replace(result, text=f"{result.text}\n{_HIDDEN.format(missed)}") if missed else result
+
+    async def _ended(
+        self, command: str, running: _Running, on_output: Callable[[bytes], None]
+    ) -> tuple[Ended, tuple[Path, ...]]:
+        """Run it to its end, as steps where git writes in it; gives also the files that it could not read."""
+        reason = ""
+        steps = plan_of(command) if running.sandbox and running.terms.writes else ()
+        git = find_program("git") if steps else None
+        if running.sandbox and git:
+            environ = child_environment(os.environ)
+            ordinary = partial(self._launch, running=running)
+            stepping = GitSteps(running.sandbox, self._workspace, git, environ, ordinary)
+            reason = await stepping.objection(steps)
+            if not reason:
+                try:
+                    return await stepping.run(steps, running.limit, on_output), stepping.hidden
+                finally:
+                    running.written.extend(stepping.written)
+        async with self._launch(command, running) as launch:
+            folder = self._workspace.root
+            ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
+        if reason and ended.code:
+            on_output(f"[in the sandbox git could not write the repository: {reason}]\n".encode())
+        return ended, launch.hidden
+
+    def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
+        argv, environ = (self._shell, "-c", command), child_environment(os.environ)
+        sandbox = running.sandbox
+        if sandbox is None:
+            return nullcontext(Launch(argv=argv, environ=environ))
+        if running.gate:
+            return online(sandbox, argv, environ, running.terms, running.gate, self._network.internet)
+        connects = self._network.connects_in(sandbox) and running.terms.writes
+        return in_thread(sandbox.wrap(argv, environ, replace(running.terms, connects=connects)))
+
+
+def _is_git(access: Access) -> bool:
+    """Whether it is nothing but git, which would report hidden files that it tracks as changed."""
+    return all(part.words[0] == "git" for part in access.parts)
+
+
+class _Running(Struct, frozen=True, kw_only=True):
+    """What a command runs in and on which terms, what of the network it has there, and its time limit.
+    `written` takes the commands of git that wrote the repository, and must not be run again."""
+
+    sandbox: Sandbox | None
+    terms: Terms
+    gate: HostGate | None
+    limit: TimeLimit
+    written: list[str]
+
+
+def _stopped_by(
+    sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
+) -> str:
+    """What the sandbox stopped. Who has just said no to a host isn't asked to let the command out."""
+    if written:
+        return ""
+    if result.exit_code and gate and gate.refused:
+        return "" if gate.declined else f"it was refused a host: {gate.refused[0]}"
+    return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

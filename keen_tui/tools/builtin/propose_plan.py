@@ -1,0 +1,95 @@
+"""propose_plan: what the model would do, for the person to accept, in plan mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keen_tui.domain.choices import Mode
+from keen_tui.domain.display import TextDisplay
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.domain.events import AnswerChoice
+from keen_tui.domain.messages import ToolResult, ToolSpec
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import first_line
+from keen_tui.tools.arguments import checked
+from keen_tui.tools.base import NOTHING_TOUCHED, PreparedCall, not_run
+from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
+
+_LONGEST_PLAN = 20_000
+
+_AUTO_EDIT, _ASK, _KEEP_PLANNING = range(3)
+_CHOICES = (
+    AnswerChoice(label="yes, continue in auto-edit", consequence="edits here run, and sandboxed commands"),
+    AnswerChoice(label="yes, and ask for each", consequence="every change and command asks first"),
+    AnswerChoice(label="keep planning", consequence="say what should be different", wants_words=True),
+)
+_MODES: Mapping[int | None, Mode] = {_AUTO_EDIT: "auto-edit", _ASK: "ask"}
+_REMEMBER = "Later turns don't see this call: if you end here, put the plan into your reply."
+
+
+class ProposePlan:
+    """Shows a plan. Accepting it ends plan mode, and the turn goes on."""
+
+    spec = ToolSpec(
+        name="propose_plan",
+        description=(
+            "In plan mode, where only reading is possible: propose the plan once you have looked at all "
+            "that matters. The user accepts it, which ends plan mode so that you carry it out in the same "
+            "turn, or says what should be different. Not for other modes: there just do the work."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {
+                "plan": {
+                    "type": "string",
+                    "description": "Markdown: what changes where, in which order, how it is checked.",
+                },
+            },
+            "required": ["plan"],
+        },
+    )
+
+    def target(self, arguments: Mapping[str, Any]) -> str:
+        plan = arguments.get("plan")
+        return clean(first_line(plan).lstrip("# ").replace("`", "")) if isinstance(plan, str) else ""
+
+    async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
+        plan = clean(checked(self.spec, arguments)["plan"], newlines=True).strip()
+        if not plan or len(plan) > _LONGEST_PLAN:
+            raise ToolFailure(f"plan must have 1 to {_LONGEST_PLAN:,} characters.")
+        asked = QuestionSpec(
+            question="Go ahead with this plan?",
+            choices=_CHOICES,
+            result=lambda reply: _result(plan, reply),
+            body=plan,
+            modes=_MODES,
+            only_in="plan",
+            elsewhere="This is not plan mode: nothing has to be accepted first. Do the work.",
+        )
+        return PreparedCall(access=NOTHING_TOUCHED, display=None, run=not_run, asks=asked)
+
+
+def _result(plan: str, reply: QuestionReply) -> ToolResult:
+    text, summary = _outcome(reply)
+    said = f"\n\n> {clean(reply.words, newlines=True)}" if reply.words else ""
+    is_accepted = reply.choice in _MODES
+    return ToolResult(
+        text=text, summary=summary, denied=not is_accepted, display=TextDisplay(text=f"{plan}{said}")
+    )
+
+
+def _outcome(reply: QuestionReply) -> tuple[str, str]:
+    """What the model and what the person is told of an answer."""
+    if reply.nobody:
+        return f"Nobody is there to accept the plan, so plan mode stays on. {_REMEMBER}", "nobody is there"
+    if reply.choice in _MODES:
+        mode = _MODES[reply.choice]
+        return (
+            f"The user accepts the plan. From now on the mode is {mode}: carry it out.",
+            f"accepted: {mode}",
+        )
+    if reply.choice == _KEEP_PLANNING:
+        words = f"The user wants the plan changed: {reply.words}"
+        return f"{words}\nPlan mode stays on: look again where needed, and propose it anew.", "not yet"
+    return f"The user does not accept the plan, and plan mode stays on. {_REMEMBER}", "declined"

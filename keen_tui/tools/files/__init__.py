@@ -1,0 +1,1 @@
+"""Files of the workspace: where a path leads, read and changed safely."""

@@ -1,0 +1,82 @@
+"""Replacing a file only while it is still what it was when it was looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.atomic_write import HalfWritten, ReadOnly, put_file
+from keen_tui.tools.base import Keeper
+from keen_tui.tools.files.known_files import digest
+from keen_tui.tools.files.reading import read_if_there, reason
+from keen_tui.tools.files.workspace import ResolvedPath
+
+Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
+
+
+class _Damaged(ToolFailure):
+    """The file is neither what it was nor what it should be."""
+
+
+async def replace_file(
+    place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None = None
+) -> None:
+    """Put `after` in the place of `before` (None: a new file; missing folders are made), once the keeper
+    has both.
+
+    Once it has begun it finishes, even when the task is cancelled: the caller then gets to report it.
+
+    Raises:
+        ToolFailure: the file is no longer as it was when it was looked at, or it can't be written.
+    """
+    await _finished(lambda: _replace(place, before, after, keeper))
+
+
+async def _finished(work: Callable[[], Result]) -> Result:
+    """The result of `work` in a thread, whatever is cancelled meanwhile."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    while not running.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({running})
+    return running.result()
+
+
+def _replace(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None) -> None:
+    if keeper is not None:
+        _keep(place, before, after, keeper)
+    try:
+        _put(place, before, after)
+    except ToolFailure as failure:
+        if keeper is not None and not isinstance(failure, _Damaged):
+            keeper.withdraw(place.path)
+        raise
+
+
+def _keep(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper) -> None:
+    """Nothing that goes wrong here may stop the change."""
+    try:
+        mode = None if before is None else stat.S_IMODE(place.path.lstat().st_mode)
+        keeper.keep(place.path, place.name, before, after, mode)
+    except Exception:
+        log.exception("a file could not be kept before it was changed")
+
+
+def _put(place: ResolvedPath, before: bytes | None, after: bytes) -> None:
+    if digest(read_if_there(place)) != digest(before):
+        raise ToolFailure(f"{place.name} was changed on disk meanwhile. Read it again, then make the change.")
+    try:
+        put_file(place.path, after, before)
+    except ReadOnly as error:
+        raise ToolFailure(f"{place.name} is read-only. It is as it was.") from error
+    except HalfWritten as error:
+        words = f"{place.name} could be written in part only ({reason(error)}) and not be put back."
+        raise _Damaged(words) from error
+    except OSError as error:
+        raise ToolFailure(f"{place.name} can't be written: {reason(error)}. It is as it was.") from error

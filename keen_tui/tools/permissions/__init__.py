@@ -1,0 +1,1 @@
+"""Which calls run, ask or are refused."""

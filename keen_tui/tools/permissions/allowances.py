@@ -1,0 +1,52 @@
+"""Commands and hosts that the user allowed for good, each in one workspace: files in the settings folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from keen_tui.system.folder_records import ByFolder
+from keen_tui.text.hosts import HostPattern
+from keen_tui.tools.permissions.shell.patterns import CommandPattern
+
+
+class Allowances:
+    """What is allowed for good in `workspace`, kept with what is in others: commands in `file`, hosts in
+    `hosts.json` beside it.
+
+    Raises:
+        ConfigError: a file can't be read. It is left as it is, and nothing of it is allowed.
+    """
+
+    def __init__(self, file: Path, workspace: Path) -> None:
+        self._kept = ByFolder(file, tuple[CommandPattern, ...])
+        self._kept_hosts = ByFolder(file.with_name("hosts.json"), tuple[HostPattern, ...])
+        self._workspace = workspace
+        self.commands = self._kept.get(workspace) or ()
+        self.hosts = self._kept_hosts.get(workspace) or ()
+
+    @property
+    def all(self) -> tuple[CommandPattern | HostPattern, ...]:
+        """The commands, then the hosts."""
+        return (*self.commands, *self.hosts)
+
+    def add(self, more: Sequence[CommandPattern | HostPattern]) -> None:
+        """Allow these too. Blocking.
+
+        Raises:
+            ConfigError: it can't be kept; it holds all the same until the program ends.
+        """
+        self._change(tuple(dict.fromkeys((*self.all, *more))))
+
+    def remove(self, one: CommandPattern | HostPattern) -> None:
+        """Ask about this one again. Raises as `add` does."""
+        self._change(tuple(each for each in self.all if each != one))
+
+    def _change(self, every: Sequence[CommandPattern | HostPattern]) -> None:
+        commands = tuple(each for each in every if isinstance(each, CommandPattern))
+        hosts = tuple(each for each in every if isinstance(each, HostPattern))
+        had_commands, had_hosts, self.commands, self.hosts = self.commands, self.hosts, commands, hosts
+        if commands != had_commands:
+            self._kept.put(self._workspace, commands)
+        if hosts != had_hosts:
+            self._kept_hosts.put(self._workspace, hosts)

@@ -1,0 +1,240 @@
+"""Whether a call runs, asks or is refused: the permission mode and what was allowed decide. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keen_tui.domain.choices import Mode
+from keen_tui.text.hosts import HostPattern
+from keen_tui.text.sanitize import clean
+from keen_tui.tools.base import Access
+from keen_tui.tools.permissions.rules import NO_RULES, Rule, Rules
+from keen_tui.tools.permissions.sensitive import holds_secrets, is_of_system, runs_code_later
+from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_saving
+from keen_tui.tools.permissions.shell.removals import in_short, loss_in
+
+Grant = tuple[str, str]
+"""What "allow this kind for the session" allows: a kind of access, and where or what."""
+
+_EDITS_HERE: Grant = ("write", "workspace")
+_UNHELD: Grant = ("unheld", "commands")
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What to do with a call; the texts are for the question, or for the model (`refusal`).
+
+    `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
+    allowed before, nothing is asked. `saves` are the commands, and `hosts` the hosts, that can be allowed for
+    good in this workspace. Where it `is_risky` neither is offered, and no answer may be chosen for the
+    person. `nobody` is the answer where nobody is there, "" for the usual one. `try`: the call runs read-only
+    first. If that is not enough it is refused where there is a `refusal`, else asked about.
+    """
+
+    decision: Literal["allow", "ask", "refuse", "try"]
+    question: str = ""
+    why: str = ""
+    grant: str | None = None
+    grant_key: Grant | None = None
+    saves: tuple[CommandPattern, ...] = ()
+    hosts: tuple[HostPattern, ...] = ()
+    nobody: str = ""
+    refusal: str = ""
+    is_risky: bool = False
+
+    @property
+    def for_good(self) -> tuple[CommandPattern | HostPattern, ...]:
+        """All that can be allowed for good."""
+        return (*self.saves, *self.hosts)
+
+    @property
+    def by_prefix(self) -> bool:
+        """Whether more than this very command can be allowed."""
+        return any(pattern.more for pattern in self.saves)
+
+    def after_trial(self, reason: str) -> Verdict:
+        """What to do once a trial was not enough, for that reason."""
+        if self.refusal:
+            refusal = f"plan mode is on, so commands run read-only, and this was not enough: {reason}"
+            return replace(self, decision="refuse", refusal=refusal)
+        return replace(self, decision="ask", why=reason)
+
+
+ALLOW = Verdict(decision="allow")
+_PLAN_REFUSAL = Verdict(
+    decision="refuse",
+    refusal=(
+        "Refused: plan mode is on, so only reading inside the workspace is possible. "
+        "Work out what you would do, and propose it with propose_plan."
+    ),
+)
+
+
+class Allowed(Struct, frozen=True, kw_only=True):
+    """What the person allows or not beside the mode: rules of the settings, what was allowed for this
+    session, and commands that were allowed for good in this workspace."""
+
+    rules: Rules = NO_RULES
+    granted: Collection[Grant] = ()
+    saved: Collection[CommandPattern] = ()
+
+
+def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
+    """Judge an access. Deny beats ask beats allow; what asks by itself, like a file that holds keys, asks
+    also where a rule allows it."""
+    if access.kind == "nothing":
+        return ALLOW
+    if rule := allowed.rules.first("deny", access):
+        return _denied(rule)
+    rule = allowed.rules.first("ask", access)
+    if mode == "plan" and access.kind == "command":
+        return _PLAN_REFUSAL if rule else _planned(access)
+    if mode == "plan" and (access.kind != "read" or not access.inside):
+        return _PLAN_REFUSAL
+    if rule:
+        return _ruled(access, rule)
+    verdict = _unheld(access) if mode == "auto" else _judged(mode, access, allowed)
+    if verdict.grant_key in allowed.granted:
+        return ALLOW
+    return replace(verdict, decision="try") if verdict.decision == "ask" and access.tries else verdict
+
+
+def _planned(access: Access) -> Verdict:
+    """In plan mode a command runs where it only reads, or where it can do nothing else."""
+    if access.reads_only and not access.insists:
+        return ALLOW
+    return replace(_PLAN_REFUSAL, decision="try") if access.tries else _PLAN_REFUSAL
+
+
+def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
+    if access.kind == "command":
+        is_held = access.sandboxed and mode == "auto-edit" and not access.insists
+        is_allowed = _is_allowed(access, allowed) and not access.insists
+        return ALLOW if is_held or access.reads_only or is_allowed else _command(access)
+    if special := _special(access):
+        return _path(access, special)
+    if allowed.rules.allow_path(access):
+        return ALLOW
+    if not access.inside:
+        return _path(access, access.concern or "it is outside the workspace")
+    return ALLOW if access.kind == "read" or mode == "auto-edit" else _edit(access)
+
+
+def _unheld(access: Access) -> Verdict:
+    """In auto everything runs, but outside a sandbox only what the user wanted to run there."""
+    if not access.unheld or access.reads_only:
+        return ALLOW
+    return Verdict(
+        decision="ask",
+        question="Run this command without a sandbox?",
+        why=f"there is no sandbox here: {access.unheld}",
+        grant=None if is_risky(access) else "run all commands without a sandbox in this session",
+        grant_key=_UNHELD,
+        is_risky=is_risky(access),
+    )
+
+
+def is_risky(access: Access) -> bool:
+    """Whether a yes may lose something, run a download, or touch keys or files of the system."""
+    if access.kind == "command":
+        return bool(access.insists or access.risks or loss_in(access.mentions))
+    paths = (access.subject, access.path)
+    return any(map(holds_secrets, paths)) or (not access.inside and _is_of_system(access))
+
+
+def _is_of_system(access: Access) -> bool:
+    writes = access.kind == "write"
+    later = writes and runs_code_later(access.subject)
+    return later or is_of_system(access.path or access.subject, writes=writes)
+
+
+def _is_allowed(access: Access, allowed: Allowed) -> bool:
+    """Whether every part of a command only reads, or is allowed."""
+    if allowed.rules.allow_all_commands():
+        return True
+    patterns = (*allowed.rules.allowed_commands(), *allowed.saved)
+    return bool(access.parts) and all(
+        not part.concern or any(pattern.fits(part.words) for pattern in patterns) for part in access.parts
+    )
+
+
+def _special(access: Access) -> str | None:
+    """Why a path is asked about also where others of its kind are not."""
+    if holds_secrets(access.subject):
+        return "it may hold keys or passwords, which the model's provider would get to see"
+    if access.kind == "write" and runs_code_later(access.subject):
+        return "what stands in it can run code later"
+    if access.is_own_code:
+        return "it is part of Keen itself, which runs it with your keys"
+    return None
+
+
+def _command(access: Access) -> Verdict:
+    risk = access.insists or _risk(access) or loss_in(access.mentions)
+    why = risk or access.concern or "commands can change anything that you can"
+    if is_risky(access):
+        return Verdict(decision="ask", question="Run this command?", why=why, is_risky=True)
+    verdict = Verdict(
+        decision="ask",
+        question="Run this command?",
+        why=why,
+        grant="don't ask again for this command in this session",
+        grant_key=("command", access.subject),
+        saves=worth_saving(access.parts),
+    )
+    if not verdict.by_prefix:
+        return verdict
+    commands = ", ".join(map(str, verdict.saves))
+    return replace(verdict, grant=f"don't ask again for {commands} in this session")
+
+
+def _risk(access: Access) -> str:
+    """The first risk, and where the command has several parts which one it is in."""
+    if not access.risks:
+        return ""
+    risk = access.risks[0]
+    several = len(access.mentions) > 1 and risk.text != access.subject.strip()
+    return f"of {in_short(risk.text.split())}: {risk.note}" if several else risk.note
+
+
+def _ruled(access: Access, rule: Rule) -> Verdict:
+    question = "Run this command?" if access.kind == "command" else _question(access)
+    why = f"your rule {rule.text} says so"
+    return Verdict(decision="ask", question=question, why=why, is_risky=is_risky(access))
+
+
+def _denied(rule: Rule) -> Verdict:
+    return Verdict(
+        decision="refuse",
+        refusal=f"Refused: the user's rule denies {rule.text}. Don't try it another way; say what you need.",
+    )
+
+
+def _edit(access: Access) -> Verdict:
+    return Verdict(
+        decision="ask",
+        question=_question(access),
+        why="files are changed only when you say so",
+        grant="allow all edits in this workspace for this session",
+        grant_key=_EDITS_HERE,
+    )
+
+
+def _path(access: Access, why: str) -> Verdict:
+    if is_risky(access):
+        return Verdict(decision="ask", question=_question(access), why=why, is_risky=True)
+    return Verdict(
+        decision="ask",
+        question=_question(access),
+        why=why,
+        grant="allow this path for this session",
+        grant_key=(access.kind, access.subject),
+    )
+
+
+def _question(access: Access) -> str:
+    verb = "Read" if access.kind == "read" else "Create" if access.creates else "Change"
+    return f"{verb} {clean(access.subject)}?"

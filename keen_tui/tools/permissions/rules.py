@@ -1,0 +1,141 @@
+"""Rules of the user: what is allowed, asked about or denied, whatever the mode says. Pure.
+
+`bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `bash`. Deny
+beats ask, ask beats allow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ConfigError, ToolFailure
+from keen_tui.text.hosts import EVERY_HOST, Host, HostPattern, host_pattern
+from keen_tui.tools.base import Access
+from keen_tui.tools.permissions.shell.patterns import CommandPattern, written
+from keen_tui.tools.search.globs import Glob
+
+Ruling: TypeAlias = Literal["allow", "ask", "deny"]
+
+_KINDS: Final = {"bash": "command", "read": "read", "edit": "write", "net": "net"}
+_RULE: Final = re.compile(r"(?P<kind>\w+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """What is ruled of the calls of one `kind` (as of `Access`) that fit, or of hosts (`net`); `text` is as
+    the user wrote it."""
+
+    ruling: Ruling
+    kind: str
+    text: str
+    commands: CommandPattern | None = None
+    paths: Glob | None = None
+    from_root: bool = False
+    hosts: HostPattern | None = None
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it is about every call of its kind."""
+        return self.paths is None and (self.commands is None or self.commands.words == ())
+
+    def is_about(self, access: Access) -> bool:
+        """Whether the call is one of these, in a wide sense: for what is asked about or denied."""
+        if access.kind != self.kind or self.is_of_all:
+            return access.kind == self.kind
+        if self.commands:
+            return any(self.commands.is_about(words) for words in access.mentions)
+        return self.names(access.subject, access.path, inside=access.inside)
+
+    def names(self, subject: str, path: str, *, inside: bool) -> bool:
+        """Whether its pattern names a path: from the root, or in the workspace; a bare name anywhere."""
+        assert self.paths is not None
+        if self.from_root:
+            return self.paths.matches(path.lstrip("/"))
+        return self.paths.matches(subject if inside else path.lstrip("/"))
+
+
+class Rules:
+    """All rules of the user."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self._rules = tuple(rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    def first(self, ruling: Ruling, access: Access) -> Rule | None:
+        """The first rule that asks about or denies the call."""
+        return next((rule for rule in self._rules if rule.ruling == ruling and rule.is_about(access)), None)
+
+    def allow_path(self, access: Access) -> bool:
+        """Whether a rule allows to read or change what the call does."""
+        return any(rule.ruling == "allow" and rule.is_about(access) for rule in self._rules)
+
+    def allow_all_commands(self) -> bool:
+        """Whether a rule allows every command."""
+        return any(
+            rule.ruling == "allow" and rule.kind == "command" and rule.is_of_all for rule in self._rules
+        )
+
+    def allowed_commands(self) -> tuple[CommandPattern, ...]:
+        """The commands that rules allow."""
+        return tuple(rule.commands for rule in self._rules if rule.ruling == "allow" and rule.commands)
+
+    def about_host(self, ruling: Ruling, host: Host) -> Rule | None:
+        """The first rule that asks about or denies a host."""
+        rules = (rule for rule in self._rules if rule.ruling == ruling and rule.hosts)
+        return next((rule for rule in rules if rule.hosts and rule.hosts.is_about(host)), None)
+
+    def allow_host(self, host: Host) -> bool:
+        """Whether a rule allows to reach the host."""
+        return any(rule.ruling == "allow" and rule.hosts and rule.hosts.fits(host) for rule in self._rules)
+
+    def allow_all_hosts(self) -> bool:
+        """Whether every host may be reached: a rule allows all, and none asks about any or denies any."""
+        about_hosts = [rule for rule in self._rules if rule.hosts]
+        is_open = any(rule.ruling == "allow" and rule.hosts == EVERY_HOST for rule in about_hosts)
+        return is_open and all(rule.ruling == "allow" for rule in about_hosts)
+
+    def withhold(self, subject: str, path: str, *, inside: bool) -> bool:
+        """Whether a file is asked about or denied, so that a search or a command passes over it."""
+        access = Access(kind="read", subject=subject, path=path, inside=inside)
+        return bool(self.first("deny", access) or self.first("ask", access))
+
+
+def parse_rules(ruling: Ruling, texts: Sequence[str], where: str) -> tuple[Rule, ...]:
+    """The rules as they stand in the settings. `where` is for messages.
+
+    Raises:
+        ConfigError: one is no rule.
+    """
+    return tuple(_rule(ruling, text, where) for text in texts)
+
+
+def _rule(ruling: Ruling, text: str, where: str) -> Rule:
+    found = _RULE.fullmatch(text.strip())
+    kind = _KINDS.get(found["kind"]) if found else None
+    if not found or not kind:
+        raise ConfigError(
+            f"{where}: {text!r} isn't a rule. Rules look like bash(npm run *), edit(docs/**), read(.env*) or "
+            "net(example.org)."
+        )
+    pattern = (found["pattern"] or "").strip()
+    try:
+        if kind == "net":
+            return Rule(ruling=ruling, kind=kind, text=text, hosts=host_pattern(pattern or EVERY_HOST.name))
+        if kind == "command" or not pattern:
+            return Rule(ruling=ruling, kind=kind, text=text, commands=written(pattern) if pattern else None)
+        home = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+        from_root = home.startswith("/")
+        paths = Glob(home.lstrip("/") if from_root else home)
+        return Rule(ruling=ruling, kind=kind, text=text, paths=paths, from_root=from_root)
+    except (ValueError, RuntimeError, ToolFailure) as error:
+        raise ConfigError(f"{where}: the rule {text!r} can't be read: {error}.") from error
+
+
+RULINGS: Final[tuple[Ruling, ...]] = get_args(Ruling)
+NO_RULES: Final = Rules()

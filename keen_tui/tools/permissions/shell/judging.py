@@ -1,0 +1,245 @@
+"""Whether a command only reads, and only inside the workspace: then it may run unasked."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from glob import iglob
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.system.executables import program_of_commands
+from keen_tui.system.trees import walk
+from keen_tui.tools.base import Access, CommandPart
+from keen_tui.tools.files.workspace import Workspace
+from keen_tui.tools.permissions.sensitive import holds_secrets
+from keen_tui.tools.permissions.shell.git_readers import git_paths, git_shows_content
+from keen_tui.tools.permissions.shell.grammar import NotUnderstood, SimpleCommand, Word, simple_commands
+from keen_tui.tools.permissions.shell.mentions import mentioned_commands
+from keen_tui.tools.permissions.shell.readers import paths_of, reads_below, wants_files
+from keen_tui.tools.permissions.shell.removals import in_short, lost_by, thrown_away
+from keen_tui.tools.permissions.shell.risks import risks_of
+from keen_tui.tools.permissions.shell.writers import writes_plainly
+from keen_tui.tools.process.environment import library_folders
+
+_MOST_BELOW: Final = 50_000
+"""Files that are looked at by their names when a command reads folders."""
+_MOST_FILES: Final = 2_000
+"""Files of a pattern that are looked at."""
+_MOST_PATTERNS: Final = 3
+"""Parts of a path that may be patterns: with many of them finding the files could take for ever."""
+_MOST_FOLDERS: Final = 16
+"""Folders that commands may be in, each `cd` doubles them."""
+_APART: Final = re.compile(r"[^\w./~+-]+")
+_APART_FROM_PATTERNS: Final = re.compile(r"[^\w./~+*?-]+")
+_MOST_WORDS: Final = 200
+"""Words that are looked at as names of files in a command that is not understood."""
+_BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
+
+
+def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Access:
+    """Look into a command: its access. `sandboxed` tells whether it will run in a sandbox.
+
+    Looks at the file system: call it in a thread.
+    """
+    parts: tuple[CommandPart, ...] = ()
+    try:
+        parts = tuple(_parts(simple_commands(command), workspace, sandboxed))
+        concern = _first_concern(parts)
+    except NotUnderstood as reason:
+        concern = str(reason)
+    mentions = mentioned_commands(command)
+    insists = _what_is_lost(mentions) or _what_is_withheld(parts, command, workspace)
+    risks = risks_of(command, workspace.root)
+    is_held = sandboxed and not workspace.concern
+    is_harmless = not insists and not risks and not lost_by(mentions)
+    return Access(
+        kind="command",
+        subject=command,
+        concern=concern,
+        parts=parts,
+        mentions=mentions,
+        insists=insists,
+        sandboxed=is_held,
+        risks=risks,
+        secrets=tuple(_named_secrets(command, workspace)) if sandboxed else (),
+        tries=is_held and is_harmless and not writes_plainly(command, mentions),
+    )
+
+
+def _first_concern(parts: Sequence[CommandPart]) -> str:
+    """What the first part does that asks, and of several parts which one that is; "" for nothing."""
+    for number, part in enumerate(parts, 1):
+        if part.concern and len(parts) > 1:
+            return f"of part {number} of {len(parts)} ({in_short(part.words)}): {part.concern}"
+        if part.concern:
+            return part.concern
+    return ""
+
+
+def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
+    """What the commands throw away, and where there are several which one does; "" for nothing."""
+    for words in mentions:
+        if lost := thrown_away([words]):
+            return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
+    return ""
+
+
+class Withheld(NotUnderstood):
+    """It reads what is not shown unasked; the text says which file."""
+
+
+def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Workspace) -> str:
+    """Which file that holds keys, or that a rule is about, the command reads or names; "" for none."""
+    read = next((part.concern for part in parts if part.is_withheld), "")
+    if read:
+        return read
+    words = (word for word in _APART.split(command) if "." in word or "/" in word)
+    for word in islice(words, _MOST_WORDS):
+        with suppress(ToolFailure):
+            place = workspace.place(word)
+            if workspace.withholds(place):
+                return f"{place.name} may hold keys or passwords, or a rule of yours is about it"
+    return ""
+
+
+def _named_secrets(command: str, workspace: Workspace) -> Iterator[Path]:
+    """The files of the workspace with names of secrets that the command names, also by a pattern."""
+    patterns = (word for word in _APART_FROM_PATTERNS.split(command) if word.strip("./*?"))
+    for pattern in islice(dict.fromkeys(patterns), _MOST_WORDS):
+        names = [pattern]
+        if re.search("[*?]", pattern) and len(Path(pattern).parts) <= _MOST_PATTERNS and pattern[0] != "/":
+            names = list(islice(iglob(pattern, root_dir=workspace.root), _MOST_FILES))  # noqa: PTH207
+        for name in names:
+            with suppress(ToolFailure):
+                place = workspace.place(name)
+                if place.inside and workspace.withholds(place) and place.path.exists():
+                    yield place.path
+
+
+def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: bool) -> Iterator[CommandPart]:
+    """Each command with what is to be feared of it. Behind a `cd` that leads who knows where all is."""
+    folders, lost = [workspace.root], ""
+    for each in commands:
+        try:
+            _require_harmless(each, folders, workspace, sandboxed)
+            if each.name == "cd":
+                folders += list(_folders_after(each, folders))
+            concern = lost
+        except NotUnderstood as reason:
+            concern = str(reason)
+            lost = lost or (concern if each.name == "cd" else "")
+            yield CommandPart(words=each.words, concern=concern, is_withheld=isinstance(reason, Withheld))
+        else:
+            yield CommandPart(words=each.words, concern=concern)
+
+
+def _require_harmless(
+    command: SimpleCommand, folders: Sequence[Path], workspace: Workspace, sandboxed: bool
+) -> None:
+    if workspace.concern:
+        raise NotUnderstood(workspace.concern)
+    _require_real_program(command.name, workspace)
+    words = list(_paths_of_git(command, sandboxed) if command.name == "git" else paths_of(command))
+    for folder in folders:
+        paths = [path for word in words for path in _files(word, folder)]
+        for path in paths:
+            _require_readable(path, workspace)
+            if wants_files(command) and path.is_dir():
+                raise NotUnderstood(f"{command.name} would show all files in {path}")
+        if command.name == "git" and git_shows_content(command.arguments):
+            _require_no_secrets_below([folder], workspace)
+        elif reads_below(command):
+            _require_no_secrets_below(paths or [folder], workspace, are_hidden=sandboxed)
+
+
+def _paths_of_git(command: SimpleCommand, sandboxed: bool) -> Iterator[Word]:
+    if not sandboxed:
+        raise NotUnderstood("git runs programs that a repository names, and this runs in no sandbox")
+    return git_paths(command.arguments)
+
+
+def _require_real_program(name: str, workspace: Workspace) -> None:
+    """It is one of the system, none that lies in the workspace."""
+    if name in _BUILTINS:
+        return
+    found = program_of_commands(name)
+    if not found:
+        return
+    if workspace.place(found).inside or workspace.place(str(Path(found).parent)).inside:
+        raise NotUnderstood(f"{name} would be a program of the workspace: {found}")
+    if "shims" in Path(found).parts or Path(found).resolve().name == "volta-shim":
+        raise NotUnderstood(f"a file in this workspace could change which {name} runs")
+    if any(workspace.place(folder).inside for folder in library_folders()):
+        raise NotUnderstood("programs would load libraries of the workspace (LD_LIBRARY_PATH)")
+
+
+def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path]:
+    """Where `cd` may lead. It may also fail, or stand in a pipe: then it stays."""
+    word = command.arguments[0] if len(command.arguments) == 1 else Word("-")
+    if word.text == "-" or word.is_glob or ".." in Path(word.text).parts or len(folders) >= _MOST_FOLDERS:
+        raise NotUnderstood("where it changes to can't be told before")
+    for folder in folders:
+        yield folder / word.text
+
+
+def _require_readable(path: Path, workspace: Workspace) -> None:
+    if str(path) == os.devnull:
+        return
+    try:
+        place = workspace.place(str(path))
+    except ToolFailure as failure:
+        raise NotUnderstood(str(failure)) from failure
+    if not workspace.reads_freely(place):
+        raise NotUnderstood(f"{path} is outside the workspace")
+    if holds_secrets(place.name) or holds_secrets(path.name):
+        raise Withheld(f"{place.name} may hold keys or passwords")
+    if workspace.withholds(place):
+        raise Withheld(f"a rule of yours is about {place.name}")
+
+
+def _require_no_secrets_below(
+    paths: Sequence[Path], workspace: Workspace, *, are_hidden: bool = False
+) -> None:
+    """`are_hidden` tells that the command can't read them in any case; what rules are about it can."""
+    seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
+    if are_hidden and not rules:
+        return
+    for top in paths:
+        for folder, folders, files in walk(top):
+            if folders.count(".git") and not rules:
+                folders.remove(".git")
+            for name in files:
+                if not are_hidden and holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
+                    raise Withheld(f"{name}, which is among the files, may hold keys or passwords")
+                if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
+                    raise Withheld(f"a rule of yours is about {name}, which is among the files")
+            seen += len(files)
+            if seen > _MOST_BELOW:
+                raise NotUnderstood("there are too many files to look for keys and passwords among them")
+
+
+def _files(word: Word, folder: Path) -> Iterator[Path]:
+    """The path itself, or the files that a pattern finds now. What `?` stands for depends on the language
+    that is set (é is two of them in some), so all that `*` would find are looked at."""
+    if not word.is_glob:
+        yield folder / word.text
+        return
+    parts = Path(word.text).parts
+    patterns = [part for part in parts if re.search("[*?]", part)]
+    if ".." in parts or any(fnmatchcase("..", part) and part[0] == "." for part in patterns):
+        raise NotUnderstood(f"where {word.text} leads can't be told before")
+    if len(patterns) > _MOST_PATTERNS:
+        raise NotUnderstood(f"{word.text} holds too many patterns")
+    names = iglob(word.text.replace("?", "*"), root_dir=folder)  # noqa: PTH207 - of a folder that may be /
+    found = list(islice(names, _MOST_FILES + 1))
+    if len(found) > _MOST_FILES:
+        raise NotUnderstood(f"{word.text} stands for more than {_MOST_FILES:,} files")
+    if any(name.startswith("-") for name in found):
+        raise NotUnderstood(f"a file that {word.text} finds is named like an option")
+    yield from (folder / name for name in found or [word.text])

@@ -1,0 +1,183 @@
+"""What a command does that nobody should allow without reading: running a download, writing system files.
+
+Read from the text with bash's grammar, also where the command is not wholly understood. A text can hide what
+it does from every reader, so this decides what is marked at a question, never what runs without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from keen_tui.tools.base import Risk
+from keen_tui.tools.permissions.sensitive import is_of_system
+from keen_tui.tools.permissions.shell.grammar import parsed, text_of
+from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS, mentioned_commands
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+RUNS_DOWNLOAD: Final = "it runs what it downloads, and nobody has checked that"
+
+_DOWNLOADERS: Final = frozenset(
+    """
+    curl wget wget2 fetch aria2c axel http https xh httpie lynx w3m links nc ncat netcat socat ftp lftp tftp
+    telnet invoke-webrequest iwr
+    """.split()  # noqa: SIM905 - a list of twenty quoted names is no easier to read
+)
+_SHELL: Final = re.compile(r"(?:ba|da|z|k|mk|a|c|tc|fi|pw)?sh|busybox")
+_OTHER: Final = re.compile(
+    r"(?:i?python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|osascript|rscript|julia|groovy)[\d.]*"
+)
+_TAKES_TEXT: Final = frozenset(["eval", "source", "."])
+_SUBSTITUTIONS: Final = ("command_substitution", "process_substitution")
+_STANDARD_INPUT: Final = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_SAVES_AS: Final = re.compile(r"-\w*[oO]|--output(?:-document)?(?:=.*)?")
+_WRITERS: Final = frozenset(
+    """
+    tee cp mv install ln rm rmdir unlink shred mkdir touch chmod chown chgrp chattr dd truncate rsync tar
+    unzip patch sed ed ex vi vim nano visudo mount umount mkfs sysctl systemctl useradd usermod
+    """.split()  # noqa: SIM905 - as above
+)
+_LONGEST: Final = 10_000
+_MOST: Final = 20
+
+
+def risks_of(command: str, root: Path) -> tuple[Risk, ...]:
+    """The risky places of a command that runs in the folder `root`, at most some twenty, each once."""
+    text = command[:_LONGEST]
+    found: list[Risk] = []
+    for risk in (*_downloads_run(text), *_system_files(text, root)):
+        if not any(each.text.endswith(risk.text) for each in found):  # `sudo tee x` tells of `tee x`
+            found.append(risk)
+    return tuple(found[:_MOST])
+
+
+def _downloads_run(text: str) -> Iterator[Risk]:
+    """Where a download is piped into a shell or an interpreter, put into its words, or saved and then run."""
+    for node in _nodes(parsed(text)):
+        if _is_piped(node) or _is_put_in(node):
+            yield Risk(text=text_of(node), note=RUNS_DOWNLOAD)
+        elif node.type in ("string", "raw_string") and _is_for_a_shell(node):
+            yield from _downloads_run(text_of(node)[1:-1])
+    yield from _saved_and_run(text)
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        todo.extend(reversed(node.children))
+        yield node
+
+
+def _is_piped(node: Node) -> bool:
+    """Whether it is a pipeline in which a download comes before what runs its input."""
+    downloads = False
+    for stage in node.named_children if node.type == "pipeline" else ():
+        commands = mentioned_commands(text_of(stage))
+        if downloads and any(_reads_code(words) for words in commands):
+            return True
+        downloads = downloads or _downloads(commands)
+    return False
+
+
+def _is_put_in(node: Node) -> bool:
+    """Whether a substitution of a download is among the words or the input of an interpreter."""
+    if node.type not in ("command", "redirected_statement"):
+        return False
+    names = _names(text_of(node).split())
+    if not any(_is_interpreter(name) or name in _TAKES_TEXT for name in names):
+        return False
+    inner = (each for each in _nodes(node) if each.type in _SUBSTITUTIONS)
+    return any(_downloads(mentioned_commands(text_of(each).strip("$<>()`"))) for each in inner)
+
+
+def _is_for_a_shell(node: Node) -> bool:
+    """Whether a quoted text is what a shell is given to run."""
+    command = node.parent
+    return (
+        command is not None
+        and command.type == "command"
+        and any(name in SHELLS for name in _names(text_of(command).split()))
+    )
+
+
+def _saved_and_run(text: str) -> Iterator[Risk]:
+    saved: set[str] = set()
+    for words in mentioned_commands(text):
+        if words[0] in _DOWNLOADERS:
+            saved.update(_saved_names(words))
+        else:
+            run = (words[0], *(words[1:] if _is_interpreter(words[0]) or words[0] in _TAKES_TEXT else ()))
+            if any(PurePosixPath(word).name in saved for word in run):
+                yield Risk(text=" ".join(words), note=RUNS_DOWNLOAD)
+
+
+def _saved_names(words: Sequence[str]) -> Iterator[str]:
+    """The names of the files that a download may be saved as: the one that is given, the end of the URL."""
+    for word, behind in zip(words, (*words[1:], ""), strict=True):
+        if _SAVES_AS.fullmatch(word):
+            yield PurePosixPath(word.partition("=")[2] or behind).name
+        if "://" in word:
+            yield PurePosixPath(re.split("[?#]", word)[0]).name
+
+
+def _downloads(commands: Sequence[Sequence[str]]) -> bool:
+    return any(words[0].lower() in _DOWNLOADERS for words in commands)
+
+
+def _names(words: Sequence[str]) -> Iterator[str]:
+    """The program of a command, and those that it may be given to run."""
+    names = [PurePosixPath(word.strip("\"'")).name or word for word in words]
+    yield from names if names and names[0] in RUNNERS else names[:1]
+
+
+def _is_interpreter(name: str) -> bool:
+    return bool(_SHELL.fullmatch(name) or _OTHER.fullmatch(name.lower()))
+
+
+def _reads_code(words: Sequence[str]) -> bool:
+    """Whether it takes its program from its standard input: it is given none in its words."""
+    name, *arguments = words
+    if name in _TAKES_TEXT:
+        return any(word in _STANDARD_INPUT for word in arguments)
+    if not _is_interpreter(name):
+        return False
+    is_shell, is_value = bool(_SHELL.fullmatch(name)), False
+    for word in arguments:
+        if is_value:
+            is_value = False
+        elif word in _STANDARD_INPUT or (is_shell and re.fullmatch(r"-[a-zA-Z]*s[a-zA-Z]*", word)):
+            return True
+        elif re.match(r"-\w*c" if is_shell else r"-\w*[cemrnp]|--(?:eval|print|run)", word):
+            return False
+        elif not word.startswith(("-", "+")):
+            return word == "run" and name in ("deno", "bun") and "-" in arguments
+        else:
+            is_value = is_shell and re.fullmatch(r"[-+]\w*[oO]", word) is not None
+    return True
+
+
+def _is_of_system(path: str, root: Path, *, writes: bool) -> bool:
+    """Whether a path is one of the system; a workspace may lie below a folder of the system."""
+    return is_of_system(path, writes=writes) and not Path(path).is_relative_to(root)
+
+
+def _system_files(text: str, root: Path) -> Iterator[Risk]:
+    """What is redirected to files of the system, and commands that are given any."""
+    for node in _nodes(parsed(text)):
+        if node.type == "file_redirect" and node.children and ">" in "".join(map(text_of, node.children)):
+            path = text_of(node.children[-1]).strip("\"'")
+            if _is_of_system(path, root, writes=True):
+                yield Risk(text=text_of(node), note=f"it writes {path}, a file of the system")
+    for name, *words in mentioned_commands(text):
+        writes = any(program in _WRITERS for program in _names((name, *words)))
+        for word in words:
+            path = word.partition("=")[2] or word
+            if _is_of_system(path, root, writes=writes):
+                does = "may change" if writes else "reads"
+                yield Risk(text=" ".join((name, *words)), note=f"it {does} {path}, a file of the system")
+                break

@@ -1,0 +1,1 @@
+"""Commands as processes: started, watched, ended, their output kept within bounds."""

@@ -1,0 +1,61 @@
+"""What commands get to see of our environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+
+from keen_tui.system.executables import absolute_folders
+from keen_tui.text.redaction import known_keys
+
+_KEPT = frozenset(
+    """
+    HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY
+    LC_NUMERIC LC_TIME VIRTUAL_ENV CONDA_PREFIX
+    GOPATH GOROOT CARGO_HOME RUSTUP_HOME JAVA_HOME PYENV_ROOT NVM_DIR XDG_CACHE_HOME
+    XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NO_COLOR
+    """.split()  # noqa: SIM905 - a list of 24 quoted names is no easier to read
+)
+_FOLDERS = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH")
+"""Variables that hold folders. In `:/opt/lib` the first one is where a command runs, so that every program
+would load what lies in the workspace."""
+_SET = {
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
+    kept = {name: value for name, value in environ.items() if name in _KEPT}
+    folders = {name: absolute_folders(environ.get(name, "").replace(";", ":")) for name in _FOLDERS}
+    kept |= {name: value for name, value in folders.items() if value}
+    return kept | {"PATH": absolute_folders(environ.get("PATH", os.defpath))} | _SET
+
+
+def own_environment(environ: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
+    """The environment of commands that the user runs: the user's own, but no pager and no prompt, and without
+    the variables of the names `keys`."""
+    return {name: value for name, value in environ.items() if name not in keys} | _SET
+
+
+def key_variables(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
+    """The variables that hold API keys: those that somebody named, and those that are called so."""
+    return frozenset({*named, *(name for name in environ if name.upper().endswith("_API_KEY"))})
+
+
+def api_keys(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
+    """The API keys that are known, with the values of the variables that hold some (see `key_variables`)."""
+    values = (environ.get(name, "").strip() for name in key_variables(environ, named))
+    return known_keys() | frozenset(filter(None, values))
+
+
+def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Where commands look for libraries before they look in the system."""
+    return list(filter(None, child_environment(environ).get("LD_LIBRARY_PATH", "").split(os.pathsep)))

@@ -1,0 +1,105 @@
+"""The output of a command in a file, where there is more of it than a result can hold."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from keen_tui.system.folders import make_private
+from keen_tui.tools.process.captured import MOST_WHOLE, Tail
+
+FIRST_BYTES = 12_000_000
+LAST_BYTES = 4_000_000
+"""Bytes from the beginning and from the end of the output that the file holds; together less than the
+largest file that read_file reads."""
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+log = logging.getLogger(__name__)
+
+
+class KeptOutput:
+    """Takes the output of one command as it comes, in any thread; a file is made once it is long enough.
+
+    The file is for the user alone (0600). What can't be written is not kept, and stops nothing: nothing here
+    raises OSError.
+
+    Args:
+        new_file: names a file that is not there yet; None: nothing is kept.
+    """
+
+    def __init__(self, new_file: Callable[[], Path | None]) -> None:
+        self._new_file = new_file
+        self._path: Path | None = None
+        self._file: int | None = None
+        self._begun = b""
+        self._room = FIRST_BYTES
+        self._tail = Tail(LAST_BYTES)
+        self._given_up = False
+
+    def feed(self, chunk: bytes) -> None:
+        """Add output."""
+        if self._given_up:
+            return
+        if self._file is None:
+            self._begun += chunk
+            if len(self._begun) <= MOST_WHOLE:
+                return
+            chunk, self._begun = self._begun, b""
+            if not self._open():
+                return
+        first, rest = (chunk, b"") if len(chunk) <= self._room else (chunk[: self._room], chunk[self._room :])
+        self._room -= len(first)
+        self._write(first)
+        self._tail.feed(rest)
+
+    def close(self) -> str:
+        """Finish the file. Gives words that say what is where, "" when there is no file."""
+        if self._file is None:
+            return ""
+        left_out = self._tail.left_out
+        if left_out:
+            self._write(f"\n[… {left_out:,} bytes left out …]\n".encode())
+        self._write(self._tail.kept())
+        self._close()
+        if self._given_up:
+            return ""
+        if left_out:
+            return f"the first {FIRST_BYTES:,} and the last {LAST_BYTES:,} bytes are in {self._path}"
+        return f"the whole output is in {self._path}"
+
+    def discard(self) -> None:
+        """Remove the file: nobody will be told of it."""
+        self._given_up = True
+        self._close()
+        if self._path:
+            with suppress(OSError):
+                self._path.unlink()
+
+    def _open(self) -> bool:
+        path = self._new_file()
+        try:
+            if path:
+                make_private(path.parent)
+                self._file, self._path = os.open(path, _NEW, 0o600), path
+        except OSError as error:
+            log.warning("the output of a command can't be kept: %s", error)
+        self._given_up = self._file is None
+        return not self._given_up
+
+    def _write(self, content: bytes) -> None:
+        view = memoryview(content)
+        while view and self._file is not None:
+            try:
+                view = view[os.write(self._file, view) :]
+            except OSError as error:
+                log.warning("the output of a command can't be kept: %s", error)
+                self.discard()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

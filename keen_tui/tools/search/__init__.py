@@ -1,0 +1,1 @@
+"""Files found by name and by content, as .gitignore allows."""

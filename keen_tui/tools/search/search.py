@@ -1,0 +1,276 @@
+"""Finding files and lines: ripgrep where it is there, else `python_search` in a process of its own.
+
+Both honour .gitignore, skip .git and binary files, and print in the same form. A separate process can be
+ended whatever it does, also in the middle of a catastrophic regular expression.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from keen_tui.domain.errors import ToolFailure
+from keen_tui.tools.files.workspace import ResolvedPath, Workspace
+from keen_tui.tools.process.environment import child_environment
+from keen_tui.tools.search.gitignore import start_of_rules
+from keen_tui.tools.search.globs import Glob
+
+TIME_LIMIT = 20.0
+"""Seconds that a search may take."""
+
+MOST_OUTPUT = 8_000_000
+"""Bytes of a search's output that are read; then it is ended."""
+
+LONGEST_LINE = 300
+"""Characters of a matching line that are shown."""
+
+ENDED_EARLY = "[the search was ended by its limits: there may be more]"
+
+_RIPGREP = (
+    "--no-config",
+    "--no-messages",
+    "--no-require-git",
+    "--no-ignore-global",
+    "--no-ignore-exclude",
+    "--no-ignore-dot",
+    "--hidden",
+    "--glob=!.git",
+    "--null",
+    "--color=never",
+)
+_SORTED = "--sort=path"
+"""Keeps ripgrep to one thread."""
+_RIPGREP_LINES = (
+    "--line-number",
+    "--with-filename",
+    "--no-heading",
+    f"--max-columns={LONGEST_LINE + 1}",
+    "--max-columns-preview",
+)
+
+
+class Match(Struct, frozen=True):
+    """A line that matches. `path` is relative to the folder searched; `line` may be cut."""
+
+    path: str
+    number: int
+    line: str
+
+
+class Matches(Struct, frozen=True):
+    """The first lines that match, and how many there are: `lines` in `files`, or more if not `complete`.
+    `withheld` are files that match and may not be shown unasked."""
+
+    first: tuple[Match, ...]
+    lines: int
+    files: int
+    complete: bool
+    withheld: tuple[str, ...] = ()
+
+
+class _Found(Struct, frozen=True):
+    output: bytes
+    complete: bool
+
+
+class Searcher:
+    """Runs searches with the engine that is there.
+
+    Args:
+        rg: path of ripgrep, or None to search in Python.
+    """
+
+    def __init__(self, workspace: Workspace, rg: str | None, *, time_limit: float = TIME_LIMIT) -> None:
+        self._workspace = workspace
+        self._rg = rg
+        self._time_limit = time_limit
+
+    async def files(self, place: ResolvedPath, glob: str) -> tuple[list[str], bool]:
+        """Files below a folder that a glob names, sorted, relative to it, and whether that is all of them.
+
+        Raises:
+            ToolFailure: the glob is no pattern, or the search failed.
+        """
+        wanted = Glob(glob)
+        found = await self._run(place.path, "./", ("--files",), glob)
+        return await asyncio.to_thread(_files, found.output, wanted), found.complete
+
+    async def lines(self, place: ResolvedPath, pattern: str, glob: str | None, most: int) -> Matches:
+        """Lines that match a regular expression, by path; the first `most` of them are kept.
+
+        Raises:
+            ToolFailure: the pattern is no regular expression, the glob no pattern, or the search failed.
+        """
+        wanted = Glob(glob) if glob else None
+        is_folder = await asyncio.to_thread(place.path.is_dir)
+        folder, what = (place.path, "./") if is_folder else (place.path.parent, f"./{place.path.name}")
+        found = await self._run(folder, what, (f"--regexp={pattern}",), glob)
+        hidden = self._withheld(place) if is_folder else lambda _: False
+        return await asyncio.to_thread(_matches, found, wanted, hidden, most)
+
+    async def all_files(self) -> AsyncGenerator[list[str], None]:
+        """The files of the workspace while they are found, in no order, relative to it.
+
+        Raises:
+            ToolFailure: the search can't start.
+        """
+        root = self._workspace.root
+        start = await asyncio.to_thread(start_of_rules, root, root)
+        engine = self._python(start, None) if self._rg is None else self._ripgrep(start == root, None)
+        process = await _started((*engine, "--files", "--", "./"), root)
+        assert process.stdout
+        rest, left = b"", MOST_OUTPUT
+        end = asyncio.get_running_loop().time() + self._time_limit
+        try:
+            while left > 0 and (chunk := await _read_before(end, process.stdout)):
+                left -= len(chunk)
+                *names, rest = (rest + chunk).split(b"\0")
+                yield [name.decode("utf-8", "replace").removeprefix("./") for name in names]
+        finally:
+            await _ended(process)
+
+    def _withheld(self, place: ResolvedPath) -> Callable[[str], bool]:
+        """Tells of a file below a folder whether a search passes over it."""
+        return lambda path: self._workspace.withholds(self._workspace.place(f"{place.path}/{path}"))
+
+    async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
+        start = await asyncio.to_thread(start_of_rules, folder, self._workspace.root)
+        engine = self._python(start, glob) if self._rg is None else self._ripgrep(start == folder, glob)
+        if self._rg is not None:
+            engine = (*engine, _SORTED) if "--files" in options else (*engine, _SORTED, *_RIPGREP_LINES)
+        return await self._output(await _started((*engine, *options, "--", what), folder))
+
+    def _ripgrep(self, rules_start_here: bool, glob: str | None) -> tuple[str, ...]:
+        """The command line. A glob goes to it as a file type: as a glob it would overrule .gitignore."""
+        assert self._rg is not None
+        types = [f"--type-add=wanted:{name}" for name in Glob(glob).file_names] if glob else []
+        only = (*types, "--type=wanted") if types else ()
+        return (self._rg, *_RIPGREP, *(("--no-ignore-parent",) if rules_start_here else ()), *only)
+
+    def _python(self, start: Path, glob: str | None) -> tuple[str, ...]:
+        program = (sys.executable, "-P", "-m", "keen_tui.tools.search.python_search")
+        only = (f"--only={glob}",) if glob else ()
+        return (*program, f"--start={start}", f"--longest={LONGEST_LINE + 1}", *only)
+
+    async def _output(self, process: asyncio.subprocess.Process) -> _Found:
+        """What the process printed, up to the limits; then it is ended.
+
+        Raises:
+            ToolFailure: it complained and found nothing.
+        """
+        assert process.stdout and process.stderr
+        complaint = asyncio.create_task(process.stderr.read(10_000))
+        try:
+            output, complete = await self._read(process.stdout)
+        finally:
+            await _ended(process)
+        said = " ".join((await complaint).decode("utf-8", "replace").split())
+        if complete and said and not output:
+            said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model does not have
+            raise ToolFailure(f"the search failed: {said[:500]}")
+        return _Found(output, complete and not said)
+
+    async def _read(self, stream: asyncio.StreamReader) -> tuple[bytes, bool]:
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._time_limit):
+                while chunk := await stream.read(65_536):
+                    pieces.append(chunk)
+                    size += len(chunk)
+                    if size > MOST_OUTPUT:
+                        return b"".join(pieces), False
+        except TimeoutError:
+            return b"".join(pieces), False
+        return b"".join(pieces), True
+
+
+async def _started(command: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=_environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolFailure(f"the search can't start: {error.strerror}.") from error
+
+
+async def _read_before(end: float, stream: asyncio.StreamReader) -> bytes:
+    """The next piece; nothing where none comes before that time of the loop."""
+    try:
+        async with asyncio.timeout_at(end):
+            return await stream.read(65_536)
+    except TimeoutError:
+        return b""
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """End it. What it has still written is read: asyncio waits for the end of a pipe that nobody reads."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
+    while process.stdout and await process.stdout.read(65_536):
+        pass
+    await process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """That of all commands, and this program's own modules: what is found there is never the project's."""
+    own_modules = os.pathsep.join(path for path in sys.path if Path(path).is_absolute())
+    return child_environment(os.environ) | {"PYTHONPATH": own_modules}
+
+
+def _files(output: bytes, wanted: Glob) -> list[str]:
+    paths = (path.removeprefix("./") for path in output.decode("utf-8", "replace").split("\0")[:-1])
+    return sorted(path for path in paths if wanted.matches(path))
+
+
+def _matches(found: _Found, wanted: Glob | None, hidden: Callable[[str], bool], most: int) -> Matches:
+    """Reads what was found; of the lines behind the first `most` only their number stays."""
+    first: list[Match] = []
+    lines = 0
+    seen: dict[bytes, str | None] = {}
+    withheld: list[str] = []
+    for raw, number, line in _rows(found.output):
+        if raw not in seen:
+            path = raw.decode("utf-8", "replace")
+            seen[raw] = path if not wanted or wanted.matches(path) else None
+            if seen[raw] is not None and hidden(path):
+                withheld.append(path)
+                seen[raw] = None
+        path_wanted = seen[raw]
+        if path_wanted is None:
+            continue
+        lines += 1
+        if len(first) < most:
+            first.append(Match(path_wanted, number, line.decode("utf-8", "replace")))
+    files = sum(path is not None for path in seen.values())
+    return Matches(tuple(first), lines, files, found.complete, tuple(withheld))
+
+
+def _rows(output: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """Rows of `./path NUL number:text`. A path may hold line breaks; a row without NUL is only a remark."""
+    begun = b""
+    start = 0
+    while (end := output.find(b"\n", start)) >= 0:
+        row, start = output[start:end], end + 1
+        if b"\0" not in row:
+            begun = row + b"\n" if row.startswith(b"./") else begun + row + b"\n"
+            continue
+        path, _, rest = (row if row.startswith(b"./") else begun + row).partition(b"\0")
+        number, _, line = rest.partition(b":")
+        begun = b""
+        if number.isdigit():
+            yield path.removeprefix(b"./"), int(number), line.removesuffix(b"\r")
