@@ -55,7 +55,7 @@ def broken_files(passage: Passage) -> Iterator[str]:
 
 
 def broken_modules(passage: Passage) -> Iterator[str]:
-    """`tools/permissions.is_risky` and `tests.campaigns.workday`: modules, and names in them."""
+    """`permissions/permissions.is_risky` and `tests.campaigns.workday`: modules, and names in them."""
     for module, name in _MEMBER.findall(passage.text):
         if not _NOT_OURS.match(module) and not any(_holds(path, name) for path in matches(f"{module}.py")):
             yield f"{module}.{name} is not there"
