@@ -76,9 +76,10 @@ def files() -> frozenset[str]:
     """Every file of the project, and every folder with a slash at its end, from the root."""
     found = {path.name for path in ROOT.iterdir() if path.is_file()}
     for top in TOP_FOLDERS:
-        for path in [ROOT / top, *(ROOT / top).rglob("*")]:
-            if "__pycache__" not in path.parts:
-                found.add(str(path.relative_to(ROOT)) + "/" * path.is_dir())
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                inside = path.relative_to(ROOT)
+                found.update((str(inside), *(f"{folder}/" for folder in inside.parents[:-1])))
     return frozenset(found)
 
 

@@ -37,7 +37,7 @@ _HOP_BY_HOP: Final = frozenset(
 )
 
 Headers = Iterable[tuple[bytes, bytes]]
-Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
+HttpEvent = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 """What h11 gives next."""
 
 
@@ -267,7 +267,7 @@ async def _answer(
         await _copied(theirs, reader, ours, writer)
 
 
-async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> Event:
+async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpEvent:
     """What comes next on a connection, read until it is whole."""
     while (event := connection.next_event()) is h11.NEED_DATA:
         connection.receive_data(await reader.read(CHUNK))
