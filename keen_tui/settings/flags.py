@@ -12,7 +12,7 @@ from keen_tui import __version__
 from keen_tui.domain.choices import Api, ExportFormat, Mode, Output, PolicyName
 from keen_tui.domain.errors import ConfigError
 
-_SUBJECTS = {
+SUBJECTS = {
     "sessions": "nothing behind it",
     "settings": "nothing behind it",
     "export": "one session id",
@@ -40,11 +40,11 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     Raises:
         ConfigError: an unknown flag or command, a wrong value, flags that don't go together.
     """
-    given = vars(_parser().parse_args(argv))
+    given = vars(parser().parse_args(argv))
     command = command_of(given)
-    if command and command not in _SUBJECTS:
+    if command and command not in SUBJECTS:
         raise ConfigError(
-            f"There is no command {command!r}: {', '.join(_SUBJECTS)} are. A prompt goes behind -p."
+            f"There is no command {command!r}: {', '.join(SUBJECTS)} are. A prompt goes behind -p."
         )
     _require_sense(command, given)
     return given
@@ -60,7 +60,7 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in _SETTING_FLAGS if name in given}
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="keen-tui",
         argument_default=argparse.SUPPRESS,
@@ -218,7 +218,7 @@ _SETTING_FLAGS = (
     "theme",
 )
 
-_BELONGS: Mapping[str, str] = {
+BELONGS: Mapping[str, str] = {
     "all": "sessions",
     "format": "export",
     "out": "export",
@@ -251,8 +251,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
     if command and len(given["words"]) - 1 != (command not in ("sessions", "settings")):
-        raise ConfigError(f"keen-tui {command} takes {_SUBJECTS[command]}.")
-    for flag, owner in _BELONGS.items():
+        raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
+    for flag, owner in BELONGS.items():
         if flag in given and command != owner:
             raise ConfigError(f"--{flag} belongs to the command {owner}. See keen-tui --help.")
     for flag, written in _WRITTEN.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from keen_tui.providers.registry import build_provider
 from keen_tui.settings.config import load_settings
 from keen_tui.wiring import build_chooser, build_session
 from tests.support.agent import Bench, EventLog
+from tests.support.keyrings import no_system_keyring
 from tests.support.page_server import Page, serving
 
 ACME = """
@@ -47,6 +48,12 @@ efforts = ["low", "high"]
 WORK = Reply([Call("write_file", {"path": "a.py", "content": "1"})])
 CUT = Reply([Say("Half a sent")], broken=Break("close", after_deltas=1))
 DONE = Reply([Say("Done.")])
+
+
+@pytest.fixture
+def no_ring() -> Iterator[None]:
+    with no_system_keyring():
+        yield
 
 
 @asynccontextmanager
@@ -103,10 +110,8 @@ async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
         assert now is not None and (now.id, desk.effort) == ("m2", "high")
 
 
-async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("keen_tui.settings.credentials._keyring_takes", lambda *_: False)
+@pytest.mark.usefixtures("no_ring")
+async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(tmp_path: Path) -> None:
     async with at_desk(tmp_path, DONE, key="") as (desk, bench, _):
         acme = next(provider for provider in desk.providers if provider.id == "acme")
         assert desk.key_source(acme) == "", "on this machine none is needed"
@@ -224,10 +229,8 @@ async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
         assert load_settings({}, environ).base_url == second.base_url
 
 
-async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("keen_tui.settings.credentials._keyring_takes", lambda *_: False)
+@pytest.mark.usefixtures("no_ring")
+async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(tmp_path: Path) -> None:
     pages = {"/v1/models": Page({"data": [{"id": "m"}]})}
     async with (
         at_desk(tmp_path) as (desk, _, environ),

@@ -30,13 +30,13 @@ class ReadsOnly:
     has_own_network = False
 
     def __init__(self, words: str, code: int) -> None:
-        self._script = f'echo "{words}"; exit {code}'
+        self.script = f'echo "{words}"; exit {code}'
         self.runs: list[Terms] = []
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
         self.runs.append(terms)
-        yield Launch(argv=argv if terms.writes else ("/bin/sh", "-c", self._script), environ=environ)
+        yield Launch(argv=argv if terms.writes else ("/bin/sh", "-c", self.script), environ=environ)
 
 
 FAILS = ("sh: 1: cannot create ran: Read-only file system", 2)
@@ -144,7 +144,7 @@ async def test_the_model_can_say_that_a_command_changes_files(tmp_path: Path) ->
 
 async def test_a_mode_that_changes_meanwhile_decides(tmp_path: Path) -> None:
     sandbox = ReadsOnly("sleeps", 0)
-    sandbox._script = "until [ -e changed ]; do sleep 0.05; done; echo Read-only file system; exit 1"
+    sandbox.script = "until [ -e changed ]; do sleep 0.05; done; echo Read-only file system; exit 1"
     finder = SandboxFinder(lambda: ProbeResult(sandbox=sandbox))
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         bench.session.submit("go")

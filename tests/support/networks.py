@@ -108,7 +108,14 @@ class Server:
 class Line:
     """A proxy with a gate. `wanted` are the hosts that were asked about, `reports` what it told."""
 
-    def __init__(self, names: Names, allowed: Sequence[str], head_seconds: float = LIMIT) -> None:
+    def __init__(
+        self,
+        names: Names,
+        allowed: Sequence[str],
+        *,
+        head_seconds: float = LIMIT,
+        internet: Internet | None = None,
+    ) -> None:
         self.wanted: list[str] = []
         self.reports: list[tuple[str, str]] = []
         self.names = names
@@ -116,7 +123,7 @@ class Line:
         self._allowed = allowed
         self._gate = HostGate(TimeLimit(None))
         self._gate.decides(self._decide, lambda host, problem: self.reports.append((host, problem)))
-        self._proxy = Proxy(self._gate, names.internet, head_seconds)
+        self._proxy = Proxy(self._gate, internet or names.internet, head_seconds)
 
     async def _decide(self, hosts: Sequence[Host]) -> HostAnswer:
         self.wanted += map(str, hosts)

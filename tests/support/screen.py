@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.app import App, ComposeResult
+from textual.dom import DOMNode
+from textual.strip import Strip
+from textual.timer import Timer
 
 from keen_tui.domain.display import DiffDisplay, DiffLine, Display
 from keen_tui.domain.events import TurnDone, TurnIncomplete
@@ -40,6 +45,21 @@ DIFF = DiffDisplay(
     removed=1,
     total_lines=88,
 )
+
+
+def strips_of(app: App[Any]) -> list[Strip]:
+    """The screen as it is drawn now. Textual tells it by this name only."""
+    return [Strip(row) for row in app.screen._compositor.render_strips()]
+
+
+def running_timers(of: DOMNode) -> list[Timer]:
+    """The timers of a widget and of those in it that run. Textual tells them by these names only."""
+    timers = (timer for node in of.walk_children(with_self=True) for timer in node._timers)
+    return [
+        timer
+        for timer in timers
+        if timer._active.is_set() and timer._task is not None and not timer._task.done()
+    ]
 
 
 def look(width: int = 80, theme: str = "keen-dark", glyphs: Glyphs = UNICODE, *, colour: bool = True) -> Look:

@@ -13,6 +13,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
+from tests.support.screen import strips_of
+
 CELL, ROW = 8, 17
 PAPER, _INK = "#101010", "#d0d0d0"
 """Where a theme leaves the colour to the terminal."""
@@ -21,7 +23,7 @@ FONT = "'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 def picture(app: App[Any]) -> str:
     """What is on the screen now."""
-    rows = app.screen._compositor.render_strips()
+    rows = strips_of(app)
     width, height = max(row.cell_length for row in rows) * CELL, len(rows) * ROW
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -34,7 +36,7 @@ def picture(app: App[Any]) -> str:
 
 def drawn_rows(app: App[Any]) -> list[str]:
     """The rows of the screen, each as the SVG elements that draw it, a line each."""
-    return ["\n".join(_row(*each)) for each in enumerate(app.screen._compositor.render_strips())]
+    return ["\n".join(_row(*each)) for each in enumerate(strips_of(app))]
 
 
 def _row(number: int, segments: Iterable[Segment]) -> Iterable[str]:

@@ -16,6 +16,7 @@ from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
 from tests.support.painted import Writable, driver_for
+from tests.support.screen import strips_of
 from tests.support.waiting import until
 
 
@@ -71,10 +72,7 @@ class Driver:
 
     def rows(self) -> list[str]:
         """The screen as rows of text."""
-        return [
-            "".join(segment.text for segment in strip)
-            for strip in self.app.screen._compositor.render_strips()
-        ]
+        return [strip.text for strip in strips_of(self.app)]
 
     def row_with(self, text: str) -> int:
         """The number of the first row that shows the text."""

@@ -101,7 +101,7 @@ async def test_who_goes_on_typing_answers_nothing(tmp_path: Path) -> None:
 
 async def test_keys_pressed_right_after_it_appeared_are_no_answer(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.screen.question_pane._guard_seconds = 1e6
+        driver.screen.question_pane.guard_seconds = 1e6
         await ask(driver)
         await driver.press("1", "enter", "y", "down", "enter")
         assert driver.screen.question_pane.guarded

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.events import CompactionStarted
 from keen_tui.frontends.tui.look.glyphs import ASCII
-from keen_tui.frontends.tui.state.state import Block, CompactionBlock, UserBlock
+from keen_tui.frontends.tui.state.state import CompactionBlock, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
 from tests.support.screen import (
     DIFF,
@@ -21,6 +21,7 @@ from tests.support.screen import (
     text_block,
     tool_block,
 )
+from tests.support.waiting import until
 from tests.support.workspace import workspace
 
 SMALL = (80, 20)
@@ -72,17 +73,19 @@ async def test_it_is_seen_wherever_keys_lead_it(size: tuple[int, int]) -> None:
 
 async def test_a_block_higher_than_the_view_is_walked_through_a_page_at_a_time() -> None:
     numbers = "\n\n".join(f"paragraph {number}." for number in range(1, 41))
-    app = TranscriptApp((UserBlock(turn=1, text="go"), text_block(numbers), done_block()))
+    blocks = (UserBlock(turn=1, text="go"), text_block(numbers), done_block())
+    app = TranscriptApp(blocks)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("home", "down")
         seen = list(app.rows)
-        for _ in range(20):
-            if app.transcript._cursor != 1:
-                break
+
+        async def down() -> None:
             await pilot.press("down")
-            seen += app.rows
+            seen.extend(app.rows)
+
+        await until(lambda: app.transcript.block_under_cursor != blocks[1], moment=down)
         assert all(any(f"paragraph {number}." in row for row in seen) for number in range(1, 41))
-        assert app.transcript._cursor == 2
+        assert app.transcript.block_under_cursor == blocks[2]
         await pilot.press("up")
         assert any("paragraph 40." in row for row in marked(app)), "its end is what comes first on the way up"
         await pilot.press(*["up"] * 5)
@@ -94,11 +97,11 @@ async def test_pages_and_the_wheel_take_it_along() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("pageup", "pageup")
         assert len(marked(app)) > 0
-        app.transcript._scroll_rows(-30)
+        for _ in range(30):
+            app.transcript.action_scroll_up()
         assert not marked(app)
         await pilot.press("up")
         assert marked(app)
-        assert app.transcript._cursor in app.transcript._in_view()
 
 
 async def test_brackets_lead_from_turn_to_turn() -> None:
@@ -150,23 +153,18 @@ async def test_it_stays_on_its_block_when_others_come_and_go() -> None:
     compaction = CompactionBlock(turn=1, start=CompactionStarted(turns=1))
     app = TranscriptApp((), turn)
 
-    def under_cursor() -> Block:
-        transcript = app.transcript
-        assert transcript._cursor is not None
-        return transcript._document.entries[transcript._cursor].block
-
     async with app.run_test(size=(80, 50)) as pilot:
         await pilot.press("end")
-        assert under_cursor() is turn[-1]
+        assert app.transcript.block_under_cursor is turn[-1]
         for live in (
             (*turn[:-1], compaction, turn[-1]),
             turn,
             (*turn, UserBlock(turn=2, text="more"), done_block(2)),
         ):
             app.transcript.show(Trail(()), live)
-            assert under_cursor() is turn[-1]
+            assert app.transcript.block_under_cursor is turn[-1]
         app.transcript.show(Trail(()), turn[:2])
-        assert under_cursor() is turn[1]
+        assert app.transcript.block_under_cursor is turn[1]
 
 
 @pytest.mark.parametrize("theme", ["keen-dark", "keen-light", "keen-contrast", "keen-safe", "keen-ansi16"])

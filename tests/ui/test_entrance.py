@@ -134,21 +134,21 @@ async def test_ctrl_c_behind_a_message_leaves_only_when_it_is_pressed_again(tmp_
     slow = Slow(tmp_path)
     async with at_the_entrance(slow) as driver:
         await driver.press("h", "enter", "ctrl+c")
-        assert not driver.app._exit
+        assert driver.app.return_code is None
         await driver.press("ctrl+c")
-        await driver.until(lambda: driver.app._exit)
+        await driver.until(lambda: driver.app.return_code is not None)
 
 
 async def test_ctrl_c_leaves_while_nothing_else_is_there(tmp_path: Path) -> None:
     slow = Slow(tmp_path)
     async with at_the_entrance(slow) as driver:
         await driver.press("ctrl+c")
-        await driver.until(lambda: driver.app._exit)
+        await driver.until(lambda: driver.app.return_code is not None)
 
 
 async def test_what_goes_wrong_ends_it_and_is_kept_for_the_terminal(tmp_path: Path) -> None:
     slow = Slow(tmp_path, ConfigError("No such thing."))
     async with at_the_entrance(slow) as driver:
         slow.go_on.set()
-        await until(lambda: driver.app._exit)
+        await until(lambda: driver.app.return_code is not None)
         assert str(driver.app.failure) == "No such thing."

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
+from keen_tui.frontends.shared.port import Workplace
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+from tests.support.fake_session import FakeSession
+from tests.support.waiting import until
 
 
 class Broken(PaintedRows):
@@ -48,16 +52,20 @@ async def test_a_part_that_can_not_be_drawn_says_so_and_the_rest_goes_on(
         assert app.is_running
 
 
-async def test_a_mistake_that_nobody_takes_ends_the_program_in_one_sentence(
-    caplog: pytest.LogCaptureFixture,
+async def test_a_mistake_that_nobody_takes_ends_the_program_and_prints_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.CRITICAL)
+    mistake = RuntimeError("a mistake of ours")
 
-    def prepare() -> object:
-        raise RuntimeError("never reached")
+    def fail() -> None:
+        raise mistake
 
-    app = KeenApp(prepare, UiSettings())  # type: ignore[arg-type]
-    app._exception = RuntimeError("a mistake of ours")
-    app._fatal_error()
-    assert app.failure is app._exception
-    assert not app._exit_renderables
+    app = KeenApp(lambda: Workplace(session=FakeSession(tmp_path)), UiSettings())
+    with pytest.raises(RuntimeError, match="a mistake of ours"):
+        async with app.run_test() as pilot:
+            await until(lambda: app.live, moment=pilot.pause)
+            app.call_later(fail)
+            await until(lambda: app.failure)
+    assert app.failure is mistake
+    assert "".join(capsys.readouterr()) == ""

@@ -222,5 +222,5 @@ async def test_ten_thousand_blocks_are_searched_without_being_drawn(tmp_path: Pa
         await driver.type("answer 17.")
         await driver.until_shown("1 of 1")
         await driver.until_shown("Answer 17.")
-        document = driver.screen.transcript._document
+        document = driver.screen.transcript.document
         assert sum(entry.lines is not None for entry in document.entries) < 100

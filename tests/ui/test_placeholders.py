@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from textual.strip import Strip
 
 from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
 from tests.support.fake_history import FakeHistory
-from tests.support.screen import THEMES
+from tests.support.screen import THEMES, strips_of
 from tests.support.workspace import Driver, workspace
 
 Open = Callable[[Driver], Awaitable[None]]
@@ -32,13 +31,9 @@ def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def painted(driver: Driver) -> list[Strip]:
-    return [Strip(strip) for strip in driver.app.screen._compositor.render_strips()]
-
-
 def contrast_of(driver: Driver, words: str) -> float:
     """The lowest contrast among the characters of the words, as they are on the screen."""
-    row = next(strip for strip in painted(driver) if words in strip.text)
+    row = next(strip for strip in strips_of(driver.app) if words in strip.text)
     at, lowest = row.text.index(words), 21.0
     for segment in row.crop(at, at + len(words)):
         style = segment.style

@@ -13,7 +13,16 @@ from textual.pilot import Pilot
 from keen_tui.domain.display import FileDisplay
 from keen_tui.frontends.tui.state.state import Block, UserBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from tests.support.screen import DIFF, TranscriptApp, done_block, long_session, look, text_block, tool_block
+from tests.support.screen import (
+    DIFF,
+    TranscriptApp,
+    done_block,
+    long_session,
+    look,
+    running_timers,
+    text_block,
+    tool_block,
+)
 from tests.support.workspace import workspace
 
 SMALL = (80, 20)
@@ -160,10 +169,10 @@ async def test_a_drag_beyond_the_view_scrolls_on_and_selects_what_comes(tmp_path
         await move(driver.pilot, 30, 18)
         await driver.until(lambda: transcript.below == 0)
         await move(driver.pilot, 30, 10)
-        assert transcript._scrolling_on is None, "no timer runs once the pointer is back"
+        assert running_timers(transcript) == [], "no timer runs once the pointer is back"
         await move(driver.pilot, 30, 18)
         await driver.pilot.mouse_up(offset=(30, 18))
-        assert transcript._scrolling_on is None
+        assert running_timers(transcript) == []
         transcript.copy_selection()
         await driver.until_shown("copied")
         copied = driver.app.clipboard
@@ -180,7 +189,7 @@ async def test_a_button_that_was_let_go_outside_of_the_terminal_is_noticed(tmp_p
         await move(driver.pilot, 4, 0)
         await driver.until(lambda: transcript.scroll_offset.y == 0)
         await driver.pilot.hover(offset=(30, 10))
-        assert transcript._scrolling_on is None
+        assert running_timers(transcript) == []
         before = driver.screen.get_selected_text()
         await driver.pilot.hover(offset=(30, 12))
         assert driver.screen.get_selected_text() == before
@@ -210,7 +219,7 @@ async def test_ten_thousand_blocks_are_copied_while_keys_are_answered(tmp_path: 
         await driver.until_shown("copied 44,999 lines")
         assert driver.app.clipboard.count("question ") == 2_500
         assert driver.app.clipboard.endswith("return 2500")
-        document = driver.screen.transcript._document
+        document = driver.screen.transcript.document
         assert sum(entry.lines is not None for entry in document.entries) < 100
 
 

@@ -12,12 +12,13 @@ from keen_tui.frontends.tui.look.themes import load_themes, shipped_folder
 from keen_tui.frontends.tui.pages.settings.theme_picker import ThemePicker
 from keen_tui.settings.service import SettingsDesk
 from tests.support import contexts, story
+from tests.support.screen import strips_of
 from tests.support.workspace import Driver, workspace
 
 
 def colours_of(driver: Driver, text: str) -> set[str]:
     """The colours in which that text is drawn now."""
-    strips = driver.app.screen._compositor.render_strips()
+    strips = strips_of(driver.app)
     segments = (segment for strip in strips for segment in strip if text in segment.text)
     return {segment.style.color.name for segment in segments if segment.style and segment.style.color}
 
@@ -92,7 +93,7 @@ async def test_open_views_are_drawn_anew_with_another_theme(tmp_path: Path, comm
         new = set(load_themes()[0]["keen-light"].colours.values())
 
         def drawn() -> set[str]:
-            strips = driver.app.screen._compositor.render_strips()
+            strips = strips_of(driver.app)
             styles = [segment.style for strip in strips for segment in strip if segment.style]
             return {colour.name for style in styles for colour in (style.color, style.bgcolor) if colour}
 

@@ -247,7 +247,7 @@ async def test_ten_thousand_blocks_are_drawn_only_where_they_are_seen() -> None:
     app = TranscriptApp(past)
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
-        document = app.transcript._document
+        document = app.transcript.document
         assert sum(entry.lines is not None for entry in document.entries) < 100
         live = (UserBlock(turn=9_999, text="one more"),)
         app.show(past, live)
@@ -264,13 +264,13 @@ async def test_the_view_and_the_cursor_stay_where_they_are_when_the_whole_past_c
     app = TranscriptApp(whole[360:392], whole[392:])
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("tab", "up", "up", "pageup")
-        cursor, before = app.transcript._cursor, app.rows
-        assert cursor is not None and not app.transcript.following
+        chosen, before = app.transcript.block_under_cursor, app.rows
+        assert chosen is not None and not app.transcript.following
         app.transcript.prepare(whole)
         assert app.rows == before
         app.transcript.show(whole, ())
         assert app.rows[:-1] == before[:-1]
-        assert app.transcript._cursor == cursor + 360
+        assert app.transcript.block_under_cursor is chosen
         await pilot.press("home")
         assert "question 1" in app.rows[0]
 
@@ -279,7 +279,7 @@ async def test_drawn_rows_are_given_up_when_there_are_too_many() -> None:
     app = TranscriptApp(long_session(4_000))
     async with app.run_test(size=(80, 60)) as pilot:
         await pilot.pause()
-        document = app.transcript._document
+        document = app.transcript.document
         while app.transcript.scroll_offset.y:
             app.transcript.action_page_up()
         drawn = sum(len(entry.lines) for entry in document.entries if entry.lines is not None)
@@ -292,9 +292,9 @@ async def test_an_unchanged_state_changes_nothing() -> None:
     app = TranscriptApp(past, live)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        before = [entry.lines for entry in app.transcript._document.entries]
+        before = [entry.lines for entry in app.transcript.document.entries]
         app.show(past, live)
-        after = [entry.lines for entry in app.transcript._document.entries]
+        after = [entry.lines for entry in app.transcript.document.entries]
         assert all(old is new for old, new in zip(before, after, strict=True))
 
 
@@ -303,10 +303,10 @@ async def test_only_what_changed_is_drawn_anew() -> None:
     app = TranscriptApp((), (user, answer))
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        lines = app.transcript._document.entries[0].lines
+        lines = app.transcript.document.entries[0].lines
         longer: TextBlock = replace(answer, text="so far")
         app.show((), (user, longer))
-        assert app.transcript._document.entries[0].lines is lines
+        assert app.transcript.document.entries[0].lines is lines
         assert app.rows[2] == "    so far▌"
 
 

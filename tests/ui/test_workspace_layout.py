@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.segment import Segment
+from textual.strip import Strip
 
 from keen_tui.domain.events import TextDelta, ToolOutput
 from keen_tui.frontends.tui.app import UiSettings
+from keen_tui.frontends.tui.startup import gc_policy
+from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
 from keen_tui.memory.pending import PendingState
 from tests.support import story
 from tests.support.fake_models import ACME, FakeModels
-from tests.support.screen import THEMES
+from tests.support.screen import THEMES, running_timers
 from tests.support.workspace import Driver, workspace
 
 WAITING = [*story.three_turns(), *story.discount_turn(), *story.edit(4, "d4"), story.incomplete(4)]
@@ -159,30 +164,21 @@ async def test_the_greeting_goes_with_the_first_message_and_the_guide_stays(tmp_
         await driver.until(lambda: not driver.shows("Press enter"))
 
 
-async def test_no_timer_runs_while_idle(tmp_path: Path) -> None:
+async def test_no_timer_runs_while_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc_policy, "REST_SECONDS", 0.01)
     async with workspace(tmp_path) as driver:
-        assert driver.screen._ticking is None
+        assert running_timers(driver.screen) == []
         await driver.play(story.started(1, "go"))
-        assert driver.screen._ticking is not None
+        assert running_timers(driver.screen)
         await driver.play(story.done(1))
-        assert driver.screen._ticking is None
-        running = [
-            timer
-            for node in driver.screen.walk_children()
-            for timer in node._timers
-            if timer._active.is_set()
-        ]
-        assert running == []
+        await driver.until(lambda: running_timers(driver.screen) == [])
 
 
 async def test_a_clock_ticks_while_a_turn_runs(tmp_path: Path) -> None:
     now = 100.0
-    async with workspace(tmp_path) as driver:
-        driver.screen.sidebar.activity._clock = lambda: now
+    async with workspace(tmp_path, clock=lambda: now) as driver:
         await driver.play(story.started(1, "go"))
-        driver.screen.sidebar.activity._state = driver.screen.state
-        now += driver.screen.state.turn_started_at
-        driver.screen._tick()
+        now += 100.0
         await driver.until_shown("turn 1   1:40")
 
 
@@ -220,10 +216,18 @@ async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\u202e" not in page
 
 
+class Careless(PaintedRows):
+    """A pane that draws what it was given."""
+
+    DEFAULT_CSS = "Careless { dock: top; height: 1; }"
+
+    def strips(self) -> Iterator[Strip]:
+        yield Strip([Segment("a\x1b]0;owned\x07b\x9bc")])
+
+
 async def test_what_a_pane_forgets_to_clean_is_stopped_at_the_gate(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.screen.header._branch = "a\x1b]0;owned\x07b\x9bc"
-        driver.screen.header.changed()
+        await driver.screen.mount(Careless())
         await driver.until_shown("a]0;ownedbc")
 
 

@@ -7,12 +7,12 @@ import shlex
 
 import pytest
 
-from keen_tui.settings.flags import _BELONGS, _SUBJECTS, _parser, parsed
+from keen_tui.settings.flags import BELONGS, SUBJECTS, parsed, parser
 
 
 @pytest.fixture
 def text() -> str:
-    return _parser().format_help()
+    return parser().format_help()
 
 
 def test_it_fits_into_eighty_columns(text: str) -> None:
@@ -20,9 +20,9 @@ def test_it_fits_into_eighty_columns(text: str) -> None:
 
 
 def test_every_flag_and_every_command_is_in_it(text: str) -> None:
-    flags = {flag for action in _parser()._actions for flag in action.option_strings}
+    flags = {flag for action in parser()._actions for flag in action.option_strings}
     assert flags <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
-    assert all(f"keen-tui {command}" in text for command in _SUBJECTS)
+    assert all(f"keen-tui {command}" in text for command in SUBJECTS)
 
 
 def test_what_it_shows_can_be_typed(text: str) -> None:
@@ -35,7 +35,7 @@ def test_what_it_shows_can_be_typed(text: str) -> None:
 
 
 def test_values_that_a_flag_may_have_are_named(text: str) -> None:
-    for action in _parser()._actions:
+    for action in parser()._actions:
         for value in action.choices or ():
             assert str(value) in text, f"{action.dest}: {value}"
-    assert set(_BELONGS) <= {action.dest for action in _parser()._actions}
+    assert set(BELONGS) <= {action.dest for action in parser()._actions}

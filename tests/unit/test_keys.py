@@ -9,13 +9,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.models import ProviderInfo
 from keen_tui.settings.credentials import FoundKey, Keys
+from tests.support.keyrings import no_system_keyring, system_keyring
 
 ACME = ProviderInfo(
     id="acme",
@@ -49,21 +49,15 @@ class MemoryKeyring(KeyringBackend):
 @pytest.fixture
 def ring() -> Iterator[MemoryKeyring]:
     """A real backend in place of what this machine has."""
-    before = keyring.get_keyring()
     ring = MemoryKeyring()
-    keyring.set_keyring(ring)
-    yield ring
-    keyring.set_keyring(before)
+    with system_keyring(ring):
+        yield ring
 
 
 @pytest.fixture
 def no_ring() -> Iterator[None]:
-    from keyring.backends.fail import Keyring
-
-    before = keyring.get_keyring()
-    keyring.set_keyring(Keyring())  # type: ignore[no-untyped-call]
-    yield
-    keyring.set_keyring(before)
+    with no_system_keyring():
+        yield
 
 
 def test_the_environment_comes_first_in_the_order_of_its_variables(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,9 +20,18 @@ from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.conversation import Conversation
 from keen_tui.memory.pending import PendingTrace, native_bytes
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.projection import AssistantText, NativeTrace, PastStep, Projector, UserText, project
+from keen_tui.memory.projection import (
+    AssistantText,
+    NativeTrace,
+    Part,
+    PastStep,
+    Projector,
+    UserText,
+    project,
+)
 from keen_tui.providers.base import Connection, StepRequest
 from keen_tui.providers.registry import APIS, build_provider
+from keen_tui.providers.wire.encoding import Encoder
 from keen_tui.providers.wire.http_provider import HttpProvider
 from tests.support import session_files
 
@@ -87,8 +97,8 @@ class Life:
                 self.take(session_files.compacted(self.conversation.answered[-1].turn))
             case "policy", (name,):
                 self.policy = name
-            case "an option less", _ if self.provider._options:
-                self.provider._options.discard(min(self.provider._options))
+            case "an option less", _ if self.provider.options:
+                self.provider.options.discard(min(self.provider.options))
 
     def check(self) -> None:
         """What is sent now is what it would be if it was made and encoded for the first time."""
@@ -100,8 +110,8 @@ class Life:
         assert json.loads(encoded) == json.loads(json.dumps(body))
         assert len(encoded) == native_bytes((body,))
         natives = (message for part in parts for message in self.provider.native(part))
-        ids = {id for message in natives for id in self.provider._ids_in(message)}
-        assert self.provider._taken_ids(request) == ids
+        ids = {id for message in natives for id in self.provider.ids_in(message)}
+        assert self.provider.taken_ids(request) == ids
 
     def _begin(self, text: str, *, works: bool) -> None:
         self.turn += 1
@@ -138,14 +148,27 @@ def test_the_turns_that_are_over_are_neither_projected_nor_encoded_again(api: Ap
     before = life.projector.project(life.conversation.past, (), policy)
     life.act("unanswered", "hi", True)
     life.check()
-    kept = life.provider._encoder._kept
     life.traces[-1] = PendingTrace(life.turn, life.traces[-1].messages * 2)
     life.check()
     after = life.projector.project(life.conversation.past, life.traces, policy)
     assert all(new is old for new, old in zip(after, before, strict=False))
     assert isinstance(after[-1], NativeTrace)
-    assert life.provider._encoder._kept is kept, "a step of the same turn encodes only what is new"
-    assert kept.parts == tuple(after[: 2 * 18])
+
+
+def test_a_step_of_the_same_turn_encodes_only_what_is_new() -> None:
+    encoded: list[Part] = []
+
+    def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
+        encoded.extend(parts)
+        return [{"is": type(part).__name__} for part in parts]
+
+    encoder = Encoder(messages, lambda made: made)
+    turns: tuple[Part, ...] = (UserText("hi"), AssistantText("Done.")) * 20
+    first, second = (*turns, UserText("now")), (*turns, UserText("now"), NativeTrace(({"id": "a"},)))
+    encoder.encoded({"model": "m"}, "messages", first)
+    encoded.clear()
+    encoder.encoded({"model": "m"}, "messages", second)
+    assert encoded == list(second[2 * 18 :])
 
 
 def test_an_option_that_was_refused_is_missing_in_what_was_encoded_before_too() -> None:
@@ -155,7 +178,7 @@ def test_an_option_that_was_refused_is_missing_in_what_was_encoded_before_too() 
     parts = (UserText("hi"), NativeTrace((item,)), AssistantText("Done."), *turn * 3, UserText("now"))
     request = StepRequest(system="", parts=parts, tools=())
     assert b'"id":"i1"' in provider.encoded(request)
-    provider._options.remove("ids")
+    provider.options.remove("ids")
     assert b'"id":"i1"' not in provider.encoded(request)
 
 

@@ -75,7 +75,7 @@ class AnthropicMessages(HttpProvider):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._options |= {"cache", "limit"} | (
+        self.options |= {"cache", "limit"} | (
             {"adaptive", "effort", "budget"} if connection.effort else set()
         )
         self._output_limit = min(connection.output_limit or OUTPUT_LIMIT, LONGEST_OUTPUT)
@@ -130,7 +130,7 @@ class AnthropicMessages(HttpProvider):
             await sdk.close()
 
     def _assembly(self, request: StepRequest) -> AnthropicAssembly:
-        return AnthropicAssembly(self.server, self._taken_ids(request))
+        return AnthropicAssembly(self.server, self.taken_ids(request))
 
     def _refused(self, refusal: str) -> set[str]:
         if limit := _LIMIT_NAMED.search(refusal):
@@ -166,7 +166,7 @@ class AnthropicMessages(HttpProvider):
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
         """With the marks where the prompt cache may break."""
-        return _with_breakpoints(messages) if "cache" in self._options else messages
+        return _with_breakpoints(messages) if "cache" in self.options else messages
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"role": role, "content": [{"type": "text", "text": text}]},) if text.strip() else ()
@@ -183,7 +183,7 @@ class AnthropicMessages(HttpProvider):
         ]
         return ({"role": "assistant", "content": [*said, *calls]},)
 
-    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+    def ids_in(self, message: NativeMessage) -> Iterator[str]:
         yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
@@ -191,18 +191,18 @@ class AnthropicMessages(HttpProvider):
         wanted = self._thinking()
         if request.system:
             system = {"type": "text", "text": mended(request.system)}
-            wanted["system"] = [_breakpoint(system) if "cache" in self._options else system]
+            wanted["system"] = [_breakpoint(system) if "cache" in self.options else system]
         if request.tools:
             wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
         return wanted
 
     def _thinking(self) -> dict[str, Any]:
         effort = self.connection.effort
-        wanted: dict[str, Any] = {"output_config": {"effort": effort}} if "effort" in self._options else {}
-        if "adaptive" in self._options:
+        wanted: dict[str, Any] = {"output_config": {"effort": effort}} if "effort" in self.options else {}
+        if "adaptive" in self.options:
             return wanted | {"thinking": {"type": "adaptive", "display": "summarized"}}
         budget = min(_THINKING_TOKENS.get(effort, _MOST_THINKING), self._output_limit - _ROOM_TO_ANSWER)
-        if "budget" in self._options and budget >= _SMALLEST_BUDGET:
+        if "budget" in self.options and budget >= _SMALLEST_BUDGET:
             return wanted | {"thinking": {"type": "enabled", "budget_tokens": budget}}
         return wanted
 

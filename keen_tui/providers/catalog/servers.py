@@ -29,7 +29,7 @@ LIST_SECONDS = 15.0
 PROBE_SECONDS = 0.5
 """How long a local server has to say what it serves."""
 
-_BODY_LIMIT = 8 * 2**20
+BODY_LIMIT = 8 * 2**20
 _PAGES_LIMIT = 5
 _NO_SUCH_PAGE = (404, 405, 501)
 
@@ -163,7 +163,7 @@ async def _get_json(client: httpx2.AsyncClient, url: str, query: Mapping[str, st
         raw = bytearray()
         async for piece in response.aiter_bytes():
             raw += piece
-            if len(raw) > _BODY_LIMIT:
+            if len(raw) > BODY_LIMIT:
                 raise ReplyUnreadable(f"{server} sends a list of models without an end.")
         body = _parsed(bytes(raw))
         if response.status_code in _NO_SUCH_PAGE:

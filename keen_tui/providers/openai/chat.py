@@ -28,7 +28,7 @@ class OpenAIChat(OpenAIProvider):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._options |= {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
+        self.options |= {"stream_options"} | ({"reasoning_effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One tool message for each call."""
@@ -55,7 +55,7 @@ class OpenAIChat(OpenAIProvider):
         return replace(pending, traces=tuple(_without_vendor_fields(trace) for trace in pending.traces))
 
     def _assembly(self, request: StepRequest) -> ChatAssembly:
-        return ChatAssembly(self.server, self._taken_ids(request))
+        return ChatAssembly(self.server, self.taken_ids(request))
 
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
         return await self._posted(stack, "/chat/completions", request)
@@ -79,12 +79,12 @@ class OpenAIChat(OpenAIProvider):
         ]
         return ({"role": "assistant", "content": step.text or None, "tool_calls": calls},)
 
-    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+    def ids_in(self, message: NativeMessage) -> Iterator[str]:
         yield from (call["id"] for call in message.get("tool_calls") or ())
 
     def _wanted(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         values = {"stream_options": {"include_usage": True}, "reasoning_effort": self.connection.effort}
-        options: dict[str, Any] = {name: value for name, value in values.items() if name in self._options}
+        options: dict[str, Any] = {name: value for name, value in values.items() if name in self.options}
         return options | ({"tools": [_wire_tool(tool) for tool in tools]} if tools else {})
 
 

@@ -42,7 +42,7 @@ class OpenAIResponses(OpenAIProvider):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         reasoning = set() if connection.reasons is False else {"include", "summary"}
-        self._options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
+        self.options |= {"ids"} | reasoning | ({"effort"} if connection.effort else set())
 
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
         """One output item for each call."""
@@ -63,7 +63,7 @@ class OpenAIResponses(OpenAIProvider):
         )
 
     def _assembly(self, request: StepRequest) -> ResponsesAssembly:
-        return ResponsesAssembly(self.server, self._taken_ids(request))
+        return ResponsesAssembly(self.server, self.taken_ids(request))
 
     def _refused(self, refusal: str) -> set[str]:
         fitting = (options for words, options in _REFUSALS if words.search(refusal))
@@ -78,7 +78,7 @@ class OpenAIResponses(OpenAIProvider):
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
         items = super()._messages(parts)
-        return items if "ids" in self._options else list(_without_ids(items))
+        return items if "ids" in self.options else list(_without_ids(items))
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
         return ({"type": "message", "role": role, "content": text},)
@@ -93,7 +93,7 @@ class OpenAIResponses(OpenAIProvider):
         )
         return (*(self._text("assistant", step.text) if step.text.strip() else ()), *calls)
 
-    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+    def ids_in(self, message: NativeMessage) -> Iterator[str]:
         if message.get("type") == "function_call":
             yield message["call_id"]
 
@@ -104,10 +104,10 @@ class OpenAIResponses(OpenAIProvider):
             wanted["instructions"] = mended(request.system)
         if request.tools:
             wanted["tools"] = [_wire_tool(tool) for tool in request.tools]
-        if "include" in self._options:
+        if "include" in self.options:
             wanted["include"] = ["reasoning.encrypted_content"]
         values = {"effort": self.connection.effort, "summary": "auto"}
-        if reasoning := {name: value for name, value in values.items() if name in self._options}:
+        if reasoning := {name: value for name, value in values.items() if name in self.options}:
             wanted["reasoning"] = reasoning
         return wanted
 

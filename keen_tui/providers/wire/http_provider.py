@@ -91,7 +91,7 @@ class Assembly(Protocol):
 class HttpProvider(ABC):
     """A client of one model behind one base URL. Creating one is cheap: no SDK is imported.
 
-    Some servers refuse options, so each API names those it can do without in `_options`: a server that
+    Some servers refuse options, so each API names those it can do without in `options`: a server that
     refused one is asked without it from then on.
     """
 
@@ -100,12 +100,12 @@ class HttpProvider(ABC):
     """The field of a request that holds the messages."""
     text_type: ClassVar[str] = "text"
     """The type of a text that stands beside images in a message."""
-    _options: set[str]
+    options: set[str]
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.pending: PendingState | None = None
-        self._options = set() if connection.takes_images is False else {IMAGES}
+        self.options = set() if connection.takes_images is False else {IMAGES}
         self._key = connection.api_key.strip()
         self._loading = threading.Lock()
         self._loaded = False
@@ -133,7 +133,7 @@ class HttpProvider(ABC):
     @property
     def takes_images(self) -> bool:
         """False for a model that is known to take none, or whose server refused one."""
-        return IMAGES in self._options
+        return IMAGES in self.options
 
     @property
     def identity(self) -> Identity:
@@ -199,7 +199,7 @@ class HttpProvider(ABC):
             self.list_name,
             request.parts,
             opening=self._opening(request),
-            under=frozenset(self._options),
+            under=frozenset(self.options),
         )
 
     @abstractmethod
@@ -234,7 +234,7 @@ class HttpProvider(ABC):
         """The assistant's side of a step of a finished turn: its text and its calls."""
 
     @abstractmethod
-    def _ids_in(self, message: NativeMessage) -> Iterator[str]:
+    def ids_in(self, message: NativeMessage) -> Iterator[str]:
         """The ids of the tool calls in a message."""
 
     @abstractmethod
@@ -287,10 +287,10 @@ class HttpProvider(ABC):
         """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
         return messages
 
-    def _taken_ids(self, request: StepRequest) -> set[str]:
+    def taken_ids(self, request: StepRequest) -> set[str]:
         """The ids of all tool calls in the request: a reply may use none of them again."""
         traces = [part.messages for part in request.parts if isinstance(part, NativeTrace)]
-        traced = map(self._ids_in, chain.from_iterable(traces))
+        traced = map(self.ids_in, chain.from_iterable(traces))
         return {*self._replayed.ids(request.parts), *chain.from_iterable(traced)}
 
     @abstractmethod
@@ -304,7 +304,7 @@ class HttpProvider(ABC):
 
     def _refused(self, refusal: str) -> set[str]:
         """The options that the words of a refusal are about."""
-        return {name for name in self._options - {IMAGES} if name in refusal}
+        return {name for name in self.options - {IMAGES} if name in refusal}
 
     def _refused_by(self, refusal: ProviderError, request: StepRequest) -> set[str]:
         """The options that a request shall do without. That a server takes no images is a refusal whatever
@@ -320,15 +320,15 @@ class HttpProvider(ABC):
         if not self._loaded:
             await asyncio.to_thread(self.load)
         while True:
-            sent = set(self._options)
+            sent = set(self.options)
             try:
                 return await self._send(stack, request)
             except Exception as error:
                 refusal = self._errors.translated(error, in_body=False)
-                refused = self._options & self._refused_by(refusal, request)
-                if not refused and self._options == sent:  # another request may find out the same meanwhile
+                refused = self.options & self._refused_by(refusal, request)
+                if not refused and self.options == sent:  # another request may find out the same meanwhile
                     raise
-                self._options -= refused
+                self.options -= refused
 
     async def _reader(self, stack: AsyncExitStack, sending: Awaitable[OpenStream]) -> EventReader:
         stream = await sending

@@ -27,7 +27,7 @@ HEAD_SECONDS: Final = 20.0
 """How long a client may take for the head of its request."""
 _CONNECT_SECONDS: Final = 15.0
 _MOST_HEAD: Final = 32_768
-_MOST_CONNECTIONS: Final = 128
+MOST_CONNECTIONS: Final = 128
 _MOST_ADDRESSES: Final = 4
 _MOST_SHOWN: Final = 80
 
@@ -63,7 +63,7 @@ class Proxy:
         self._gate = gate
         self._internet = internet
         self._head_seconds = head_seconds
-        self._room = asyncio.Semaphore(_MOST_CONNECTIONS)
+        self._room = asyncio.Semaphore(MOST_CONNECTIONS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def serve(self, listener: socket.socket) -> None:

@@ -104,7 +104,7 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:
     reasons = []
     with _folder_of_our_own(policy) as folder:
         trial = policy.moved_to(folder)
-        for candidate in _candidates(environ):
+        for candidate in candidates(environ):
             if isinstance(candidate, str):
                 reasons.append(candidate)
                 continue
@@ -116,7 +116,7 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:
     return ProbeResult(sandbox=None, reason=_AND.join(reasons))
 
 
-def _candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:
+def candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbox] | str]:
     """The sandboxes of this system, best first, or why one of them can't even be tried."""
     if sys.platform == "darwin":
         from keen_tui.tools.sandbox.seatbelt import Seatbelt  # noqa: PLC0415 - macOS only

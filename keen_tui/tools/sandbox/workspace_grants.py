@@ -13,7 +13,7 @@ from keen_tui.tools.sandbox.broker.ground import ClosedPaths
 from keen_tui.tools.sandbox.landlock_rules import READ, READ_DIR, WORK, PathGrant
 from keen_tui.tools.sandbox.policy import Policy
 
-_MOST_ENTRIES: Final = 100
+MOST_ENTRIES: Final = 100
 """Folders, or files, that are granted in one folder: each takes its time at each command. The others are for
 the broker."""
 
@@ -100,7 +100,7 @@ def _listed(folder: Path, changed: int) -> Listing:
         for entry in entries:
             if not entry.is_symlink():
                 found = folders if entry.is_dir(follow_symlinks=False) else files
-                if len(found) < _MOST_ENTRIES:
+                if len(found) < MOST_ENTRIES:
                     found.append(entry.path)
     return Listing(changed, tuple(map(Path, folders)), tuple(map(Path, files)))
 

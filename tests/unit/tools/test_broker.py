@@ -354,7 +354,7 @@ async def test_what_is_protected_stays_so_with_a_hidden_file_in_it(jail: Jail) -
 
 
 def test_of_very_many_folders_all_can_be_used(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspace_grants, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(workspace_grants, "MOST_ENTRIES", 2)
     for number in range(6):
         (jail.workspace / f"folder{number}").mkdir()
     command = (

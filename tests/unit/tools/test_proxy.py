@@ -146,8 +146,8 @@ async def test_an_address_of_this_machine_is_not_reached_even_if_it_is_a_public_
     own = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
     port = own.sockets[0].getsockname()[1]
     names = Names({GOOD: ["127.0.0.1"]})
-    open_to_all = Line(names, [GOOD])
-    open_to_all._proxy._internet = Internet(resolve=names.resolve, is_open=lambda _: True, connect=connected)
+    internet = Internet(resolve=names.resolve, is_open=lambda _: True, connect=connected)
+    open_to_all = Line(names, [GOOD], internet=internet)
     async with own, open_to_all.open():
         answer = await open_to_all.says(f"CONNECT {GOOD}:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     assert answer.startswith(b"HTTP/1.1 403")
@@ -223,7 +223,7 @@ async def test_a_client_that_says_nothing_is_sent_away(server: Server) -> None:
 async def test_clients_that_wait_keep_nobody_away_for_ever(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxy, "_MOST_CONNECTIONS", 4)
+    monkeypatch.setattr(proxy, "MOST_CONNECTIONS", 4)
     authority = f"{GOOD}:{server.port}"
     async with Line(Names({GOOD: [ELSEWHERE]}), [GOOD], head_seconds=0.2).open() as line:
         idle = [await asyncio.open_connection("127.0.0.1", line.port) for _ in range(20)]

@@ -106,7 +106,7 @@ def test_a_sandbox_says_why_a_better_one_is_not_used(policy: Policy, monkeypatch
         yield lambda policy: HoldsNothing(("/bin/sh", "-c", "echo no namespaces >&2; exit 1"))
         yield lambda policy: HoldsNothing(("/bin/sh", "-c", "exit 42"))
 
-    monkeypatch.setattr(probe, "_candidates", candidates)
+    monkeypatch.setattr(probe, "candidates", candidates)
     found = find_sandbox(policy, os.environ)
     better = "bubblewrap is not installed, and sieve does not work here (no namespaces)"
     assert found.better == better

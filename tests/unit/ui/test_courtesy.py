@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,11 +22,17 @@ def as_before() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the last key be long ago."""
+    now = time.monotonic() + 60
+    monkeypatch.setattr("keen_tui.frontends.tui.keys.import_throttle.time.monotonic", lambda: now)
+
+
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[float]:
     """How long was paused; there are two modules to import."""
     taken: list[float] = []
-    monkeypatch.setattr(import_throttle, "_hasty_until", 0.0)
+    later(monkeypatch)
     monkeypatch.setattr("keen_tui.frontends.tui.keys.import_throttle.time.sleep", taken.append)
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("lazy_one", "lazy_two"):
@@ -52,7 +59,7 @@ def test_an_import_without_a_key_goes_on_at_full_speed(
     pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_throttle.key_came()
-    monkeypatch.setattr(import_throttle, "_hasty_until", 0.0)
+    later(monkeypatch)
     in_thread("lazy_one")
     assert pauses == []
     assert sys.getswitchinterval() == pytest.approx(0.005)

@@ -133,7 +133,7 @@ MODEL = ModelChanged(model="m", server="s", effort="", context_window=200_000)
 
 def status(state: UiState, width: int, *, chip_in_view: bool = True) -> str:
     bar = StatusBar(STYLES, UNICODE)
-    bar._state, bar._chip_in_view = replace(state, model=MODEL), chip_in_view
+    bar.show(replace(state, model=MODEL), chip_in_view=chip_in_view, pane_keys=(), overlay_open=False)
     return bar.rows(width, 1)[0].plain
 
 
@@ -183,7 +183,8 @@ def test_the_meter_has_room_in_the_smallest_terminal(name: str) -> None:
 
 def test_without_a_known_window_only_the_tokens_are_told() -> None:
     bar = StatusBar(STYLES, UNICODE)
-    bar._state = apply_all(UiState(), story.discount_turn(1), 1.0)
+    state = apply_all(UiState(), story.discount_turn(1), 1.0)
+    bar.show(state, chip_in_view=True, pane_keys=(), overlay_open=False)
     row = bar.rows(120, 1)[0].plain
     assert "context 10.4k" in row
     assert "%" not in row
@@ -214,7 +215,7 @@ def test_the_header_names_the_model_that_answers_now() -> None:
 
 def pane(kind: type[Activity] | type[Strip], state: UiState, now: float, width: int) -> str:
     drawn = kind(STYLES, UNICODE, clock=lambda: now)
-    drawn._state = state
+    drawn.show(state)
     return "\n".join(row.plain for row in drawn.rows(width, 20))
 
 
@@ -262,7 +263,7 @@ def test_a_silence_in_the_middle_of_a_reply_is_said_with_its_length(
 def test_nobody_must_act_on_a_silence_so_it_is_soft() -> None:
     state = apply_all(UiState(), [story.started(1, "go"), TextDelta(turn=1, step=1, text="a")], 100.0)
     strip = Strip(STYLES, UNICODE, clock=lambda: 112.0)
-    strip._state = state
+    strip.show(state)
     row = strip.rows(80, 1)[0]
     start = row.plain.index("no word")
     styles = [span.style for span in row.spans if span.start <= start < span.end]
@@ -299,6 +300,6 @@ def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
 
 def test_a_notice_that_is_too_long_says_so() -> None:
     note = NoticeRows(STYLES, UNICODE, id="notice", most_rows=2)
-    note._text = "one two three four"
+    note.text = "one two three four"
     assert [row.plain.strip() for row in note.rows(7 + len("three four"), 0)] == ["one two", "three four"]
     assert [row.plain.strip() for row in note.rows(7 + len("three"), 0)] == ["one", "two…"]

@@ -33,8 +33,8 @@ EDITED = MemoryEdited(turn=3, turn_memory=MEMORY, carried_bytes=500)
 
 def panel(state: UiState, glyphs: Glyphs = UNICODE, *, folded: bool = False) -> list[str]:
     drawn = TurnMemoryPanel(STYLES, glyphs)
-    drawn._folded = folded
-    drawn._state = state
+    drawn.folded = folded
+    drawn.show(state)
     if folded:
         return [drawn.title_row(36).plain]
     rows = [row.plain.rstrip() for entry in drawn.entries(36) for row in entry.rows]
@@ -77,7 +77,7 @@ def test_the_policy_is_named_in_the_title_where_it_is_not_the_usual_one() -> Non
 
 def test_the_entry_of_a_turn_that_stands_is_made_once_for_a_width_and_a_look() -> None:
     drawn = TurnMemoryPanel(STYLES, UNICODE)
-    drawn._state = apply_all(UiState(), story.three_turns(), 1.0)
+    drawn.show(apply_all(UiState(), story.three_turns(), 1.0))
     first = drawn.entries(36)[0]
     assert drawn.entries(36)[0] is first
     drawn.set_look(STYLES, ASCII)
@@ -87,9 +87,9 @@ def test_the_entry_of_a_turn_that_stands_is_made_once_for_a_width_and_a_look() -
 
 def test_a_turn_that_changes_is_drawn_as_it_is_now() -> None:
     drawn = TurnMemoryPanel(STYLES, UNICODE)
-    drawn._state = apply_all(UiState(), story.three_turns(), 1.0)
+    drawn.show(apply_all(UiState(), story.three_turns(), 1.0))
     before = drawn.entries(36)[0].rows
-    drawn._state = apply_all(drawn._state, [EDITED], 2.0)
+    drawn.show(apply_all(UiState(), [*story.three_turns(), EDITED], 2.0))
     assert drawn.entries(36)[0].rows != before
 
 
@@ -120,7 +120,7 @@ def test_the_sums_count_the_users_own_words_and_what_goes_along() -> None:
     assert newer.startswith("  carries 6.0 kB of 6.1 kB")
     assert older.startswith("  carries 2.4 kB of 40.0 kB")
     drawn = TurnMemoryPanel(STYLES, UNICODE)
-    drawn._state = state
+    drawn.show(state)
     whole = drawn.pinned_row(60)
     assert whole is not None and "8.4 kB of 46.1 kB" in whole.plain
 

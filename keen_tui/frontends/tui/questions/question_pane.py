@@ -64,7 +64,7 @@ class QuestionPane(Widget):
         self._put_back = put_back
         self._keep = keep
         self.room = room
-        self._guard_seconds = guard_seconds
+        self.guard_seconds = guard_seconds
         self._guards = 0
         self._is_hidden = False
         self._is_answered = False
@@ -121,7 +121,7 @@ class QuestionPane(Widget):
         if not self.guarded:
             self.guarded = True
             self._view.changed()
-        self.set_timer(self._guard_seconds, lambda: self._lift_guard(number))
+        self.set_timer(self.guard_seconds, lambda: self._lift_guard(number))
 
     def _lift_guard(self, number: int) -> None:
         """From now on keys answer, unless they were to be ignored again meanwhile."""

@@ -26,6 +26,11 @@ class CursorView(CopyingView, can_focus=True):
     _code_copied: tuple[int, int] = (-1, 0)
     """The block whose code was copied last, and how many of its pieces."""
 
+    @property
+    def block_under_cursor(self) -> Block | None:
+        """The block that the cursor stands on, None as long as there is no cursor."""
+        return None if self._cursor is None else self._document.entries[self._cursor].block
+
     def on_focus(self) -> None:
         self._ensure_cursor()
         self._cursor_moved()

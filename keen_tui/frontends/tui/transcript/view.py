@@ -59,6 +59,11 @@ class DocumentView(PaintedRows, ScrollView):
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
     @property
+    def document(self) -> Document:
+        """The blocks, and which of them are laid out as rows."""
+        return self._document
+
+    @property
     def below(self) -> int:
         """Rows below the last one in view."""
         return max(self._document.rows - self.scroll_offset.y - self._viewport, 0)

@@ -98,7 +98,7 @@ class Transcript(FindingView):
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen."""
         before = [entry.block for entry in self._document.entries[:1]]
-        under_cursor = None if self._cursor is None else self._document.entries[self._cursor].block
+        under_cursor = self.block_under_cursor
         adopted = self._document.adopt(past)
         first_changed = self._document.show(past, live)
         first_changed = 0 if adopted else first_changed

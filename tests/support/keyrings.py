@@ -1,0 +1,26 @@
+"""The system's keyring, of which the machine that runs the tests has one or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keyring
+from keyring.backend import KeyringBackend
+from keyring.backends import fail
+
+
+@contextmanager
+def system_keyring(ring: KeyringBackend) -> Iterator[None]:
+    """`ring` in place of what this machine has."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(ring)
+    yield
+    keyring.set_keyring(before)
+
+
+@contextmanager
+def no_system_keyring() -> Iterator[None]:
+    """A machine without a keyring."""
+    with system_keyring(fail.Keyring()):  # type: ignore[no-untyped-call]
+        yield
