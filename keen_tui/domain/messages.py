@@ -120,7 +120,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
     memory keeps `facts`. `ran` is false for calls that never began. A non-zero exit code is no error:
     the tool did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could
-    write nothing.
+    write nothing. `outside`: it failed in its sandbox and ran again outside, since a person said so.
     """
 
     text: str
@@ -134,6 +134,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     ran: bool = True
     sandboxed: bool = False
     read_only: bool = False
+    outside: bool = False
 
 
 class ToolStep(Struct, frozen=True, kw_only=True):

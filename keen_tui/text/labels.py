@@ -27,7 +27,7 @@ TOOL_NAMES: Mapping[str, str] = {
 MODES: Final[Mapping[Mode, str]] = {
     "ask": "what only reads here runs; changes and other commands ask",
     "auto-edit": "changes here run, and commands in the sandbox; others ask",
-    "plan": "only reads; nothing is changed and no command runs",
+    "plan": "only reads; commands run where they can change nothing",
     "auto": "everything runs without asking",
 }
 """What runs unasked in each permission mode."""

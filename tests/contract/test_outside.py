@@ -61,7 +61,8 @@ async def test_with_the_users_leave_it_runs_once_outside_and_the_model_is_told_b
     assert bench.results() == [
         "[in the sandbox: exit code 3; with the user's leave run again outside]\noutside"
     ]
-    assert len(bench.log.of(ToolFinished)) == 1
+    [finished] = bench.log.of(ToolFinished)
+    assert finished.result.outside, "a person sees that it left the sandbox"
 
 
 async def test_a_no_keeps_the_first_result_and_says_so(tmp_path: Path) -> None:
@@ -73,6 +74,7 @@ async def test_a_no_keeps_the_first_result_and_says_so(tmp_path: Path) -> None:
     [result] = bench.results()
     assert "[exit code 3]" in result
     assert "the user does not want it run outside and says: not today" in result
+    assert not bench.log.of(ToolFinished)[0].result.outside
     assert not (tmp_path / "ran").exists()
 
 

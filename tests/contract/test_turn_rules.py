@@ -279,6 +279,12 @@ async def test_a_denied_call_counts_as_answered_when_the_turn_breaks_later(
         assert not end.turn_memory, "a denied call has no fact"
 
 
+async def test_a_person_sees_what_refused_a_call(tmp_path: Path, at_work: AtWork) -> None:
+    async with at_work([Reply([write("a.py")]), DONE], tmp_path, mode="plan") as bench:
+        await bench.ask("hi")
+        assert bench.log.of(ToolFinished)[0].result.summary == "not in plan mode"
+
+
 async def test_without_a_person_what_would_ask_is_denied_and_the_flag_is_named(
     tmp_path: Path, at_work: AtWork
 ) -> None:

@@ -78,9 +78,19 @@ def tool_block(
     exit_code: int | None = None,
     seconds: float = 0.003,
     tail: str = "",
+    text: str = "output",
+    read_only: bool = False,
+    outside: bool = False,
 ) -> ToolBlock:
     """A tool call that began at second 0 of the clock."""
-    result = ToolResult(text="output", summary=summary, display=display, exit_code=exit_code)
+    result = ToolResult(
+        text=text,
+        summary=summary,
+        display=display,
+        exit_code=exit_code,
+        read_only=read_only,
+        outside=outside,
+    )
     return ToolBlock(
         turn=turn,
         id=id,

@@ -28,8 +28,10 @@ _PLAN_NOTE = (
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True):
-    """Yes or no, and for a no the text that the model reads. `by_person`: somebody said yes to this call.
-    `tries`: that is only known once the call has run read-only. `trial_stands`: that result stands.
+    """Yes or no, and for a no the text that the model reads and a few words for a person (`refused`).
+
+    `by_person`: somebody said yes to this call. `tries`: that is only known once the call has run read-only.
+    `trial_stands`: that result stands.
     """
 
     allowed: bool
@@ -37,6 +39,7 @@ class ApprovalDecision(Struct, frozen=True, kw_only=True):
     tries: bool = False
     trial_stands: bool = False
     refusal: str = ""
+    refused: str = "denied"
 
 
 class Approvals:
@@ -114,7 +117,12 @@ class Approvals:
         if verdict.decision == "allow":
             return ApprovalDecision(allowed=True)
         if verdict.decision == "refuse":
-            return ApprovalDecision(allowed=False, refusal=verdict.refusal, trial_stands=not_enough != "")
+            return ApprovalDecision(
+                allowed=False,
+                refusal=verdict.refusal,
+                refused=verdict.refused,
+                trial_stands=not_enough != "",
+            )
         reply = await self._ask(turn, call, target, prepared, verdict)
         if reply.allowed:
             await self._remember(turn, reply, verdict)

@@ -107,7 +107,7 @@ class _RunningCall:
         elif answer.allowed:
             await self._run_for_good(prepared, answer)
         else:
-            self.result = _denied(answer.refusal)
+            self.result = _denied(answer, answer.refusal)
 
     async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
         approvals = self._agent.approvals
@@ -129,7 +129,8 @@ class _RunningCall:
             self.result = replace(tried, text=f"{tried.text}\n[{answer.refusal}]", facts=())
             self._add_plan_note()
         else:
-            self.result = _denied(f"{answer.refusal}\n[it ran read-only first, and {not_enough}]")
+            text = f"{answer.refusal}\n[it ran read-only first, and {not_enough}]"
+            self.result = _denied(answer, text)
 
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
@@ -166,7 +167,7 @@ class _RunningCall:
             await self._execute(outside.run)
         finally:
             note = f"[in the sandbox: exit code {inside.exit_code}; with the user's leave run again outside]"
-            self.result = replace(self.result, text=f"{note}\n{self.result.text}")
+            self.result = replace(self.result, text=f"{note}\n{self.result.text}", outside=True)
 
     async def _execute(self, run: Run) -> None:
         """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
@@ -194,8 +195,8 @@ class _RunningCall:
         return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)
 
 
-def _denied(refusal: str) -> ToolResult:
-    return ToolResult(text=refusal, summary="denied", is_error=True, denied=True, ran=False)
+def _denied(answer: ApprovalDecision, text: str) -> ToolResult:
+    return ToolResult(text=text, summary=answer.refused, is_error=True, denied=True, ran=False)
 
 
 async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:

@@ -85,12 +85,17 @@ def _what_came(result: ToolResult) -> str:
     match result.display:
         case CommandDisplay(exit_code=code, output=output):
             ended = "timed out" if result.summary == "timed out" else f"exit code {code or 0}"
-            read_only = ", ran read-only" if result.read_only else ""
-            return f"{ended}, {counted(len(output.splitlines()), 'line')} of output{read_only}"
+            return f"{ended}, {counted(len(output.splitlines()), 'line')} of output{_how(result)}"
         case DiffDisplay() as diff if not result.is_error:
             return diff_counts(diff)
         case _:
             return clean(result.summary).rstrip(".")
+
+
+def _how(result: ToolResult) -> str:
+    if result.read_only:
+        return ", ran read-only"
+    return ", ran outside the sandbox" if result.outside else ""
 
 
 def _end_of(output: str) -> Iterator[str]:

@@ -19,14 +19,15 @@ from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
 from keen_tui.tools.arguments import checked, mentioned
 from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
-from keen_tui.tools.command_output import CommandOutput
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.git.plan import plan_of
 from keen_tui.tools.git.steps import GitSteps
 from keen_tui.tools.network.gate import HostGate
-from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork, online
+from keen_tui.tools.network.online import NO_NETWORK, NO_RETRIES, CommandNetwork, online
+from keen_tui.tools.permissions.shell.grammar import stays_in_background
 from keen_tui.tools.permissions.shell.judging import judged
 from keen_tui.tools.permissions.shell.shown_parts import shown_parts
+from keen_tui.tools.process.command_output import CommandOutput
 from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.process.process import Ended, run_command
@@ -192,6 +193,7 @@ class Bash:
             running.limit.seconds,
             sandboxed=running.sandbox is not None,
             refused=running.gate.refused if running.gate else (),
+            background=ended.left_running is None and await asyncio.to_thread(stays_in_background, command),
         )
         said = text if ended.code else ""
         missed = named_among([path.relative_to(folder).as_posix() for path in hidden], command, said)
@@ -229,6 +231,8 @@ class Bash:
         if running.gate:
             return online(sandbox, argv, environ, running.terms, running.gate, self._network.internet)
         connects = self._network.connects_in(sandbox) and running.terms.writes
+        if not connects:
+            environ |= NO_RETRIES
         return in_thread(sandbox.wrap(argv, environ, replace(running.terms, connects=connects)))
 
 
@@ -255,5 +259,5 @@ def _stopped_by(
     if written:
         return ""
     if result.exit_code and gate and gate.refused:
-        return "" if gate.declined else f"it was refused a host: {gate.refused[0]}"
+        return "" if gate.declined else f"it could not reach {gate.refused[0]}"
     return stopped_by_sandbox(sandbox.name, result) if sandbox else ""

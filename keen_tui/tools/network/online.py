@@ -53,6 +53,16 @@ class CommandNetwork(Struct, frozen=True, kw_only=True):
 
 NO_NETWORK: Final = CommandNetwork()
 
+NO_RETRIES: Final[Mapping[str, str]] = {
+    "BUNDLE_RETRY": "0",
+    "CARGO_NET_RETRY": "0",
+    "PIP_RETRIES": "1",  # pip says why it fails only when it tries again
+    "UV_HTTP_RETRIES": "0",
+    "npm_config_fetch_retries": "0",
+}
+"""What tells installs not to try again and again where there is no network at all: npm does so for over a
+minute, and only then says that it needs one."""
+
 
 def _npmrc(root: Path) -> str:
     """The project's own settings of npm."""

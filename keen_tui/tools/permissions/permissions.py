@@ -25,7 +25,8 @@ _UNHELD: Grant = ("unheld", "commands")
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What to do with a call; the texts are for the question, or for the model (`refusal`).
+    """What to do with a call; the texts are for the question, or for the model (`refusal`). `refused` is what
+    a person reads of a refusal, in a few words.
 
     `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
     allowed before, nothing is asked. `saves` are the commands, and `hosts` the hosts, that can be allowed for
@@ -43,6 +44,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     hosts: tuple[HostPattern, ...] = ()
     nobody: str = ""
     refusal: str = ""
+    refused: str = "denied"
     is_risky: bool = False
 
     @property
@@ -70,6 +72,7 @@ _PLAN_REFUSAL = Verdict(
         "Refused: plan mode is on, so only reading inside the workspace is possible. "
         "Work out what you would do, and propose it with propose_plan."
     ),
+    refused="not in plan mode",
 )
 
 
@@ -210,6 +213,7 @@ def _denied(rule: Rule) -> Verdict:
     return Verdict(
         decision="refuse",
         refusal=f"Refused: the user's rule denies {rule.text}. Don't try it another way; say what you need.",
+        refused="denied by your rule",
     )
 
 

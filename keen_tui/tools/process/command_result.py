@@ -21,11 +21,12 @@ def command_result(
     *,
     sandboxed: bool = False,
     refused: Sequence[str] = (),
+    background: bool = False,
 ) -> ToolResult:
     """The result of a command. `timeout` is the limit that it had, in seconds; `refused` are the hosts that
-    it could not reach, each with the reason."""
+    it could not reach, each with the reason; `background` tells that it starts something without waiting."""
     return ToolResult(
-        text="\n".join((output or "(no output)", *_refusals(refused), *_notes(ended, timeout))),
+        text="\n".join((output or "(no output)", *_refusals(refused), *_notes(ended, timeout, background))),
         summary=_summary(output, ended),
         display=CommandDisplay(command=command, output=output, exit_code=ended.code),
         facts=(CommandFailed(command=command, exit_code=ended.code),) if ended.code else (),
@@ -41,13 +42,15 @@ def _refusals(refused: Sequence[str]) -> list[str]:
     return [*shown, f"[and {more} more hosts]"] if more > 0 else shown
 
 
-def _notes(ended: Ended, timeout: float | None) -> list[str]:
+def _notes(ended: Ended, timeout: float | None, background: bool) -> list[str]:
     """What the model is told after the output; a failure always ends with the exit code."""
     notes: list[str] = []
     if ended.timed_out:
         notes.append(f"[timed out after {timeout} s: it was killed with all its processes]")
     elif ended.left_running:
         notes.append("[a process was still running in the background and was killed]")
+    elif ended.left_running is None and background:
+        notes.append("[what it left in the background ended with it]")
     if name := _signal_name(ended.code - 128):
         notes.append(f"[killed by {name}]")
     if ended.code:

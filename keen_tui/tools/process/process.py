@@ -33,13 +33,13 @@ _Process = asyncio.subprocess.Process | ConfinedProcess
 class Ended(Struct, frozen=True):
     """How a command ended. `code` is 124 for a time-out and 128+N for death by signal N.
 
-    `left_running` tells that processes of the command were still there and were ended with it, as far as
-    that can be told: what wraps a command takes them along when it ends.
+    `left_running` tells whether processes of the command were still there and were ended with it; None where
+    that can't be told, since what wraps a command takes them along when it ends.
     """
 
     code: int
     timed_out: bool = False
-    left_running: bool = False
+    left_running: bool | None = False
 
 
 async def run_command(
@@ -81,7 +81,7 @@ async def run_command(
         await asyncio.wait({drained}, timeout=DRAIN_SECONDS)
     code = process.returncode if process.returncode is not None else -signal.SIGKILL
     code = 124 if timed_out else code if code >= 0 else 128 - code
-    return Ended(code, timed_out, left_running and not launch.wrapped)
+    return Ended(code, timed_out, None if launch.wrapped else left_running)
 
 
 async def _started(launch: Launch, folder: Path, environ: Mapping[str, str], output: int) -> _Process:

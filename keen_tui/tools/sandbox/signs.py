@@ -39,7 +39,9 @@ _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
 """What is denied with a warning is not what a command failed of: pytest warns of a cache it can't write."""
 
-_WANTS_NETWORK: Final = "its output suggests that it needs the network, which the sandbox blocks"
+NO_NETWORK: Final = ", which the sandbox blocks"
+"""The end of a reason that is about the network."""
+_WANTS_NETWORK: Final = f"its output suggests that it needs the network{NO_NETWORK}"
 _CURL_ENDS: Final = frozenset([5, 6, 7, 56])
 """curl has no proxy's address, no host's address, no connection, or a proxy that says no."""
 _WGET_ENDS: Final = frozenset([4])
@@ -97,7 +99,7 @@ def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) ->
         return f"git ended with exit code {code} without a word, as it does where .git is read-only"
     name = commands[0][0] if len(commands) == 1 else ""
     if (name == "curl" and code in _CURL_ENDS) or (name == "wget" and code in _WGET_ENDS):
-        return f"{name} ended with exit code {code}: it found no network, which the sandbox blocks"
+        return f"{name} ended with exit code {code}: it found no network{NO_NETWORK}"
     return ""
 
 

@@ -8,7 +8,14 @@ from typing import Final
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.messages import ToolResult
-from keen_tui.tools.sandbox.signs import DENIED, READ_ONLY, TIMED_OUT, stopped_by_sandbox, without_warnings
+from keen_tui.tools.sandbox.signs import (
+    DENIED,
+    NO_NETWORK,
+    READ_ONLY,
+    TIMED_OUT,
+    stopped_by_sandbox,
+    without_warnings,
+)
 
 _SEEN: Final = 20_000
 """Characters of the output that are looked at, from its end."""
@@ -60,7 +67,7 @@ def unfinished(sandbox: str, result: ToolResult, mentions: Sequence[Sequence[str
     if sandbox != "bubblewrap" and re.search(rf"(?i){DENIED}", said):
         return _what_was_written(said, DENIED)
     if reason := stopped_by_sandbox(sandbox, result):
-        return reason
+        return reason.replace(NO_NETWORK, ", which it doesn't have while it can only read")
     if _is_silent(result) and mentions and not _is_quiet(mentions[-1]):
         return "it failed without a word while it could only read"
     return ""

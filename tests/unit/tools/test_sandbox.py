@@ -81,6 +81,22 @@ async def test_the_home_and_tmp_are_of_their_own_and_last_from_one_command_to_th
     assert (await jail("ls ~ && echo again > ~/a && mktemp")).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "is_said"),
+    [
+        ("sleep 600 >/dev/null 2>&1 & echo ok", True),
+        ("sleep 0 & wait; echo ok", False),
+        ("true && echo ok", False),
+    ],
+)
+async def test_what_is_left_in_the_background_ends_and_the_model_is_told(
+    jail: Jail, command: str, is_said: bool
+) -> None:
+    said = (await jail(command)).text.splitlines()
+    assert said[0] == "ok"
+    assert any("in the background" in line for line in said[1:]) == is_said
+
+
 async def test_what_only_reads_is_not_led_by_what_commands_left_in_their_home(jail: Jail) -> None:
     await jail("echo a > ~/a")
     assert (await jail("ls ~/")).text == "a"

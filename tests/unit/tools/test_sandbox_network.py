@@ -105,6 +105,16 @@ async def test_a_listener_of_the_commands_own_is_still_possible(jail: Jail, serv
     assert (await run(jail, server, f'{PYTHON} -S -c "{serving}"')).text == "served"
 
 
+@pytest.mark.parametrize(("setting", "said"), [("off", "0"), ("ask", "")])
+async def test_installs_try_once_where_there_is_no_network(
+    jail: Jail, server: Server, setting: str, said: str
+) -> None:
+    """npm says that it needs one only after its last try, a minute later."""
+    command = f'{PYTHON} -V >/dev/null; echo "<$npm_config_fetch_retries>"'
+    result = await run(jail, server, command, setting=setting)
+    assert result.text == f"<{said}>"
+
+
 @pytest.mark.parametrize("name", SANDBOXES)
 @pytest.mark.parametrize("setting", ["off", "ask"])
 async def test_without_a_proxy_no_server_outside_is_reached(

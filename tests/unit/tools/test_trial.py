@@ -94,3 +94,4 @@ def result(command: str, output: str, code: int) -> ToolResult:
 def test_why_reading_was_not_enough(command: str, output: str, code: int, reason: str) -> None:
     said = unfinished("bubblewrap", result(command, output, code), mentioned_commands(command))
     assert reason in said and bool(reason) == bool(said)
+    assert "the sandbox blocks" not in said, "with a yes it may have the network"

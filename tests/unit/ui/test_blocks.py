@@ -92,6 +92,8 @@ def test_hosts_are_named_below_the_call(status: ToolStatus) -> None:
         ({"status": "asks"}, "?", "waits for you"),
         ({"status": "failed", "exit_code": 1}, "✗", "exit 1"),
         ({"status": "denied"}, "–", "denied"),
+        ({"exit_code": 0, "read_only": True}, "✓", ", read-only"),
+        ({"status": "failed", "exit_code": 1, "outside": True}, "✗", "exit 1, outside the sandbox"),
         ({"status": "stopped"}, "■", "stopped by you"),
         ({"status": "not_run"}, "–", "not run"),
         ({"display": DIFF}, "✓", "+3 −1"),

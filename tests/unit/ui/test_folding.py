@@ -87,6 +87,12 @@ def test_the_users_own_command_shows_all_that_it_printed() -> None:
     assert rows[1:] == [str(number) for number in range(50)]
 
 
+def test_a_call_that_could_not_run_says_why() -> None:
+    block = tool_block(name="bash", status="failed", text="Error: bash can't start in /w: .git is a link.")
+    rows = shown(document_of(block))
+    assert rows[1:] == ["bash can't start in /w: .git is a link."]
+
+
 @pytest.mark.parametrize(
     "block",
     [

@@ -52,6 +52,8 @@ def usual_view(block: Block) -> FoldState:
             return "unfolded" if _is_small(diff) else "excerpt"
         case CommandDisplay() if block.status == "failed" or block.name == OWN_COMMAND:
             return "excerpt"
+        case None if block.status == "failed":
+            return "excerpt"
     return "folded"
 
 

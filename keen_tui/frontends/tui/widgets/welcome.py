@@ -21,8 +21,8 @@ _CLAIM = ("a coding agent that remembers outcomes", "and never repeats finished 
 _GREETING = "Say what you want done in this folder."
 _PROMISES: Final[Mapping[Mode, str]] = {
     "ask": "Keen reads, edits and runs commands. Before it changes anything, it shows you and asks.",
-    "auto-edit": "Keen reads and edits here and runs commands in the sandbox without asking. It asks before "
-    "anything else.",
+    "auto-edit": "Keen reads and edits here, and runs commands in the sandbox where there is one, without "
+    "asking. It asks before anything else.",
     "plan": "Keen reads here and proposes a plan. Nothing is changed before you accept it.",
     "auto": "Keen reads, edits and runs commands without asking.",
 }

@@ -164,6 +164,18 @@ def parsed(command: str) -> Node:
     return _parser().parse(_SPELLED.sub(_spelled, command).encode()).root_node
 
 
+def stays_in_background(command: str) -> bool:
+    """Whether it starts something with `&` and doesn't wait for it."""
+    todo, starts = [parsed(command[:LONGEST])], False
+    while todo:
+        node = todo.pop()
+        todo.extend(node.children)
+        starts |= node.type == "&"
+        if node.type == "command_name" and text_of(node) == "wait":
+            return False
+    return starts
+
+
 def text_of(node: Node) -> str:
     """The part of the command that the node stands for."""
     return _original(node.text or b"")

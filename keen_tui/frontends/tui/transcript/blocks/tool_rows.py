@@ -94,7 +94,9 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
 
 
 def _how(result: ToolResult) -> list[tuple[str, str]]:
-    return [(", read-only", "dim")] if result.read_only else []
+    """Where it ran, if that is neither the sandbox nor what the mode says."""
+    how = ", read-only" if result.read_only else ", outside the sandbox" if result.outside else ""
+    return [(how, "dim")] if how else []
 
 
 def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
@@ -131,6 +133,9 @@ def _with_excerpt(rows: list[Line], block: ToolBlock, scene: Scene) -> Sequence[
             return joined(*map(one_row, rows), whole.mapped(lambda line: line.behind(gutter)))
         case CommandDisplay():
             drawn = output_excerpt(display.output, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
+        case None if block.result is not None:
+            reason = block.result.text.removeprefix("Error: ")
+            drawn = output_excerpt(reason, MOST_OUTPUT_ROWS, look.wide, look.styles, look.glyphs)
         case _:
             drawn = []
     return [*rows, *(line.behind(gutter) for line in drawn)]
