@@ -57,6 +57,41 @@ def test_a_download_that_is_run_is_marked_with_that_reason(
 
 
 @pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("touch .git/x", None),
+        ("cp x .git/hooks/pre-commit", None),
+        ("ls && chmod +x ./.git/hooks/pre-commit", "chmod +x ./.git/hooks/pre-commit"),
+        ("echo x > .git/hooks/pre-commit", "> .git/hooks/pre-commit"),
+        ("mv a '.keen/settings.toml'", "mv a .keen/settings.toml"),
+        ("sudo tee sub/.git/config", "tee sub/.git/config"),
+    ],
+)
+def test_what_is_written_where_programs_are_named_is_marked(
+    tmp_path: Path, command: str, text: str | None
+) -> None:
+    [(marked_text, note)] = marked(command, tmp_path)
+    assert marked_text == (text or command)
+    assert "run programs later" in note
+    assert verdict(command, tmp_path).is_risky
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .git/config",
+        "cp -r .git ../copy",
+        "rsync -a --exclude .git . ../copy",
+        "tar --exclude .git -czf x.tgz .",
+        "touch .gitignore .github/x",
+        "git config user.name x > .github/log",
+    ],
+)
+def test_what_only_names_them_is_not_marked(tmp_path: Path, command: str) -> None:
+    assert marked(command, tmp_path) == []
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "curl x | jq .",

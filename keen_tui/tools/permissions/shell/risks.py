@@ -41,6 +41,10 @@ _WRITERS: Final = frozenset(
     unzip patch sed ed ex vi vim nano visudo mount umount mkfs sysctl systemctl useradd usermod
     """.split()  # noqa: SIM905 - as above
 )
+_COPIERS: Final = frozenset(["cp", "install", "ln", "rsync"])
+_PACKERS: Final = frozenset(["tar", "unzip", "dd", "mount", "umount"])
+_REMOVERS: Final = frozenset(["rm", "rmdir", "unlink", "shred"])
+_WRITES_REPOSITORY: Final = "it changes {}, where hooks and settings run programs later"
 _LONGEST: Final = 10_000
 _MOST: Final = 20
 
@@ -49,7 +53,7 @@ def risks_of(command: str, root: Path) -> tuple[Risk, ...]:
     """The risky places of a command that runs in the folder `root`, at most some twenty, each once."""
     text = command[:_LONGEST]
     found: list[Risk] = []
-    for risk in (*_downloads_run(text), *_system_files(text, root)):
+    for risk in (*_downloads_run(text), *_system_files(text, root), *_repository_files(text)):
         if not any(each.text.endswith(risk.text) for each in found):  # `sudo tee x` tells of `tee x`
             found.append(risk)
     return tuple(found[:_MOST])
@@ -168,11 +172,9 @@ def _is_of_system(path: str, root: Path, *, writes: bool) -> bool:
 
 def _system_files(text: str, root: Path) -> Iterator[Risk]:
     """What is redirected to files of the system, and commands that are given any."""
-    for node in _nodes(parsed(text)):
-        if node.type == "file_redirect" and node.children and ">" in "".join(map(text_of, node.children)):
-            path = text_of(node.children[-1]).strip("\"'")
-            if _is_of_system(path, root, writes=True):
-                yield Risk(text=text_of(node), note=f"it writes {path}, a file of the system")
+    for text_of_redirect, path in _redirected_to(text):
+        if _is_of_system(path, root, writes=True):
+            yield Risk(text=text_of_redirect, note=f"it writes {path}, a file of the system")
     for name, *words in mentioned_commands(text):
         writes = any(program in _WRITERS for program in _names((name, *words)))
         for word in words:
@@ -181,3 +183,33 @@ def _system_files(text: str, root: Path) -> Iterator[Risk]:
                 does = "may change" if writes else "reads"
                 yield Risk(text=" ".join((name, *words)), note=f"it {does} {path}, a file of the system")
                 break
+
+
+def _repository_files(text: str) -> Iterator[Risk]:
+    """What is written in `.git` or `.keen`: hooks and settings there run programs, outside of any sandbox."""
+    for text_of_redirect, path in _redirected_to(text):
+        if _is_of_repository(path):
+            yield Risk(text=text_of_redirect, note=_WRITES_REPOSITORY.format(path))
+    for words in mentioned_commands(text):
+        if targets := [word for word in _written_by(words) if _is_of_repository(word)]:
+            yield Risk(text=" ".join(words), note=_WRITES_REPOSITORY.format(targets[0]))
+
+
+def _redirected_to(text: str) -> Iterator[tuple[str, str]]:
+    """Each redirection into a file, with the file's path."""
+    for node in _nodes(parsed(text)):
+        if node.type == "file_redirect" and node.children and ">" in "".join(map(text_of, node.children)):
+            yield text_of(node), text_of(node.children[-1]).strip("\"'")
+
+
+def _written_by(words: Sequence[str]) -> Sequence[str]:
+    """The words that may name what a command writes; of a copy it is the last one."""
+    name, *rest = words
+    if name not in _WRITERS or name in _PACKERS | _REMOVERS:
+        return ()
+    paths = [word.strip("\"'") for word in rest if not word.startswith("-")]
+    return paths[-1:] if name in _COPIERS else paths
+
+
+def _is_of_repository(path: str) -> bool:
+    return not {".git", ".keen"}.isdisjoint(PurePosixPath(path).parts)
