@@ -52,7 +52,7 @@ class Place:
         """What the watched program saw of itself since it was last asked."""
         self.report.unlink(missing_ok=True)
         os.kill(program.pid, signal.SIGUSR1)
-        program.wait_until(self.report.exists, 60, "the report")
+        program.wait_until(self.report.exists, "the report", seconds=60)
         found: dict[str, Any] = json.loads(self.report.read_text())
         return found
 

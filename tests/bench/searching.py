@@ -29,7 +29,7 @@ def rows(program: TerminalProgram, frame: float) -> Iterator[Row]:
     keys = []
     for key in WORDS:
         keys.append(cost_of_key(program, key))
-        program.wait_until(lambda: bool(_TALLY.search(program.screen())), 30, "the number of hits")
+        program.wait_until(lambda: bool(_TALLY.search(program.screen())), "the number of hits", seconds=30)
     steps = costs(program, [UP] * _STEPS)
     back_to_composer(program)
     yield Row(

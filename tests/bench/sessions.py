@@ -82,7 +82,7 @@ def _lists_and_searches(many: Place) -> Iterator[Row]:
         yield from _key("the newest in the list, before anything is indexed", [newest])
         yield from _key("all folders, before anything is indexed", [_all_folders(program)], None)
         _close(program)
-        program.wait_until(lambda: _is_built(many), 600, "the index")
+        program.wait_until(lambda: _is_built(many), "the index", seconds=600)
         program.come_to_rest(1.0)
         yield Row(what=f"{MANY:,} sessions: CPU until all is indexed", value=program.cpu(), unit="s CPU")
         lists, folders = [], []

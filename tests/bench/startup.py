@@ -172,7 +172,7 @@ def _first_request(pause: float) -> float | None:
         read_for(program, pause)
         program.type("\r")
         try:
-            program.wait_until(lambda: bool(server.requests), 60, "the first request")
+            program.wait_until(lambda: bool(server.requests), "the first request", seconds=60)
         except TimeoutError:
             return None
         seconds = time.perf_counter() - program.started_at

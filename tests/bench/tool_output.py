@@ -61,7 +61,7 @@ def _rows(name: str, command: str) -> Iterator[Row]:
         program.forget_peak()
         before, cpu = program.rss(), program.loop_cpu()
         program.type("go\r")
-        program.wait_until(lambda: bool(server.requests), 60, "the first request")
+        program.wait_until(lambda: bool(server.requests), "the first request", seconds=60)
         seen = list(echoes(program, lambda _: len(server.requests) < 2, pause=0.05))
         program.wait_for_screen("turn 1 done")
         grown, cpu = program.peak_rss() - before, program.loop_cpu() - cpu

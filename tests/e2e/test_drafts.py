@@ -10,7 +10,6 @@ import pytest
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import CTRL_C, PROMPT_SIGN, program
-from tests.support.waiting import LIMIT
 
 UP = "\x1b[A"
 
@@ -22,7 +21,7 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
         terminal.type("half a thought")
         if end == signal.SIGKILL:
             drafts = tmp_path / "home" / "drafts"
-            terminal.wait_until(lambda: bool([*drafts.glob("*.json")]), LIMIT, "the draft on the disk")
+            terminal.wait_until(lambda: bool([*drafts.glob("*.json")]), "the draft on the disk")
         else:
             terminal.wait_for_screen("half a thought")
         os.kill(terminal.pid, end)
@@ -40,5 +39,5 @@ def test_a_draft_is_back_after_the_program_was_ended(tmp_path: Path, end: int) -
             terminal.settle(0.5)
             return "half a thought and the rest" in terminal.screen()
 
-        terminal.wait_until(recalled, LIMIT, "the message that was sent before")
+        terminal.wait_until(recalled, "the message that was sent before")
         terminal.type(CTRL_C)

@@ -10,7 +10,6 @@ import pytest
 
 from keen_tui.demo.script import Reply, Say
 from tests.e2e.test_screen import PROMPT_SIGN, program
-from tests.support.waiting import LIMIT
 
 CTRL_G = "\x07"
 
@@ -45,7 +44,7 @@ def test_a_turn_goes_on_while_the_editor_is_open(tmp_path: Path, monkeypatch: py
         terminal.wait_for_screen(PROMPT_SIGN)
         terminal.type("go\r" + CTRL_G)
         terminal.wait_for("EDITING")
-        terminal.wait_until(lambda: bool(server.requests), LIMIT, "the request")
+        terminal.wait_until(lambda: bool(server.requests), "the request")
         terminal.settle(0.5)
         assert b"nobody sees" not in terminal.output, "the terminal is the editor's"
         (tmp_path / "gate").write_text("done")
@@ -99,8 +98,8 @@ def test_the_end_of_the_program_ends_the_editor_and_what_was_saved_there_is_the_
     with program(tmp_path, []) as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         terminal.type("begun" + CTRL_G)
-        terminal.wait_until((tmp_path / "saved").exists, 60, "the editor")
+        terminal.wait_until((tmp_path / "saved").exists, "the editor")
         os.kill(terminal.pid, signal.SIGTERM)
-        terminal.wait_for_exit(seconds=30)
+        terminal.wait_for_exit()
     with program(tmp_path, []) as (terminal, _):
         terminal.wait_for_screen("Your unsent message is back.", "saved there")

@@ -175,7 +175,7 @@ def test_the_first_ctrl_c_stops_the_turn_and_its_command_the_second_asks_before_
     with program(tmp_path, script, "--plain", "--mode", "auto", controls=True) as (terminal, _):
         ready(terminal)
         terminal.type("go\r")
-        terminal.wait_until(lambda: bool(called_with(asleep)), 60, "the command")
+        terminal.wait_until(lambda: bool(called_with(asleep)), "the command")
         terminal.type(CTRL_C)
         terminal.wait_for("Turn 1 incomplete: you stopped it.")
         assert not called_with(asleep)
@@ -213,7 +213,7 @@ def test_a_signal_ends_the_program_and_its_command(tmp_path: Path, number: signa
     with program(tmp_path, script, "--plain", "--mode", "auto", controls=True) as (terminal, _):
         ready(terminal)
         terminal.type("go\r")
-        terminal.wait_until(lambda: bool(called_with(asleep)), 60, "the command")
+        terminal.wait_until(lambda: bool(called_with(asleep)), "the command")
         os.kill(terminal.pid, number)
         assert terminal.wait_for_exit() == 0
         assert not called_with(asleep)

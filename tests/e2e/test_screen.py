@@ -110,7 +110,7 @@ def answer(terminal: TerminalProgram, question: str, key: str) -> None:
     """Wait until the question takes keys, and answer it: a key before that would begin a reason."""
     terminal.wait_for_screen(question, f"{PROMPT_SIGN} 1  yes")
     terminal.type(key + "\r")
-    terminal.wait_until(lambda: question not in terminal.screen(), 60, "the answer")
+    terminal.wait_until(lambda: question not in terminal.screen(), "the answer")
 
 
 def test_esc_stops_a_running_command_and_keeps_what_was_done(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_signal_ends_the_command_and_gives_the_terminal_back(
     with program(tmp_path, script, "--mode", "auto") as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN)
         terminal.type("go\r")
-        terminal.wait_until(lambda: processes(sleep), 60, "the command")
+        terminal.wait_until(lambda: processes(sleep), "the command")
         os.kill(terminal.pid, number)
         terminal.wait_for_exit()
         assert terminal.modes == terminal.modes_before

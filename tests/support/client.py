@@ -15,6 +15,7 @@ from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import project
 from keen_tui.providers.base import Connection, Provider, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.registry import build_provider
+from tests.support.waiting import LIMIT
 
 KEY = "sk-verysecretkey0123456789"
 
@@ -47,7 +48,12 @@ async def client_of(
 ) -> AsyncIterator[Provider]:
     """A provider for the server, closed at the end. `options` are those of its connection."""
     base_url = server if isinstance(server, str) else server.base_url
-    settings: dict[str, Any] = {"model": "m", "api_key": KEY, "key_source": "TEST_KEY", "stall_seconds": 30.0}
+    settings: dict[str, Any] = {
+        "model": "m",
+        "api_key": KEY,
+        "key_source": "TEST_KEY",
+        "stall_seconds": LIMIT,
+    }
     provider = build_provider(api, Connection(base_url=base_url, **settings | options))
     try:
         yield provider

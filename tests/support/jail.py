@@ -107,7 +107,7 @@ class Jail:
         assert problem_of(made, self.policy, os.environ) == ""
         return made
 
-    async def __call__(self, command: str, timeout: int = 60) -> ToolResult:
+    async def __call__(self, command: str, timeout: int = 180) -> ToolResult:
         """Run a command in the sandbox."""
         bash = Bash(Workspace(self.workspace), SandboxFinder(lambda: ProbeResult(sandbox=self.sandbox)))
         prepared = await bash.prepare({"command": command, "timeout": timeout})

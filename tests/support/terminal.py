@@ -109,7 +109,7 @@ class TerminalProgram:
             count: int = struct.unpack("i", fcntl.ioctl(self._slave, termios.FIONREAD, b"\0" * 4))[0]
             return count
 
-        self.wait_until(lambda: not unread(), 120, "the program reading what was typed")
+        self.wait_until(lambda: not unread(), "the program reading what was typed")
 
     def paste(self, text: str) -> None:
         """Send a bracketed paste of any size, as fast as the program takes it."""
@@ -143,10 +143,12 @@ class TerminalProgram:
             TimeoutError: they never came.
         """
         wanted = words.encode()
-        return self.wait_until(lambda: wanted in self.output[max(since - len(wanted), 0) :], seconds, words)
+        return self.wait_until(
+            lambda: wanted in self.output[max(since - len(wanted), 0) :], words, seconds=seconds
+        )
 
-    def wait_until(self, reached: Callable[[], bool], seconds: float, what: str) -> float:
-        """Read until `reached`."""
+    def wait_until(self, reached: Callable[[], object], what: str, *, seconds: float = LIMIT) -> float:
+        """Read until `reached`, which is `what` in words; seconds on the perf counter."""
         wait_until(
             reached,
             moment=lambda: self.read(0.05),
@@ -176,7 +178,7 @@ class TerminalProgram:
 
     def wait_for_exit(self, seconds: float = LIMIT) -> int:
         """Wait until the program has ended; its exit code."""
-        self.wait_until(lambda: self._process.poll() is not None, seconds, "the end of the program")
+        self.wait_until(lambda: self._process.poll() is not None, "the end of the program", seconds=seconds)
         self.settle(0.1)
         return self._process.returncode
 
@@ -202,7 +204,8 @@ class TerminalProgram:
 
     def wait_for_screen(self, *words: str, seconds: float = LIMIT) -> None:
         """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
-        self.wait_until(lambda: all(each in self.screen() for each in words), seconds, " and ".join(words))
+        what = " and ".join(words)
+        self.wait_until(lambda: all(each in self.screen() for each in words), what, seconds=seconds)
 
     def cpu(self) -> float:
         """CPU seconds that all threads of the program have used; not those of its children."""

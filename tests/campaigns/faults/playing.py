@@ -113,7 +113,7 @@ def _stopped(stage: Stage, findings: Findings) -> None:
         pressed = time.time()
         terminal.type(ESC if stage.case.fault == "esc" else CTRL_C)
         # Nothing is answered meanwhile: a key right behind Esc would make it another key.
-        terminal.wait_until(lambda: bool(stage.ends()), 60, "the end of the stopped turn")
+        terminal.wait_until(lambda: bool(stage.ends()), "the end of the stopped turn", seconds=60)
         ended = next(record.at for record in stage.records() if isinstance(record.event, EndEvent))
         in_command = stage.case.place == "command"
         bound = promises.COMMAND_STOP if in_command else promises.STREAMING_STOP
@@ -143,7 +143,7 @@ def _died(stage: Stage, findings: Findings) -> None:
         with stage.program("--mode", "auto", "--continue") as again:
             again.wait_for("›", seconds=60)
             again.settle(QUIET)
-            again.wait_until(lambda: FIRST in again.screen(), 20, "the user's message, opened again")
+            again.wait_until(lambda: FIRST in again.screen(), "the user's message, opened again", seconds=20)
             again.settle(QUIET)
             promises.check_shown(findings, again.screen(), [FIRST, *finished])
             before = len(stage.ends())
@@ -233,9 +233,9 @@ def _wait_for_point(stage: Stage, terminal: TerminalProgram) -> None:
     at = str(stage.case.place)
     what = f"the point {at}"
     if at in reached:
-        terminal.wait_until(reached[at], 60, what)
+        terminal.wait_until(reached[at], what, seconds=60)
     else:
-        terminal.wait_until(lambda: stage.server.open_streams > 0, 60, what)
+        terminal.wait_until(lambda: stage.server.open_streams > 0, what, seconds=60)
     terminal.settle(QUIET)
 
 

@@ -8,16 +8,18 @@ import re
 import shutil
 import subprocess
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.domain.messages import CommandFailed
+from keen_tui.domain.messages import CommandFailed, ToolResult
 from keen_tui.tools.orphans.strays import can_find_strays, end_strays
 from keen_tui.tools.process.captured import CapturedOutput
 from keen_tui.tools.process.environment import child_environment
+from tests.support.loop_clock import LoopClock
 from tests.support.processes import called_with
 from tests.support.tools import ToolBench
 from tests.support.waiting import until
@@ -62,9 +64,19 @@ async def test_a_failed_command_is_a_fact_and_no_error(
     assert not result.is_error
 
 
+async def timed_out(bench: ToolBench, command: str, begun: Callable[[], object]) -> ToolResult:
+    """The result of a command whose time is up as soon as it has `begun`."""
+    clock = LoopClock()
+    running = asyncio.create_task(bench("bash", command=command, timeout=4))
+    await until(begun)
+    await clock.move(4)
+    return await running
+
+
 async def test_a_timeout_is_124_and_keeps_the_output_so_far(tmp_path: Path) -> None:
     command = "trap '' TERM; echo $$; sleep 600"
-    result = await ToolBench(tmp_path)("bash", command=command, timeout=4)
+    bench = ToolBench(tmp_path)
+    result = await timed_out(bench, command, lambda: bench.live)
     assert result.exit_code == 124
     pid = int(result.text.splitlines()[0])
     assert "timed out after 4 s" in result.text
@@ -78,18 +90,18 @@ async def test_of_a_bomb_of_forks_that_ignore_the_end_nothing_is_left(tmp_path: 
     """T03. It stops at 127 processes: a limit for them would not hold for root."""
     forks = "{ bomb $(($1 - 1)) & bomb $(($1 - 1)) & }"
     bomb = f"bomb() {{ trap '' TERM; echo here; [ $1 = 0 ] || {forks}; sleep 60611; }}; bomb 6"
-    result = await ToolBench(tmp_path)("bash", command=bomb, timeout=4)
+    result = await timed_out(ToolBench(tmp_path), bomb, lambda: len(called_with("60611")) >= 127)
     assert result.exit_code == 124
     assert result.text.count("here") > 1
     await until(lambda: not called_with("60611"))
 
 
 async def test_a_timeout_lets_the_command_clean_up_first(tmp_path: Path) -> None:
-    result = await ToolBench(tmp_path)(
-        "bash", command="trap 'echo bye; exit' TERM; sleep 600 & wait", timeout=4
-    )
+    bench = ToolBench(tmp_path)
+    command = "trap 'echo bye; exit' TERM; echo ready; sleep 600 & wait"
+    result = await timed_out(bench, command, lambda: bench.live)
     assert result.exit_code == 124
-    assert result.text.startswith("bye\n")
+    assert result.text.startswith("ready\nbye\n")
 
 
 @pytest.mark.parametrize("detached", ["sleep 600 &", "nohup sleep 600 >/dev/null 2>&1 &"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import importlib.util
 import os
@@ -20,7 +21,9 @@ from keen_tui.tools.sandbox.landlock_rules import landlock_version
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.scratch import FOLDER
 from tests.support.jail import SANDBOXES, Jail
+from tests.support.loop_clock import LoopClock
 from tests.support.processes import called_with
+from tests.support.waiting import until
 
 SYSTEM_CALLS = """
 import ctypes, errno, sys
@@ -413,7 +416,12 @@ async def test_what_makes_a_session_of_its_own_ends_with_the_command(jail: Jail)
 
 
 async def test_a_timeout_lets_a_command_clean_up_inside_too(jail: Jail) -> None:
-    result = await jail("trap 'sleep 0.1; echo bye; exit' TERM; sleep 600 & wait", timeout=4)
+    clock = LoopClock()
+    command = "trap 'sleep 0.1; echo bye; exit' TERM; touch ready; sleep 600 & wait"
+    running = asyncio.create_task(jail(command, timeout=4))
+    await until((jail.workspace / "ready").exists)
+    await clock.move(4)
+    result = await running
     assert result.exit_code == 124
     assert "bye" in result.text
 
