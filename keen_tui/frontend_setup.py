@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.agent.playback import Playback
-from keen_tui.agent.services.model_service import ModelDesk
+from keen_tui.agent.services.model_service import ModelService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.commands import BUILT_IN
 from keen_tui.frontends.shared.port import Workplace
@@ -16,7 +16,7 @@ from keen_tui.providers.registry import build_provider
 from keen_tui.session_cli import asked_for
 from keen_tui.settings.config import Settings
 from keen_tui.settings.custom_commands import FOLDER, Commands, joined, read_commands
-from keen_tui.settings.service import SettingsDesk
+from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.system.paths import brings_something, home_folder
 from keen_tui.tools.files.workspace import broad_folder
@@ -52,7 +52,7 @@ def live(
     commands = all_commands(Path.cwd(), environ)
     return Workplace(
         session=session,
-        models=ModelDesk(session, chooser, settings, choice, environ),
+        models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         files=build_file_names(session.workspace),
         prompts=build_prompt_desk(session.workspace, environ),
@@ -60,7 +60,7 @@ def live(
         keeps_pending=settings.pending_durable,
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
         commands=commands.found,
-        settings=SettingsDesk(given, environ, Path.cwd()),
+        settings=SettingsService(given, environ, Path.cwd()),
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from keen_tui.agent.services.session_manager import export_session, fork_session
+from keen_tui.agent.services.session_export import export_session
+from keen_tui.agent.services.session_manager import fork_session
 from keen_tui.domain.choices import ExportFormat
 from keen_tui.domain.errors import ConfigError, SessionUnknown
 from keen_tui.domain.reports import SavedSession

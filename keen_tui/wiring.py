@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from keen_tui.agent.instructions import Instructions, read_instructions
-from keen_tui.agent.services.prompt_history import PromptDesk
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.prompt_history import PromptHistory
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnKeeper
@@ -102,9 +102,9 @@ def build_file_names(workspace: Path) -> FileNames:
     return FileNames(Searcher(Workspace(workspace), find_program("rg")))
 
 
-def build_prompt_desk(workspace: Path, environ: Mapping[str, str]) -> PromptDesk:
+def build_prompt_desk(workspace: Path, environ: Mapping[str, str]) -> PromptHistory:
     """What the user writes."""
-    return PromptDesk(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
+    return PromptHistory(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
 
 
 def build_store(environ: Mapping[str, str]) -> SessionStore:
@@ -121,7 +121,7 @@ def build_saved_session(
     environ: Mapping[str, str],
     *,
     attended: bool,
-) -> tuple[Session, HistoryDesk]:
+) -> tuple[Session, SessionManager]:
     """A session that is saved, and the desk that saves it and puts others in its place.
 
     Raises:
@@ -141,7 +141,7 @@ def build_saved_session(
         instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
         key_variables=lambda: key_variables(settings, environ),
     )
-    desk = HistoryDesk(
+    desk = SessionManager(
         session,
         store,
         keeper,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 
-from keen_tui.agent.turn.request_size import Measured, RequestSize
+from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
+from keen_tui.agent.turn.turn_context import Agent
 from keen_tui.domain.events import (
     Compacted,
     ContextMeasured,
@@ -26,6 +27,9 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
+from keen_tui.memory.conversation import Past
+from keen_tui.memory.pending import PendingTrace
+from keen_tui.memory.policies import MemoryPolicy
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +68,7 @@ class ContextMeter:
         publish: Callable[[Event], None],
         beside: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
-        self._size = size
+        self.size = size
         self._next_request = next_request
         self._publish = publish
         self._beside = beside
@@ -78,9 +82,16 @@ class ContextMeter:
         self._is_on = True
         self._refresh()
 
-    def begin(self, first_request: Measured) -> None:
-        """A turn sends its first request now."""
-        self._reach(self._size.tokens(first_request))
+    async def measure_first(
+        self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, agent: Agent
+    ) -> int:
+        """Measure the first request of a turn, which is sent next, in a thread: that of a long session takes
+        a while. Returns its tokens."""
+        measured = await asyncio.to_thread(measured_request, past, traces, policy, agent)
+        self.size.expect(measured)
+        tokens = self.size.tokens(measured)
+        self._reach(tokens)
+        return tokens
 
     def note(self, event: Event) -> None:
         """Go on by what happens in the session."""
@@ -90,7 +101,7 @@ class ContextMeter:
                     self._reach(used)
             case ToolFinished():
                 result = Measured(len(event.result.text.encode("utf-8", "replace")))
-                self._reach(self._reached + self._size.tokens(result))
+                self._reach(self._reached + self.size.tokens(result))
             case _ if isinstance(event, _CHANGES_NEXT_REQUEST):
                 self._refresh()
 
@@ -112,7 +123,7 @@ class ContextMeter:
                 self._is_stale = False
                 measured = await asyncio.to_thread(measure)
                 if not self._is_stale and self._next_request():
-                    tokens = self._size.tokens(measured) if measured.bytes else None
+                    tokens = self.size.tokens(measured) if measured.bytes else None
                     self._publish(ContextMeasured(tokens=tokens))
         except Exception:
             log.exception("the next request could not be measured")

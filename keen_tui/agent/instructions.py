@@ -5,12 +5,13 @@ It is read as data. It allows nothing: permissions are judged by calls alone, wh
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,35 @@ class Instructions(Struct, frozen=True, kw_only=True):
 
 
 NO_INSTRUCTIONS: Final = Instructions()
+
+
+class InstructionWatch:
+    """Notices that the files have changed since the session began. The session keeps the instructions that
+    it began with: providers cache a request by its beginning.
+
+    Args:
+        read: reads the files; blocks. None: there are none.
+        used: the instructions that the session began with.
+    """
+
+    def __init__(self, read: Callable[[], Instructions] | None, used: Instructions = NO_INSTRUCTIONS) -> None:
+        self._read = read
+        self._used = used
+        self._newest = used.text
+
+    async def read(self) -> Instructions:
+        """The instructions as they stand in their files now."""
+        return await asyncio.to_thread(self._read) if self._read else NO_INSTRUCTIONS
+
+    async def changed(self) -> str:
+        """A sentence about a change that was not reported yet, "" where there is none."""
+        if self._read is None:
+            return ""
+        now = await self.read()
+        is_new, self._newest = now.text not in (self._used.text, self._newest), now.text
+        name = now.label or self._used.label
+        told = f"{name} has changed. This session continues as it began: /new or /fork reads it again."
+        return told if is_new else ""
 
 
 class _File(Struct, frozen=True, kw_only=True):

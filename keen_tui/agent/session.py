@@ -1,80 +1,252 @@
-"""The session owns the conversation and runs one turn at a time. Front ends talk to it and read its bus."""
+"""The session owns the conversation and runs one thing at a time. Front ends talk to it and read its bus."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.agent.context import report
-from keen_tui.agent.session_work import SessionWork
-from keen_tui.domain.choices import Mode, PolicyName, Scope
-from keen_tui.domain.errors import PROGRAM_ENDED, SessionRefused
-from keen_tui.domain.events import MessageTakenBack, ModelChanged, PolicyChanged, SandboxFound, TurnAbandoned
-from keen_tui.domain.models import ModelInfo
+from keen_tui.agent.context import report, with_draft
+from keen_tui.agent.context_meter import ContextMeter
+from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions, InstructionWatch
+from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
+from keen_tui.agent.one_shot import answer_aside
+from keen_tui.agent.open_session import (
+    OpenSession,
+    SessionState,
+    failed_seconds,
+    newest_attempt,
+    newest_todos,
+)
+from keen_tui.agent.runner import Runner
+from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.questions import UserQuestions
+from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
+from keen_tui.agent.turn.retries import RetryPolicy
+from keen_tui.agent.turn.turn_context import Agent, PendingKeeper
+from keen_tui.agent.turn.work_clock import WorkClock
+from keen_tui.domain.bus import EventBus
+from keen_tui.domain.choices import Mode, Network, PolicyName, Scope
+from keen_tui.domain.errors import PROGRAM_ENDED, STOPPED, SessionRefused
+from keen_tui.domain.events import (
+    Event,
+    MemoryEdited,
+    ModelChanged,
+    PolicyChanged,
+    SandboxFound,
+    SessionOpened,
+    SessionRenamed,
+    SessionRestored,
+    TurnError,
+    TurnUndone,
+    Usage,
+)
+from keen_tui.domain.messages import Message, TurnMemory
+from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport
+from keen_tui.memory.conversation import Conversation, Past, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.recorder import turn_memory
-from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.memory.projection import Projector
+from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
+from keen_tui.tools.permissions.allowances import Allowances
+from keen_tui.tools.permissions.rules import NO_RULES, Rules
+from keen_tui.tools.toolbox import Toolbox
 
 
-class Session(SessionWork):
-    """A conversation with an agent in one workspace."""
+class Session:
+    """A conversation with an agent in one workspace.
 
-    _sandbox_description = ""
+    Args:
+        attended: whether somebody can answer approvals.
+        max_steps: model calls a turn may make before it ends as incomplete.
+        info: what is known of the model: its context window and its price.
+        policy: how much of a finished turn later turns get.
+        compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
+        network: what becomes of hosts that commands want to reach and no rule is about.
+        instruct: reads the instructions for the system prompt, in a thread; None: there are none.
+    """
 
-    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
-        """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
-        After all that measure the next request, find out what commands will run in, and tell."""
-        loop = asyncio.get_running_loop()
+    is_replay = False
 
-        def load() -> None:
-            try:
-                self._agent.provider.load()
-            finally:
-                then()
-                with suppress(RuntimeError):  # the loop is closed: the user has left
-                    loop.call_soon_threadsafe(self._warmed_up)
+    def __init__(
+        self,
+        *,
+        workspace: Path,
+        provider: Provider,
+        toolbox: Toolbox,
+        mode: Mode = "ask",
+        attended: bool = True,
+        max_steps: int = 100,
+        retries: RetryPolicy | None = None,
+        info: ModelInfo | None = None,
+        policy: PolicyName = "summary",
+        compact_at: int = 85,
+        rules: Rules = NO_RULES,
+        allowances: Allowances | None = None,
+        network: Network = "ask",
+        instruct: Callable[[], Instructions] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.workspace = workspace
+        self.bus = EventBus()
+        self._instruct = instruct
+        self._why_stopped = STOPPED
+        self._is_closed = False
+        self._sandbox_description = ""
+        self._job = JobSlot()
+        self._background = BackgroundJobs()
+        self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
+        self._queue = MessageQueue(self._publish)
+        work_clock = WorkClock(clock)
+        self._approvals = Approvals(
+            self._publish,
+            mode=mode,
+            attended=attended,
+            waiting=work_clock.standing,
+            rules=rules,
+            allowances=allowances,
+            network=network,
+        )
+        self._questions = UserQuestions(self._publish, attended=attended, waiting=work_clock.standing)
+        agent = Agent(
+            provider=provider,
+            price=info.price if info else None,
+            toolbox=toolbox,
+            approvals=self._approvals,
+            questions=self._questions,
+            workspace=workspace,
+            publish=self._publish,
+            clock=work_clock,
+            max_steps=max_steps,
+            retries=retries or RetryPolicy(),
+            steered=self._queue.at_boundary,
+            why_stopped=lambda: self._why_stopped,
+        )
+        opened = OpenSession(agent=agent, instructions=InstructionWatch(instruct))
+        self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
+        self._runner = Runner(
+            self.state, self._job, self._queue, self._meter, self._background, self._publish
+        )
 
-        threading.Thread(target=load, name="load-sdk", daemon=True).start()
+    # What a front end reads.
 
-    def _warmed_up(self) -> None:
-        if not self._is_closed:
-            self._meter.start()
-            self._beside(self._tell_of_sandbox())
+    @property
+    def turn(self) -> int:
+        """Number of the newest turn, 0 before the first."""
+        return self._open.conversation.last_turn
+
+    @property
+    def past(self) -> Past:
+        """The conversation with the steps of its turns."""
+        return self._open.conversation.past
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        """What later turns are built from."""
+        return self._open.conversation.messages
+
+    @property
+    def pending(self) -> PendingState | None:
+        """What incomplete turns left, waiting for retry or discard."""
+        return self._open.pending
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn, a compaction or the user's own command runs, or is waited for with `halt`."""
+        return self._job.taken
+
+    @property
+    def queue(self) -> tuple[str, ...]:
+        """Messages that wait for the running turn to be done, oldest first."""
+        return self._queue.queued
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode."""
+        return self._approvals.mode
+
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+        return self.state.policy.name
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._agent.provider.model
+
+    @property
+    def server(self) -> str:
+        """Where the model is served, in a word or as host and port."""
+        return self._agent.provider.server
+
+    @property
+    def effort(self) -> str:
+        """How hard it shall reason, "" for its own default."""
+        return self._agent.provider.effort
+
+    @property
+    def identity(self) -> Identity:
+        """What pending state belongs to: API, base URL and model together."""
+        return self._agent.provider.identity
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+        return self.state.context_window
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
+        return replace(self._approvals.permitted, sandbox=self._sandbox_description)
+
+    async def context(self, draft: str = "") -> ContextReport:
+        """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
+        return await asyncio.to_thread(
+            report,
+            self.past,
+            self.pending,
+            draft,
+            agent=self._agent,
+            policy=self.policy,
+            window=self.context_window,
+            bytes_per_token=self._meter.size.bytes_per_token,
+        )
 
     async def missing_sandbox(self) -> str:
         """Why commands have no sandbox here; "" where they have one, or where the user turned it off."""
         found = await self._agent.toolbox.sandbox.found()
         return "" if found.sandbox else found.reason
 
-    async def _tell_of_sandbox(self) -> None:
-        found = await self._agent.toolbox.sandbox.found()
-        name = found.sandbox.name if found.sandbox else ""
-        self._sandbox_description = found.description
-        self._publish(SandboxFound(name=name, reason=found.sentence))
+    async def read_instructions(self) -> Instructions:
+        """The instructions as they stand in their files now."""
+        return await self._open.instructions.read()
+
+    # Turns.
 
     def submit(self, text: str) -> None:
         """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""
         if not text.strip():
             return
-        if self.running:
-            self._waiting.queue(text)
+        if self._job.taken:
+            self._queue.queue(text)
         else:
-            self._begin(text)
+            self._runner.begin_turn(text)
 
     def steer(self, text: str = "") -> None:
         """Hand a message in at the next tool boundary of the running turn; "" for the oldest that is queued.
         Where no turn runs it is sent."""
-        is_other = self._compacting or self._runs_own_command or self._stopping
-        if self._task and not is_other:
-            self._waiting.steer(text if text.strip() else "")
+        if self._job.kind == "turn" and not self._job.stopping:
+            self._queue.steer(text if text.strip() else "")
         else:
             self.submit(text)
 
@@ -85,12 +257,8 @@ class Session(SessionWork):
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
         """
-        if self._agent.retry_wait.end():
-            return
-        self._require_idle("retry")
-        if not self._unanswered:
-            raise SessionRefused("There is nothing to retry: the last turn is done.")
-        self._start(self._conversation.last_turn, None)
+        if not self._agent.retry_wait.end():
+            self._runner.retry_turn()
 
     def discard(self) -> None:
         """Give up the incomplete turns, or take the message of a failed turn back.
@@ -100,21 +268,39 @@ class Session(SessionWork):
         Raises:
             SessionRefused: a turn runs, or there is nothing to discard.
         """
-        self._require_idle("discard")
-        if self.pending:
-            self._abandon(self.pending)
-        elif self._unanswered:
-            message = self._conversation.messages[-1]
-            self._publish(MessageTakenBack(turn=message.turn, text=message.text))
-        else:
-            raise SessionRefused("There is nothing to discard: the last turn is done.")
+        self._runner.discard_turn()
 
     def stop(self) -> None:
         """Interrupt the running turn; it still ends with its end event. No effect when idle."""
-        if self._task and not self._stopping:
-            self._stopping = True
-            # Not at once: a task that was never entered would be cancelled without an end event.
-            asyncio.get_running_loop().call_soon(self._task.cancel)
+        self._job.stop()
+
+    def withdraw_queued(self) -> str | None:
+        """Take the newest message that waits back, for example to edit it."""
+        return self._queue.withdraw()
+
+    def compact(self, focus: str = "") -> None:
+        """Have the model summarise the conversation; `stop` cancels it. Pending work stays as it is.
+
+        What was queued meanwhile is sent afterwards, even if no summary came, but not after a `stop`: then
+        it waits for the next turn that is done.
+
+        Raises:
+            SessionRefused: a turn runs, or nothing has been answered yet.
+        """
+        self._runner.compact(focus)
+
+    def run_own(self, command: str) -> None:
+        """Run a command of the user's own in the workspace; `stop` ends it with all its processes.
+
+        What it put out goes before the next message. What was queued meanwhile is sent afterwards, as after
+        `compact`.
+
+        Raises:
+            SessionRefused: something runs.
+        """
+        self._runner.run_command(command)
+
+    # Questions.
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. A message with a no is told to the model.
@@ -132,11 +318,6 @@ class Session(SessionWork):
         """
         self._questions.reply(call_id, choice, words)
 
-    @property
-    def permitted(self) -> Permitted:
-        """What was allowed or forbidden beside the mode."""
-        return replace(self._approvals.permitted, sandbox=self._sandbox_description)
-
     async def take_back(self, command: str) -> None:
         """Ask again about a command that was allowed for good.
 
@@ -146,73 +327,20 @@ class Session(SessionWork):
         """
         await self._approvals.take_back(command)
 
+    async def answer_aside(self, prompt: str) -> str:
+        """What the model says to one message beside the conversation. Raises ProviderError."""
+        return await answer_aside(prompt, self._agent)
+
+    # What later turns work with.
+
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode, from the next call on."""
         self._approvals.change_mode(mode)
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
-        self._policy = policy_of(policy)
+        self.state.policy = policy_of(policy)
         self._publish(PolicyChanged(policy=policy))
-
-    def compact(self, focus: str = "") -> None:
-        """Have the model summarise the conversation; `stop` cancels it. Pending work stays as it is.
-
-        What was queued meanwhile is sent afterwards, even if no summary came, but not after a `stop`: then
-        it waits for the next turn that is done.
-
-        Raises:
-            SessionRefused: a turn runs, or nothing has been answered yet.
-        """
-        self._require_idle("summarise")
-        if not self._conversation.answered:
-            raise SessionRefused("There is nothing to summarise yet.")
-        self._compacting = True
-        self._begin_task(self._run_compaction(focus), "compaction")
-
-    def run_own(self, command: str) -> None:
-        """Run a command of the user's own in the workspace; `stop` ends it with all its processes.
-
-        What it put out goes before the next message. What was queued meanwhile is sent afterwards, as after
-        `compact`.
-
-        Raises:
-            SessionRefused: something runs.
-        """
-        self._require_idle("run a command")
-        self._runs_own_command = True
-        self._begin_task(self._run_own(command), "own command")
-
-    async def context(self, draft: str = "") -> ContextReport:
-        """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
-        return await asyncio.to_thread(
-            report,
-            self._conversation.past,
-            self.pending,
-            draft,
-            agent=self._agent,
-            policy=self.policy,
-            window=self.context_window,
-            bytes_per_token=self._size.bytes_per_token,
-        )
-
-    async def undisturbed(self, action: str, deed: Callable[[], Awaitable[None]]) -> None:
-        """Do it while nothing else begins: messages queue, everything else is refused. It can't be stopped,
-        and goes on to its end when the caller is cancelled.
-
-        Raises:
-            SessionRefused: a turn runs, or waits for retry or discard.
-        """
-        self.require_settled(action)
-        self._task, self._stopping = asyncio.create_task(self._alone(deed), name=action), True
-        await asyncio.shield(self._task)
-
-    async def _alone(self, deed: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await deed()
-        finally:
-            self._task = None
-            self._send_queued()
 
     def would_abandon(self, provider: Provider) -> bool:
         """Whether a switch to this provider would lose the pending state (turn.md rule 8)."""
@@ -228,7 +356,7 @@ class Session(SessionWork):
         Raises:
             SessionRefused: a turn runs, or pending state would be lost unasked.
         """
-        self._require_idle("switch")
+        self._job.require_empty("switch")
         old = self._agent.provider
         if pending := old.pending:
             provider.pending = provider.adopt(pending, old.identity)
@@ -237,12 +365,12 @@ class Session(SessionWork):
                     raise SessionRefused(
                         "Another model can't continue the incomplete turn: retry it with its own."
                     )
-                self._abandon(pending)
+                self._runner.abandon(pending)
             elif self._agent.keeper:
                 self._agent.keeper.keep(provider.identity, provider.pending)
-        self._agent = replace(self._agent, provider=provider, price=info.price)
-        self.info = info
-        self._beside(old.close())
+        self._open.agent = replace(self._agent, provider=provider, price=info.price)
+        self.state.info = info
+        self._background.add(old.close())
         self._publish(
             ModelChanged(
                 model=provider.model,
@@ -252,18 +380,107 @@ class Session(SessionWork):
             )
         )
 
-    def withdraw_queued(self) -> str | None:
-        """Take the newest message that waits back, for example to edit it."""
-        return self._waiting.withdraw()
+    # What was: the sessions of the past, and what the user corrects in this one.
 
-    async def halt(self) -> None:
-        """Stop what runs and wait for its end. Nothing begins meanwhile: messages queue and stay there."""
-        self._halting = True
-        try:
-            self.stop()
-            await self.wait_until_idle()
-        finally:
-            self._halting = False
+    def open(
+        self,
+        session_id: str,
+        title: str,
+        past: Sequence[Event],
+        *,
+        skipped: str = "",
+        conversation: Conversation | None = None,
+        instructions: Instructions = NO_INSTRUCTIONS,
+    ) -> None:
+        """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
+
+        `instructions` are for its system prompt.
+
+        `conversation` is what the past comes to, where the caller has worked that out already: in a long
+        session it takes a tenth of a second.
+
+        Raises:
+            SessionRefused: a turn runs, or pending state would be lost unasked.
+        """
+        self._job.require_empty("open another session")
+        if self.pending:
+            raise SessionRefused("An incomplete turn waits: retry or discard it first.")
+        self.state.open = OpenSession(
+            agent=replace(self._agent, keeper=None, projector=Projector(), instructions=instructions),
+            instructions=InstructionWatch(self._instruct, instructions),
+            conversation=conversation_of(past) if conversation is None else conversation,
+            attempt=newest_attempt(past),
+            failed_seconds=failed_seconds(past),
+        )
+        self._approvals.forget_grants()
+        self._agent.toolbox.todos.items = newest_todos(past)
+        self._queue.forget()
+        self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
+        if past:
+            # The model of then is not the one of now.
+            self.bus.publish_all([event for event in past if not isinstance(event, ModelChanged)])
+            self._publish(SessionRestored(skipped=skipped))
+
+    def keep_pending_with(self, keeper: PendingKeeper | None) -> None:
+        """Have pending state kept outside this process, from the next step on."""
+        self._open.agent = replace(self._agent, keeper=keeper)
+
+    def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
+        """Pending state that was kept, in a form that the model of now can go on with, or None."""
+        return self._agent.provider.adopt(pending, origin)
+
+    def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
+        """End the turns that the session's last program left unfinished; `pending` was kept of them."""
+        for event in endings:
+            self._publish(event)
+            if isinstance(event, TurnError):
+                self._open.failed_seconds = event.seconds
+        self._agent.provider.pending = pending
+
+    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
+        """Set what is remembered of a turn.
+
+        Raises:
+            SessionRefused: a turn runs, or no message stands for that one.
+        """
+        self._job.require_empty("change what is remembered")
+        conversation = self._open.conversation
+        if conversation.memory_of(turn) is None:
+            raise SessionRefused(f"No message stands for turn {turn}: it is not answered, or was summarised.")
+        carried = rendered_bytes(conversation.text_of(turn), memory)
+        self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
+
+    def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
+        """The files that the turn changed were taken back: later turns are told (turn.md rule 16)."""
+        self._publish(TurnUndone(turn=self.turn, undone=turn, files=files))
+
+    def rename(self, title: str) -> None:
+        """Give the session a title."""
+        self._publish(SessionRenamed(title=title))
+
+    def require_settled(self, action: str) -> None:
+        """Raises SessionRefused while a turn runs or waits for retry or discard."""
+        self._job.require_empty(action)
+        if self._open.is_unanswered:
+            raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
+
+    async def undisturbed(self, action: str, deed: Callable[[], Awaitable[None]]) -> None:
+        """Do it while nothing else begins: messages queue, everything else is refused. It can't be stopped,
+        and goes on to its end when the caller is cancelled.
+
+        Raises:
+            SessionRefused: a turn runs, or waits for retry or discard.
+        """
+        self.require_settled(action)
+
+        async def alone() -> None:
+            try:
+                await deed()
+            finally:
+                self._job.leave()
+                self._runner.send_queued()
+
+        await self._job.run_to_end("undo", alone(), action)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
@@ -272,43 +489,75 @@ class Session(SessionWork):
         Raises:
             SessionRefused: a turn runs.
         """
-        self._require_idle("open another session")
-        released = asyncio.Event()
-        self._task, self._stopping = asyncio.create_task(_until(released), name="held"), True
-        try:
+        self._job.require_empty("open another session")
+        async with self._job.occupied("opening"):
             yield
-        finally:
-            self._task = None
-            released.set()
+
+    # From the start to the end.
+
+    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
+        """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
+        After all that measure the next request, find out what commands will run in, and tell."""
+
+        def load() -> None:
+            try:
+                self._agent.provider.load()
+            finally:
+                then()
+
+        run_in_thread("load-sdk", load, self._warmed_up)
+
+    async def halt(self) -> None:
+        """Stop what runs and wait for its end. Nothing begins meanwhile: messages queue and stay there."""
+        await self._job.halt()
 
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs and none is about to."""
-        while self._task:
-            await asyncio.wait({self._task})
+        await self._job.wait()
 
     async def close(self) -> None:
         """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
         self._is_closed = True
-        if not self._stopping:
+        if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
-        await self.halt()
-        self._waiting.forget()
+        await self._job.halt()
+        self._queue.forget()
         await self._agent.provider.close()
-        await asyncio.gather(*self._errands)
+        await self._background.wait()
         self.bus.close()
 
-    def _abandon(self, pending: PendingState) -> None:
-        memory = turn_memory(pending.facts)
-        self._keep(None)
-        self._publish(
-            TurnAbandoned(
-                turn=self._conversation.last_turn,
-                turn_memory=memory,
-                carried_bytes=rendered_bytes(ABANDONED, memory),
-                trace_bytes=pending.trace_bytes,
-            )
-        )
+    # Inside.
 
+    @property
+    def _open(self) -> OpenSession:
+        return self.state.open
 
-async def _until(released: asyncio.Event) -> None:
-    await released.wait()
+    @property
+    def _agent(self) -> Agent:
+        return self._open.agent
+
+    def _publish(self, event: Event) -> None:
+        """The conversation goes on by the event first; then everybody is told."""
+        self._open.conversation.take(event)
+        if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
+            self._meter.size.note(event)
+        self.bus.publish(event)
+        self._meter.note(event)
+
+    def _warmed_up(self) -> None:
+        if not self._is_closed:
+            self._meter.start()
+            self._background.add(self._find_sandbox())
+
+    async def _find_sandbox(self) -> None:
+        found = await self._agent.toolbox.sandbox.found()
+        name = found.sandbox.name if found.sandbox else ""
+        self._sandbox_description = found.description
+        self._publish(SandboxFound(name=name, reason=found.sentence))
+
+    def _next_request(self) -> Callable[[], Measured] | None:
+        """Measures what the next request holds without its message; None while something runs."""
+        if self.running or self._is_closed:
+            return None
+        past, traces = with_draft(self.past), self.pending.traces if self.pending else ()
+        return partial(measured_request, past, traces, self.state.policy, self._agent)

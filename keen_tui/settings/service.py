@@ -19,7 +19,7 @@ from keen_tui.system.paths import settings_file, text_of
 _SWITCH: Final = ("false", "true")
 
 
-class SettingsDesk:
+class SettingsService:
     """Reads the settings anew whenever it is asked: the file may have been changed meanwhile.
 
     Args:

@@ -92,7 +92,7 @@ async def test_the_share_of_the_window_is_the_setting(
 ) -> None:
     async with at_work([LONG, BRIEF, SHORT], tmp_path, compact_at=50) as bench:
         await bench.ask("u1")
-        bench.session.info = window(2 * await estimate(bench, "u2") + more)
+        bench.session.state.info = window(2 * await estimate(bench, "u2") + more)
         await bench.ask("u2")
         assert len(bench.log.of(CompactionStarted)) == expected
 
@@ -101,7 +101,7 @@ async def test_the_share_of_the_window_is_the_setting(
 async def test_it_can_be_set_never_to_happen(tmp_path: Path, at_work: AtWork, compact_at: int) -> None:
     async with at_work([LONG, SHORT], tmp_path, compact_at=compact_at) as bench:
         await bench.ask("u1")
-        bench.session.info = window(await estimate(bench, "u2"))
+        bench.session.state.info = window(await estimate(bench, "u2"))
         await bench.ask("u2")
         assert bench.log.of(CompactionStarted) == []
 
@@ -163,7 +163,7 @@ async def test_a_retry_makes_room_in_front_of_the_pending_work(tmp_path: Path, a
     async with at_work([LONG, WORK, CUT, BRIEF, SHORT], tmp_path) as bench:
         await bench.ask("u1")
         assert isinstance(await bench.ask("u2"), TurnIncomplete)
-        bench.session.info = window(await estimate(bench, "") // 2)
+        bench.session.state.info = window(await estimate(bench, "") // 2)
         assert isinstance(await bench.retry(), TurnDone)
         assert shape(bench) == [SUMMARISED.text, "assistant", "u2", "assistant", "tool"]
         assert runs(tmp_path) == "ran\n"

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
 from keen_tui.domain.choices import PolicyName
@@ -130,7 +130,7 @@ async def test_every_copier_keeps_everything(tmp_path: Path, at_work: AtWork, po
     store = SessionStore(tmp_path / "data")
     summary = Reply([Say("A summary.")])
     async with at_work([*LIFE, summary, OK], folder, policy=policy) as bench:
-        desk = HistoryDesk(bench.session, store, TurnKeeper())
+        desk = SessionManager(bench.session, store, TurnKeeper())
         await desk.begin()
         await live(bench)
         before = bench.session.past

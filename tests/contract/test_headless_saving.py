@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.model_server import ModelServer
@@ -69,7 +69,7 @@ async def turn(
             mode="auto",
             retries=ONE_ATTEMPT,
         )
-        history = HistoryDesk(session, SessionStore(folder / "home"), keeper, opener=disk.open)
+        history = SessionManager(session, SessionStore(folder / "home"), keeper, opener=disk.open)
         yield asyncio.create_task(run_prompt(session, "write it", output, out, err, history)), out, err
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.choices import Mode
@@ -42,7 +42,7 @@ class Desk:
     """A desk at work with the session that it writes down."""
 
     bench: Bench
-    desk: HistoryDesk
+    desk: SessionManager
     store: SessionStore
     keeper: TurnKeeper
 
@@ -68,7 +68,7 @@ async def desk_at_work(
     store = SessionStore(folder / "data")
     async with at_work(script, folder, mode=mode) as bench:
         keeper = TurnKeeper()
-        desk = HistoryDesk(bench.session, store, keeper, keeps_pending=keeps_pending)
+        desk = SessionManager(bench.session, store, keeper, keeps_pending=keeps_pending)
         await desk.begin()
         try:
             yield Desk(bench, desk, store, keeper)
@@ -208,7 +208,7 @@ async def test_what_could_not_be_saved_is_told_when_the_user_leaves(tmp_path: Pa
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "sessions").write_text("in the way")
     async with at_work([OK], tmp_path) as bench:
-        desk = HistoryDesk(bench.session, SessionStore(tmp_path / "data"), TurnKeeper())
+        desk = SessionManager(bench.session, SessionStore(tmp_path / "data"), TurnKeeper())
         await desk.begin()
         await bench.ask("hi")
         await bench.session.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.services.model_service import ModelDesk
+from keen_tui.agent.services.model_service import ModelService
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.errors import (
@@ -59,7 +59,7 @@ def no_ring() -> Iterator[None]:
 @asynccontextmanager
 async def at_desk(
     tmp_path: Path, *script: Reply, key: str = "sk-acme", **flags: str
-) -> AsyncIterator[tuple[ModelDesk, Bench, dict[str, str]]]:
+) -> AsyncIterator[tuple[ModelService, Bench, dict[str, str]]]:
     """A desk with one provider of its own, as the program sets it up."""
     home = tmp_path / "home"
     (home / "providers").mkdir(parents=True)
@@ -79,7 +79,7 @@ async def at_desk(
         log = EventLog(session.bus.subscribe())
         try:
             yield (
-                ModelDesk(session, chooser, settings, choice, environ),
+                ModelService(session, chooser, settings, choice, environ),
                 Bench(session, log, server, provider),
                 environ,
             )
@@ -87,7 +87,7 @@ async def at_desk(
             await session.close()
 
 
-def model(desk: ModelDesk, id: str) -> ModelInfo:
+def model(desk: ModelService, id: str) -> ModelInfo:
     (acme,) = [provider for provider in desk.providers if provider.id == "acme"]
     return next(each for each in acme.models if each.id == id)
 

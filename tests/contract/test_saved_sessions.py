@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionInUse, SessionRefused, StorageFailed
 from keen_tui.domain.events import Event, Notice, SessionOpened, SessionRestored
@@ -34,7 +34,7 @@ class Program:
     """A program at work: its session, the desk that saves it, and everything that it published."""
 
     session: Session
-    desk: HistoryDesk
+    desk: SessionManager
     log: EventLog
 
     async def ask(self, text: str) -> None:

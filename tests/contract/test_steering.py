@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say, Seen
 from keen_tui.domain.choices import PolicyName
@@ -190,7 +190,7 @@ async def test_a_saved_session_knows_it(tmp_path: Path, at_work: AtWork) -> None
     work = tmp_path / "work"
     work.mkdir()
     async with at_work(script, work) as bench:
-        desk = HistoryDesk(bench.session, store, TurnKeeper())
+        desk = SessionManager(bench.session, store, TurnKeeper())
         await desk.begin()
         await during_the_call(bench, work, "mind the tests")
         await bench.log.wait_for_end()

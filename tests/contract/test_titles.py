@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.titles import PROMPT, as_title
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.script import Answer, HttpAnswer, RecordedRequest, Reply, Say, Seen
@@ -30,8 +30,8 @@ def asks_for_title(request: RecordedRequest) -> bool:
     return seen(request)[-1].text.startswith(PROMPT)
 
 
-def desk_of(bench: Bench, folder: Path, titles: Titles = "always") -> HistoryDesk:
-    return HistoryDesk(bench.session, SessionStore(folder / "data"), TurnKeeper(), titles=titles)
+def desk_of(bench: Bench, folder: Path, titles: Titles = "always") -> SessionManager:
+    return SessionManager(bench.session, SessionStore(folder / "data"), TurnKeeper(), titles=titles)
 
 
 async def test_the_first_turn_that_is_done_gives_the_title(tmp_path: Path, at_work: AtWork) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.agent.instructions import read_instructions
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnKeeper
 from keen_tui.demo.model_server import ModelServer
@@ -28,7 +28,7 @@ from tests.support.waiting import until
 class SavedBench(Bench):
     """A session at work with the desk that saves it."""
 
-    history: HistoryDesk
+    history: SessionManager
     store: SessionStore
 
     @property
@@ -75,7 +75,7 @@ class Place:
             retries=ONE_ATTEMPT,
             instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
         )
-        history = HistoryDesk(session, store, keeper, keeps_pending=durable)
+        history = SessionManager(session, store, keeper, keeps_pending=durable)
         log = EventLog(session.bus.subscribe())
         await history.begin()
         try:
@@ -101,7 +101,7 @@ def results_in(pending: PendingState, provider: Provider) -> list[str]:
     return texts
 
 
-async def all_found(history: HistoryDesk, words: str) -> tuple[SearchHit, ...]:
+async def all_found(history: SessionManager, words: str) -> tuple[SearchHit, ...]:
     """What a search has found in the end."""
     return [hits async for hits in history.search(words)][-1]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from keen_tui.agent.services.prompt_history import PromptDesk
+from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
 from keen_tui.frontends.tui.terminal.dropped_files import dropped_image, may_be_image
 from keen_tui.storage.prompts import PromptStore
@@ -38,8 +38,8 @@ pathlib.Path({str(copied)!r}).write_bytes(sys.stdin.buffer.read())
     return copied
 
 
-def desk(folder: Path) -> PromptDesk:
-    return PromptDesk(PromptStore(folder / "data", folder), str(folder))
+def desk(folder: Path) -> PromptHistory:
+    return PromptHistory(PromptStore(folder / "data", folder), str(folder))
 
 
 async def paste(driver: Driver, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
 from keen_tui.frontends.tui.startup.usual_theme import theme_for
 from keen_tui.settings.config import Settings
-from keen_tui.settings.service import SettingsDesk
+from keen_tui.settings.service import SettingsService
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 
@@ -22,7 +22,7 @@ async def settings_screen(
     """The settings screen of a file with that text, opened by its command."""
     if text:
         (folder / "settings.toml").write_text(text)
-    desk = SettingsDesk({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
+    desk = SettingsService({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
     async with workspace(folder, size=size, desk=desk) as driver:
         await driver.type("/settings")
         await driver.press("enter")

@@ -12,7 +12,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.config import Settings, flat, load_settings, name_in_file
 from keen_tui.settings.file import remember, write_defaults
 from keen_tui.settings.schema import ABOUT, GROUPS, default_text
-from keen_tui.settings.service import SettingsDesk
+from keen_tui.settings.service import SettingsService
 from keen_tui.settings.toml_lines import uncommented
 
 
@@ -21,8 +21,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"KEEN_HOME": str(tmp_path)}
 
 
-def desk(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsDesk:
-    return SettingsDesk({"words": [], **given}, environ, tmp_path / "project")
+def desk(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsService:
+    return SettingsService({"words": [], **given}, environ, tmp_path / "project")
 
 
 def test_every_setting_is_explained_and_has_its_place() -> None:

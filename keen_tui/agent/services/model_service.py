@@ -25,7 +25,7 @@ _REMEMBERED = ("provider", "model", "effort", "api", "base_url", "api_key_env")
 _ENTERED = "your entry"
 
 
-class ModelDesk:
+class ModelService:
     """Knows the models, and hands the session the one that is chosen.
 
     Args:

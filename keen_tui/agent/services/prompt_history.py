@@ -19,7 +19,7 @@ _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
 
 
-class PromptDesk:
+class PromptHistory:
     """Reads and writes in one thread. What can't be kept is told of in the log: the message itself goes its
     way."""
 

@@ -5,27 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
+from keen_tui.agent.services.change_service import ChangeService
+from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import (
     Kept,
     Opening,
     is_long,
     preview,
     read_for_opening,
-    title_of,
 )
-from keen_tui.agent.services.session_writer import Scribe
+from keen_tui.agent.services.session_writer import SessionWriter
+from keen_tui.agent.services.upkeep import Upkeep
 from keen_tui.agent.session import Session
 from keen_tui.agent.titles import Titler
-from keen_tui.agent.undo import TurnChanges, TurnKeeper
+from keen_tui.agent.undo import TurnKeeper
 from keen_tui.domain.choices import ExportFormat, Titles
-from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.domain.events import Notice, SessionRenamed
 from keen_tui.domain.reports import Changes, SavedSession, SearchHit
@@ -39,14 +38,10 @@ from keen_tui.storage.sessions import SessionStore
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
-_SUFFIXES = {"markdown": ".md", "json": ".json", "html": ".html"}
 _TITLE_LENGTH = 120
 
-INDEX_SECONDS = 5.0
-"""How long after the start the index of sessions is brought up to date."""
 
-
-class HistoryDesk:
+class SessionManager:
     """Writes the session at work to its file and puts others in its place.
 
     Args:
@@ -73,13 +68,11 @@ class HistoryDesk:
         self._keeper = keeper
         self._keeps_pending = keeps_pending
         self._opener = opener
-        self._scribe: Scribe | None = None
+        self._scribe: SessionWriter | None = None
         self._titles: Titles = titles
         self._titler: Titler | None = None
-        self._cleaning: asyncio.Task[Any] | None = None
-        self._indexes = indexes
-        self._indexing: asyncio.Task[Any] | None = None
-        self._stop_indexing = threading.Event()
+        self._upkeep = Upkeep(store, indexes=indexes)
+        self._changes = ChangeService(session, keeper)
 
     @property
     def session_id(self) -> str:
@@ -91,9 +84,7 @@ class HistoryDesk:
         if self._titles != "off":
             self._titler = Titler(self._session, self._titles, self.rename)
         await self.new()
-        self._cleaning = asyncio.create_task(asyncio.to_thread(self._store.forget_old))
-        if self._indexes:
-            self._indexing = asyncio.create_task(self._keep_index())
+        self._upkeep.start()
 
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None
@@ -179,36 +170,11 @@ class HistoryDesk:
 
     async def changes(self, turn: int) -> Changes:
         """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
-        changes = await asyncio.to_thread(self._turn_changes().changes, turn)
-        past = self._session.past
-        titles = (
-            message.text
-            for message in past.messages
-            if message.turn == changes.turn and message.role == "user" and not message.by_program
-        )
-        commands = sum(
-            isinstance(result.display, CommandDisplay)
-            for number, steps in past.steps.items()
-            if changes.turn in (0, number)
-            for step in steps
-            for _, result in step.calls
-        )
-        return replace(changes, title=first_line(next(titles, "")), commands=commands)
+        return await self._changes.changes(turn)
 
     async def undo(self, turn: int) -> str:
         """Take the files of a turn back to what they were before it; gives a sentence about that."""
-        problems: list[str] = []
-
-        async def take_back() -> None:
-            work = self._turn_changes()
-            number = await asyncio.to_thread(work.turn_meant, turn)
-            taken = await asyncio.to_thread(work.undo, number)
-            if taken.files:
-                self._session.note_undone(number, taken.files)
-            problems.extend(taken.problems)
-
-        await self._session.undisturbed("undo", take_back)
-        return " ".join(problems)
+        return await self._changes.undo(turn)
 
     async def flushed(self) -> bool:
         """Wait until the session at work is on the disk with all that was published so far, and with what is
@@ -218,25 +184,12 @@ class HistoryDesk:
     async def close(self) -> str:
         """After the session was closed: wait until everything is on the disk. Gives a sentence about what
         could not be saved, "" when all is."""
-        self._stop_indexing.set()
-        if self._indexing:
-            self._indexing.cancel()
+        self._upkeep.stop_indexing()
         if self._titler:
             await self._titler.close()
         problem = await _put_away(self._scribe) if self._scribe else ""
-        if self._cleaning:
-            await self._cleaning
+        await self._upkeep.wait()
         return problem
-
-    async def _keep_index(self) -> None:
-        """Bring the index up to date once the start is over."""
-        await asyncio.sleep(INDEX_SECONDS)
-        await asyncio.to_thread(self._store.update_index, self._stop_indexing)
-
-    def _turn_changes(self) -> TurnChanges:
-        if self._keeper.checkpoints is None:
-            raise SessionRefused("Nothing is kept of changes here.")
-        return TurnChanges(self._keeper.checkpoints)
 
     async def _read(self, path: Path) -> Opening:
         opening = await asyncio.to_thread(
@@ -300,7 +253,7 @@ class HistoryDesk:
         else:
             self._session.open(path.stem, "", (), instructions=instructions)
             self._tell(instructions.told)  # before it is written down: the file begins with the first message
-        self._scribe = Scribe(
+        self._scribe = SessionWriter(
             self._session,
             self._store,
             path,
@@ -316,7 +269,7 @@ class HistoryDesk:
         if old:
             self._tell(await _put_away(old))
 
-    def _end_unfinished(self, scribe: Scribe, state: Unfinished, kept: Kept | None) -> None:
+    def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: Kept | None) -> None:
         recovered = self._recovered(state, kept)
         self._session.resume(endings(state, recovered), recovered)
         if recovered is None and scribe.pending:
@@ -340,7 +293,7 @@ class HistoryDesk:
             self._session.bus.publish(Notice(turn=0, text=sentence))
 
 
-async def _put_away(scribe: Scribe) -> str:
+async def _put_away(scribe: SessionWriter) -> str:
     """Finish a session's file; gives a sentence about what could not be saved."""
     return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
 
@@ -359,40 +312,3 @@ def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0
         store.delete(copy)
         raise
     return copy
-
-
-def export_session(
-    store: SessionStore, session: Path, format: ExportFormat, folder: Path, path: str = ""
-) -> Path:
-    """Write a saved session to a new file; "" names one in the folder. Blocks.
-
-    Raises:
-        StorageFailed: it can't be read, the file is there already, or it can't be written.
-    """
-    from keen_tui.export import export_text  # noqa: PLC0415 - only when one exports
-    from keen_tui.export.source import ExportSource  # noqa: PLC0415 - likewise
-
-    saved = store.read(session)
-    events = [record.event for record in saved.records]
-    title = title_of(session, events)
-    source = ExportSource(
-        title=title,
-        session_id=session.stem,
-        workspace=saved.header.workspace,
-        began=saved.header.began,
-        model=saved.header.model,
-        events=events,
-    )
-    file = Path(path or f"keen-{session.stem}{_SUFFIXES[format]}")
-    text = export_text(format, source)
-    try:
-        file = folder / file.expanduser()
-        with file.open("x", encoding="utf-8", errors="replace") as opened:
-            opened.write(text)
-    except FileExistsError as error:
-        raise StorageFailed(f"{file} is there already: name another file.") from error
-    except OSError as error:
-        raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
-    except (RuntimeError, ValueError) as error:  # a home that nobody has, a NUL
-        raise StorageFailed(f"{file} can't be the name of a file: {error}.") from error
-    return file

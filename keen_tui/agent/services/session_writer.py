@@ -17,7 +17,7 @@ from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 
-class Scribe:
+class SessionWriter:
     """Writes down what the session publishes from now on.
 
     Args:

@@ -18,7 +18,7 @@ from keen_tui.memory.shortening import shorten_oldest
 from keen_tui.providers.base import Provider
 
 
-class WorkingTurn(Struct, kw_only=True):
+class ActiveTurn(Struct, kw_only=True):
     """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
     `seconds_before` is what attempts took that kept nothing."""
 
@@ -56,7 +56,7 @@ class WorkingTurn(Struct, kw_only=True):
         if (text := visible(self.policy, reply.text)).strip():
             self.texts.append(text)
 
-    def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> WorkingTurn:
+    def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> ActiveTurn:
         """The turn as it would be with this step in it and one more call counted; this one stays as it is."""
         copy = replace(
             self,

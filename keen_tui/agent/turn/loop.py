@@ -1,6 +1,6 @@
 """The turn loop: call the model, run the tools it asks for, until it finishes or something breaks.
 
-`run_turn` never raises: how a turn ended is a value. What it gathered stands beside it in a WorkingTurn
+`run_turn` never raises: how a turn ended is a value. What it gathered stands beside it in a ActiveTurn
 and outlives whatever ended it. Only whole steps enter the trace.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from itertools import chain
 
-from keen_tui.agent.turn.active_turn import WorkingTurn
+from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
 from keen_tui.agent.turn.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.request import step_request
@@ -38,7 +38,7 @@ from keen_tui.providers.base import StepReasoning, StepText
 log = logging.getLogger(__name__)
 
 
-async def run_turn(turn: WorkingTurn, agent: Agent) -> Ending:
+async def run_turn(turn: ActiveTurn, agent: Agent) -> Ending:
     """Run the turn to its end. Cancelling the task ends it as interrupted; nothing is ever raised."""
     try:
         return await _steps(turn, agent)
@@ -56,7 +56,7 @@ def broken_by_bug(turn: int, error: Exception) -> Broken:
     return Broken(reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error}).")
 
 
-async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
+async def _steps(turn: ActiveTurn, agent: Agent) -> Ending:
     while turn.step < agent.max_steps:
         turn.step += 1
         reply = await _call_model_until_complete(turn, agent)
@@ -69,7 +69,7 @@ async def _steps(turn: WorkingTurn, agent: Agent) -> Ending:
     return Broken(reason="step_limit", detail=f"The limit of {agent.max_steps} steps a turn is reached.")
 
 
-def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
+def _last_step(turn: ActiveTurn, agent: Agent, reply: StepReply) -> Ending:
     notice = stop_notice(reply)
     if not reply.text.strip() and not is_refused(reply):
         if turn.has_work:
@@ -85,14 +85,14 @@ def _last_step(turn: WorkingTurn, agent: Agent, reply: StepReply) -> Ending:
 _NO_IMAGES = "{} takes no images: it was told only their paths."
 
 
-def _tell_of_odd_end(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
+def _tell_of_odd_end(turn: ActiveTurn, agent: Agent, reply: StepReply) -> None:
     """A word for an end is told once a turn: a server with words of its own uses them for every step."""
     if reply.stop_word and reply.stop_word not in turn.told_stop_words:
         turn.told_stop_words.add(reply.stop_word)
         agent.publish(Notice(turn=turn.turn, text=stop_notice(reply)))
 
 
-async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepReply:
+async def _call_model_until_complete(turn: ActiveTurn, agent: Agent) -> StepReply:
     """The step's reply, tried again as often as the policy allows. No tool of the step has run yet."""
     attempt = 1
     may_shorten = True
@@ -127,7 +127,7 @@ async def _call_model_until_complete(turn: WorkingTurn, agent: Agent) -> StepRep
         agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
 
 
-def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
+def _tell_of_shortening(turn: ActiveTurn, agent: Agent, left_out: int) -> None:
     agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
     text = (
         f"The context window is full: {left_out:,} characters of the oldest tool results are left out, "
@@ -137,7 +137,7 @@ def _tell_of_shortening(turn: WorkingTurn, agent: Agent, left_out: int) -> None:
 
 
 @contextmanager
-def _telling_of_images_refused(turn: WorkingTurn, agent: Agent) -> Iterator[None]:
+def _telling_of_images_refused(turn: ActiveTurn, agent: Agent) -> Iterator[None]:
     """However the call ends: no later one finds out again."""
     took_images = agent.provider.takes_images
     try:
@@ -147,7 +147,7 @@ def _telling_of_images_refused(turn: WorkingTurn, agent: Agent) -> Iterator[None
             agent.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(agent.provider.model)))
 
 
-async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
+async def _call_model(turn: ActiveTurn, agent: Agent) -> StepReply:
     request = step_request(turn.past, turn.traces, turn.policy, agent, agent.toolbox.specs, agent.projector)
     words = turn.policy.filter()
     reasoning_since: float | None = None
@@ -175,7 +175,7 @@ async def _call_model(turn: WorkingTurn, agent: Agent) -> StepReply:
     raise AssertionError("a provider ended a step without a reply and without an error")
 
 
-async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
+async def _run_batch(turn: ActiveTurn, agent: Agent, reply: StepReply) -> None:
     """Run the calls in order. However it is left, every call has exactly one result in the trace."""
     batch: list[tuple[ToolCall, ToolResult]] = []
 
@@ -196,7 +196,7 @@ async def _run_batch(turn: WorkingTurn, agent: Agent, reply: StepReply) -> None:
         _keep(turn, agent)
 
 
-async def _steer(turn: WorkingTurn, agent: Agent) -> None:
+async def _steer(turn: ActiveTurn, agent: Agent) -> None:
     """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15), with its images.
     When that is interrupted, the words are handed in all the same."""
     texts = agent.steered()
@@ -216,13 +216,13 @@ async def _steer(turn: WorkingTurn, agent: Agent) -> None:
         _keep(turn, agent)
 
 
-def _keep(turn: WorkingTurn, agent: Agent) -> None:
+def _keep(turn: ActiveTurn, agent: Agent) -> None:
     if agent.keeper:
         agent.keeper.keep(agent.provider.identity, pending_of(turn.record(agent.clock())))
 
 
 async def _keep_before(
-    turn: WorkingTurn, agent: Agent, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
+    turn: ActiveTurn, agent: Agent, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
 ) -> None:
     """Before a call begins: keep what will be true if the process dies while it runs (turn.md rule 9)."""
     if agent.keeper is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from keen_tui.domain.events import Event, QueueChanged
 
 
-class Waiting:
+class MessageQueue:
     """Steered messages go into the running turn behind its next tool results. Queued ones go after it, each
     as a turn of its own. Every change is published."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, TextIO, assert_never
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.bus import Subscription
 from keen_tui.domain.choices import Output
@@ -52,7 +52,7 @@ async def run_prompt(
     output: Output,
     out: TextIO,
     err: TextIO | None,
-    history: HistoryDesk,
+    history: SessionManager,
     *,
     opening: str = "",
     keeps_pending: bool = False,
@@ -100,7 +100,7 @@ async def _require_sandbox(session: Session) -> None:
         )
 
 
-async def _print_turn(reader: Subscription, history: HistoryDesk, printer: Printer, out: TextIO) -> None:
+async def _print_turn(reader: Subscription, history: SessionManager, printer: Printer, out: TextIO) -> None:
     """Print what happens, up to the end of the turn. What is said while that is saved comes before it."""
     async for batch in reader:
         for event in batch:
@@ -115,7 +115,7 @@ async def _print_turn(reader: Subscription, history: HistoryDesk, printer: Print
                 return
 
 
-async def _open(history: HistoryDesk, session_id: str) -> None:
+async def _open(history: SessionManager, session_id: str) -> None:
     try:
         await history.open(session_id)
     except SessionInUse as error:

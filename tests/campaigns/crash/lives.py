@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.services.session_manager import HistoryDesk
+from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnKeeper
@@ -85,7 +85,7 @@ class DeadlyFile:
 
 def session_of(
     home: Path, workspace: Path, base_url: str, opener: FileOpener = open_file
-) -> tuple[Session, HistoryDesk]:
+) -> tuple[Session, SessionManager]:
     """A session that is saved, whose pending state outlives it."""
     connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
     keeper = TurnKeeper()
@@ -96,7 +96,7 @@ def session_of(
         mode="auto",
         retries=RetryPolicy(attempts=1),
     )
-    return session, HistoryDesk(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
+    return session, SessionManager(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
 
 
 def deadly(at: int) -> FileOpener:
@@ -126,7 +126,7 @@ async def live_session(job: Mapping[str, Any], say: Say) -> None:
     await desk.close()
 
 
-async def _act(session: Session, desk: HistoryDesk, choose: random.Random, name: str) -> None:
+async def _act(session: Session, desk: SessionManager, choose: random.Random, name: str) -> None:
     """One thing that a user may do, whatever state the session is in."""
     if session.pending:
         session.retry() if choose.random() < 0.7 else session.discard()
@@ -146,7 +146,7 @@ async def _act(session: Session, desk: HistoryDesk, choose: random.Random, name:
     await session.wait_until_idle()
 
 
-async def _tell(reader: Subscription, desk: HistoryDesk, say: Say) -> None:
+async def _tell(reader: Subscription, desk: SessionManager, say: Say) -> None:
     """Say what is on the disk. A session that is opened begins the account anew."""
     async for batch in reader:
         told: list[Event] = []

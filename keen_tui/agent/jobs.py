@@ -1,0 +1,151 @@
+"""The one thing that a session runs at a time, and what runs beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias
+
+from keen_tui.domain.errors import SessionRefused
+
+log = logging.getLogger(__name__)
+
+JobKind: TypeAlias = Literal["turn", "summary", "command", "undo", "opening"]
+
+_RUNNING: Final = {"summary": "A summary is being written", "command": "Your command is running"}
+_A_TURN_RUNS: Final = "A turn is running"
+
+
+class JobSlot:
+    """The place of the one thing that runs: a turn, a summary, a command of the user's, an undo, or the
+    opening of another session. `kind` says which, None while the slot is empty."""
+
+    def __init__(self) -> None:
+        self.kind: JobKind | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._stopping = False
+        self._halting = False
+
+    @property
+    def taken(self) -> bool:
+        """Whether something runs, or `halt` waits for its end."""
+        return self.kind is not None or self._halting
+
+    @property
+    def halting(self) -> bool:
+        """Whether `halt` waits: nothing may begin."""
+        return self._halting
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the job was told to stop, or can't be stopped. Holds until the next one starts."""
+        return self._stopping
+
+    def require_empty(self, action: str) -> None:
+        """Raises SessionRefused, with what runs and what to do about it, unless the slot is empty."""
+        if self.taken:
+            raise SessionRefused(
+                f"{_RUNNING.get(self.kind or '', _A_TURN_RUNS)}: stop it first, then {action}."
+            )
+
+    def start(
+        self, kind: JobKind, job: Coroutine[Any, Any, None], name: str, on_bug: Callable[[str], None]
+    ) -> None:
+        """Run the job, which leaves the slot itself before its last words. If a bug ends it before that, the
+        slot is emptied, and `on_bug` is called with a sentence."""
+        self._enter(kind, asyncio.create_task(job, name=name), stopping=False)
+        assert self._task
+        self._task.add_done_callback(partial(self._end_by_bug, on_bug))
+
+    def leave(self) -> None:
+        """The job is over: the next one may start."""
+        self.kind = self._task = None
+
+    def stop(self) -> None:
+        """Cancel the job. No effect on an undo or an opening, and where nothing runs."""
+        if self._task and not self._stopping:
+            self._stopping = True
+            # Not at once: a task that was never entered would be cancelled without an end event.
+            asyncio.get_running_loop().call_soon(self._task.cancel)
+
+    async def run_to_end(self, kind: JobKind, job: Coroutine[Any, Any, None], name: str) -> None:
+        """Run a job that can't be stopped, to its end even if the caller is cancelled. It leaves the slot
+        itself; what it raises is raised here."""
+        task = asyncio.create_task(job, name=name)
+        self._enter(kind, task, stopping=True)
+        await asyncio.shield(task)
+
+    @asynccontextmanager
+    async def occupied(self, kind: JobKind) -> AsyncIterator[None]:
+        """Take the slot for as long as the caller works, which `stop` doesn't end."""
+        released = asyncio.Event()
+        self._enter(kind, asyncio.create_task(_until(released), name=kind), stopping=True)
+        try:
+            yield
+        finally:
+            self.leave()
+            released.set()
+
+    async def halt(self) -> None:
+        """Stop what runs and wait for its end. The slot counts as taken meanwhile."""
+        self._halting = True
+        try:
+            self.stop()
+            await self.wait()
+        finally:
+            self._halting = False
+
+    async def wait(self) -> None:
+        """Wait until nothing runs, and nothing was started by what ended."""
+        while self._task:
+            await asyncio.wait({self._task})
+
+    def _enter(self, kind: JobKind, task: asyncio.Task[Any], *, stopping: bool) -> None:
+        self.kind, self._task, self._stopping = kind, task, stopping
+
+    def _end_by_bug(self, on_bug: Callable[[str], None], task: asyncio.Task[None]) -> None:
+        if self._task is not task:
+            return
+        self.leave()
+        bug = None if task.cancelled() else task.exception()
+        log.error("%s ended by a bug", task.get_name(), exc_info=bug)
+        on_bug(f"Keen itself failed ({bug!r}).")
+
+
+class BackgroundJobs:
+    """Short jobs beside the slot: nothing waits for them but the end of the session."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, job: Coroutine[None, None, None]) -> None:
+        """Run it."""
+        task = asyncio.create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def wait(self) -> None:
+        """Wait until all have ended."""
+        await asyncio.gather(*self._tasks)
+
+
+def run_in_thread(name: str, work: Callable[[], None], then: Callable[[], None]) -> None:
+    """Run `work` in a thread, and then `then` in the event loop, if it is still there."""
+    loop = asyncio.get_running_loop()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            with suppress(RuntimeError):  # the loop is closed: the user has left
+                loop.call_soon_threadsafe(then)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+
+
+async def _until(released: asyncio.Event) -> None:
+    await released.wait()

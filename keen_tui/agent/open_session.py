@@ -1,0 +1,79 @@
+"""What belongs to the one session that is open. Opening another puts one value in the place of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from keen_tui.agent.instructions import InstructionWatch
+from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.domain.display import TodoDisplay, TodoItem
+from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
+from keen_tui.domain.models import ModelInfo
+from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.policies import MemoryPolicy
+
+
+class OpenSession(Struct, kw_only=True):
+    """The conversation with what its next turn goes on from: `attempt` is the number of the newest turn's
+    last attempt, `failed_seconds` what attempts at it took that kept nothing. `agent` is what its turns work
+    with."""
+
+    agent: Agent
+    instructions: InstructionWatch
+    conversation: Conversation = field(default_factory=Conversation)
+    attempt: int = 0
+    failed_seconds: float = 0.0
+
+    @property
+    def pending(self) -> PendingState | None:
+        """What incomplete turns left, waiting for retry or discard."""
+        return self.agent.provider.pending
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the newest turn is not done: there is something to retry or discard."""
+        return bool(self.conversation.unanswered)
+
+
+class SessionState(Struct, kw_only=True):
+    """The session that is open, and what stays the same when another one is opened: the memory `policy`,
+    what is known of the model, and at which percentage of its context window the conversation is summarised
+    (0: never)."""
+
+    open: OpenSession
+    policy: MemoryPolicy
+    info: ModelInfo | None
+    compact_at: int
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens that the model takes in all, or None when that is not known."""
+        return self.info.context_window if self.info else None
+
+    @property
+    def most_tokens(self) -> float:
+        """A request that is larger makes room first; 0: none does."""
+        return (self.context_window or 0) * self.compact_at / 100
+
+
+def newest_attempt(past: Sequence[Event]) -> int:
+    """The number of the newest turn's last attempt, 0 before the first."""
+    return next((event.attempt for event in reversed(past) if isinstance(event, TurnStarted)), 0)
+
+
+def failed_seconds(past: Sequence[Event]) -> float:
+    """What the attempts at the newest turn took, where it has failed and kept nothing."""
+    ends = (event for event in reversed(past) if isinstance(event, EndEvent | TurnStarted | MessageTakenBack))
+    newest = next(ends, None)
+    return newest.seconds if isinstance(newest, TurnError) else 0.0
+
+
+def newest_todos(past: Sequence[Event]) -> tuple[TodoItem, ...]:
+    """The todo list as a session left it."""
+    for event in reversed(past):
+        if isinstance(event, ToolFinished) and isinstance(event.result.display, TodoDisplay):
+            return event.result.display.items
+    return ()

@@ -1,0 +1,191 @@
+"""Runs a session's turns, summaries and commands, one at a time; what waited is sent when one is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from keen_tui.agent.compaction import compact
+from keen_tui.agent.context_meter import ContextMeter
+from keen_tui.agent.jobs import BackgroundJobs, JobSlot
+from keen_tui.agent.open_session import SessionState
+from keen_tui.agent.turn.active_turn import ActiveTurn
+from keen_tui.agent.turn.attempt import run_attempt
+from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.settle import Commit, Discard, Save, settle
+from keen_tui.agent.user_command import run_own_command
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.events import (
+    CompactionFailed,
+    Event,
+    MessageTakenBack,
+    Notice,
+    TurnAbandoned,
+    TurnError,
+    TurnStarted,
+)
+from keen_tui.memory.pending import PendingState
+from keen_tui.memory.recorder import Recorder, turn_memory
+from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+
+
+class Runner:
+    """Puts a session's work into its job slot.
+
+    Args:
+        state: of the session; read when a job starts, and changed by what comes of it.
+        job: the slot.
+        queue: messages that wait.
+        meter: is told of the requests of turns.
+        background: for what runs beside a turn.
+        publish: where the events go; they enter the conversation first.
+    """
+
+    def __init__(
+        self,
+        state: SessionState,
+        job: JobSlot,
+        queue: MessageQueue,
+        meter: ContextMeter,
+        background: BackgroundJobs,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self._state = state
+        self._job = job
+        self._queue = queue
+        self._meter = meter
+        self._background = background
+        self._publish = publish
+
+    def begin_turn(self, text: str) -> None:
+        """Start the turn of a new message."""
+        session = self._state.open
+        session.attempt, session.failed_seconds = 0, 0.0
+        self._start_turn(session.conversation.last_turn + 1, text)
+
+    def retry_turn(self) -> None:
+        """Start another attempt at the newest turn. Raises SessionRefused: it is done."""
+        self._job.require_empty("retry")
+        if not self._state.open.is_unanswered:
+            raise SessionRefused("There is nothing to retry: the last turn is done.")
+        self._start_turn(self._state.open.conversation.last_turn, None)
+
+    def discard_turn(self) -> None:
+        """Abandon pending work, or take the message of a failed turn back. Raises SessionRefused: the last
+        turn is done, or something runs."""
+        self._job.require_empty("discard")
+        session = self._state.open
+        if pending := session.pending:
+            self.abandon(pending)
+        elif session.is_unanswered:
+            message = session.conversation.messages[-1]
+            self._publish(MessageTakenBack(turn=message.turn, text=message.text))
+        else:
+            raise SessionRefused("There is nothing to discard: the last turn is done.")
+
+    def compact(self, focus: str) -> None:
+        """Start a summary. Raises SessionRefused: something runs, or nothing has been answered yet."""
+        self._job.require_empty("summarise")
+        if not self._state.open.conversation.answered:
+            raise SessionRefused("There is nothing to summarise yet.")
+
+        def fail(detail: str) -> None:
+            self._publish(CompactionFailed(reason="internal", detail=detail))
+
+        self._job.start("summary", self._run_compaction(focus), "compaction", fail)
+
+    def run_command(self, command: str) -> None:
+        """Start a command of the user's. Raises SessionRefused: something runs."""
+        self._job.require_empty("run a command")
+
+        def fail(detail: str) -> None:
+            self._publish(Notice(turn=0, text=detail))
+
+        self._job.start("command", self._run_command(command), "own command", fail)
+
+    def send_queued(self) -> None:
+        """Start the turn of the oldest message that waits, unless the session is being halted."""
+        if not self._job.halting and (text := self._queue.next()):
+            self.begin_turn(text)
+
+    def keep(self, pending: PendingState | None) -> None:
+        """This is pending from now on, None: nothing is. It goes to the disk where that is wanted."""
+        agent = self._state.open.agent
+        agent.provider.pending = pending
+        if agent.keeper:
+            agent.keeper.keep(agent.provider.identity, pending)
+
+    def abandon(self, pending: PendingState) -> None:
+        """Give the incomplete turns up. What they did stays remembered."""
+        memory = turn_memory(pending.facts)
+        self.keep(None)
+        self._publish(
+            TurnAbandoned(
+                turn=self._state.open.conversation.last_turn,
+                turn_memory=memory,
+                carried_bytes=rendered_bytes(ABANDONED, memory),
+                trace_bytes=pending.trace_bytes,
+            )
+        )
+
+    def _start_turn(self, number: int, text: str | None) -> None:
+        session = self._state.open
+        session.attempt += 1
+        pending = session.pending
+        calls = pending.calls if pending else 0
+        self._publish(TurnStarted(turn=number, attempt=session.attempt, text=text, recovering=calls))
+        turn = ActiveTurn(
+            turn=number,
+            attempt=session.attempt,
+            past=session.conversation.past,
+            policy=self._state.policy,
+            injected=pending,
+            seconds_before=session.failed_seconds,
+            started_at=session.agent.clock(),
+            recorder=Recorder(pending.facts if pending else ()),
+        )
+        self._background.add(self._notice_instructions())
+        self._job.start("turn", self._run_turn(turn), f"turn {number}", self._fail_turn)
+
+    async def _run_turn(self, turn: ActiveTurn) -> None:
+        session = self._state.open
+        conversation, agent = session.conversation, session.agent
+        ending = await run_attempt(turn, conversation, agent, self._meter, self._state.most_tokens)
+        steps = conversation.past.steps.get(turn.turn, ())
+        settlement = settle(replace(turn.record(agent.clock()), steps=steps), ending)
+        self.keep(settlement.pending if isinstance(settlement, Save) else None)
+        session.failed_seconds = settlement.event.seconds if isinstance(settlement, Discard) else 0.0
+        self._job.leave()
+        self._publish(settlement.event)
+        self._queue.at_end()
+        if isinstance(settlement, Commit):
+            self.send_queued()
+
+    def _fail_turn(self, detail: str) -> None:
+        session = self._state.open
+        turn = session.conversation.last_turn
+        self._publish(
+            TurnError(turn=turn, attempt=session.attempt, reason="internal", detail=detail, seconds=0.0)
+        )
+        self._queue.at_end()
+
+    async def _run_compaction(self, focus: str) -> None:
+        session = self._state.open
+        past, answered = session.conversation.past, session.conversation.answered
+        await compact(past, answered, self._state.policy, session.agent, focus)
+        self._leave_and_send()
+
+    async def _run_command(self, command: str) -> None:
+        session = self._state.open
+        await run_own_command(session.conversation.last_turn, command, session.agent)
+        self._leave_and_send()
+
+    def _leave_and_send(self) -> None:
+        self._job.leave()
+        if not (self._job.stopping or self._state.open.is_unanswered):
+            self.send_queued()
+
+    async def _notice_instructions(self) -> None:
+        if changed := await self._state.open.instructions.changed():
+            self._publish(Notice(turn=0, text=changed))
