@@ -31,9 +31,9 @@ async def server() -> AsyncIterator[Server]:
         yield running
 
 
-@pytest.fixture
-def jail(tmp_path: Path) -> Jail:
-    return Jail("bubblewrap", tmp_path)
+@pytest.fixture(params=["bubblewrap", "bundled bubblewrap"])
+def jail(tmp_path: Path, request: pytest.FixtureRequest) -> Jail:
+    return Jail(request.param, tmp_path)
 
 
 async def run(jail: Jail, server: Server, command: str, *, setting: str = "ask") -> ToolResult:
