@@ -61,7 +61,7 @@ async def running(driver: Driver) -> None:
 async def incomplete(driver: Driver) -> None:
     await driver.play(MODEL, SandboxFound(name="bubblewrap"), *story.three_turns(), *story.discount_turn())
     await driver.play(*story.edit(4, "d4"), story.incomplete(4))
-    await driver.until(lambda: driver.screen.transcript.key_chip_visible)
+    await driver.until(lambda: driver.screen.transcript.viewport.key_chip_visible)
 
 
 async def failed(driver: Driver) -> None:

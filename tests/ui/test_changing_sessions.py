@@ -205,7 +205,7 @@ async def test_a_session_begins_without_traces_of_the_one_before(tmp_path: Path,
         ]
         await driver.play(*old)
         await driver.press("tab", "up", "up", "enter", "pageup", "pageup")
-        await driver.until(lambda: not driver.screen.transcript.following)
+        await driver.until(lambda: not driver.screen.transcript.viewport.following)
         driver.screen.prompt.write("my draft")
         new = [
             event
@@ -217,7 +217,7 @@ async def test_a_session_begins_without_traces_of_the_one_before(tmp_path: Path,
         )
         await driver.until_shown("turn 8 done")
         assert not driver.shows("former") and driver.shows("new 8")
-        assert driver.screen.transcript.following
+        assert driver.screen.transcript.viewport.following
         assert driver.shows("def total"), "an edit is unfolded again, as usual"
         assert driver.shows("Another thing") and driver.written == "my draft"
         assert driver.screen.prompt.has_focus

@@ -66,9 +66,9 @@ async def test_it_is_seen_wherever_keys_lead_it(size: tuple[int, int]) -> None:
         for key in (*["up"] * 30, "pageup", "[", "[", *["down"] * 9, "pagedown", "]", "home", "shift+down"):
             await pilot.press(key)
             assert marked(app), key
-        assert not app.transcript.following
+        assert not app.transcript.viewport.following
         await pilot.press("end")
-        assert marked(app) and app.transcript.following
+        assert marked(app) and app.transcript.viewport.following
 
 
 async def test_a_block_higher_than_the_view_is_walked_through_a_page_at_a_time() -> None:
@@ -83,9 +83,9 @@ async def test_a_block_higher_than_the_view_is_walked_through_a_page_at_a_time()
             await pilot.press("down")
             seen.extend(app.rows)
 
-        await until(lambda: app.transcript.block_under_cursor != blocks[1], moment=down)
+        await until(lambda: app.transcript.cursor.block != blocks[1], moment=down)
         assert all(any(f"paragraph {number}." in row for row in seen) for number in range(1, 41))
-        assert app.transcript.block_under_cursor == blocks[2]
+        assert app.transcript.cursor.block == blocks[2]
         await pilot.press("up")
         assert any("paragraph 40." in row for row in marked(app)), "its end is what comes first on the way up"
         await pilot.press(*["up"] * 5)
@@ -118,7 +118,7 @@ async def test_brackets_lead_from_turn_to_turn() -> None:
         await pilot.press("g", "[")
         assert marked(app) == ["▌ › question 1"]
         await pilot.press("G", "]")
-        assert app.transcript.following
+        assert app.transcript.viewport.following
 
 
 async def test_shift_takes_more_blocks_and_y_copies_them() -> None:
@@ -155,16 +155,16 @@ async def test_it_stays_on_its_block_when_others_come_and_go() -> None:
 
     async with app.run_test(size=(80, 50)) as pilot:
         await pilot.press("end")
-        assert app.transcript.block_under_cursor is turn[-1]
+        assert app.transcript.cursor.block is turn[-1]
         for live in (
             (*turn[:-1], compaction, turn[-1]),
             turn,
             (*turn, UserBlock(turn=2, text="more"), done_block(2)),
         ):
             app.transcript.show(Trail(()), live)
-            assert app.transcript.block_under_cursor is turn[-1]
+            assert app.transcript.cursor.block is turn[-1]
         app.transcript.show(Trail(()), turn[:2])
-        assert app.transcript.block_under_cursor is turn[1]
+        assert app.transcript.cursor.block is turn[1]
 
 
 @pytest.mark.parametrize("theme", ["keen-dark", "keen-light", "keen-contrast", "keen-safe", "keen-ansi16"])

@@ -75,7 +75,7 @@ async def test_esc_stays_at_the_hit_and_ctrl_f_goes_back(tmp_path: Path) -> None
             await driver.press(key)
             await driver.until(lambda: not driver.shows("find  "))
             assert driver.shows("another needle") is stays
-            assert driver.screen.transcript.following is not stays
+            assert driver.screen.transcript.viewport.following is not stays
             assert driver.screen.focused is driver.screen.prompt
             assert all(style.bgcolor is None or not style.underline for style in styles_of(driver, "needle"))
 
@@ -157,7 +157,7 @@ async def test_a_hit_that_was_in_view_already_stays_there_when_text_streams_in(t
         await shown(driver, past, (text_block("so it goes\n\n" * 9, turn=30, open=True),))
         assert driver.row_with("a needle") == row
         await driver.press("ctrl+f")
-        await driver.until(lambda: driver.screen.transcript.following)
+        await driver.until(lambda: driver.screen.transcript.viewport.following)
 
 
 async def test_find_takes_its_words_from_the_composer_too(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ async def test_a_drag_beyond_the_view_scrolls_on_and_selects_what_comes(tmp_path
         transcript.action_scroll_home()
         await driver.pilot.mouse_down(offset=(4, 3))
         await move(driver.pilot, 30, 18)
-        await driver.until(lambda: transcript.below == 0)
+        await driver.until(lambda: transcript.viewport.below == 0)
         await move(driver.pilot, 30, 10)
         assert running_timers(transcript) == [], "no timer runs once the pointer is back"
         await move(driver.pilot, 30, 18)
@@ -211,11 +211,11 @@ async def test_ten_thousand_blocks_are_copied_while_keys_are_answered(tmp_path: 
     async with workspace(tmp_path, size=SMALL) as driver:
         driver.screen.show(replace(driver.screen.state, past=Trail(long_session(10_000))))
         await driver.pilot.pause()
-        driver.screen.transcript.select_all()
+        driver.screen.transcript.selection.select_all()
         driver.screen.action_interrupt()
         driver.app.post_message(events.Key("x", "x"))
         await driver.until(lambda: driver.written == "x")
-        assert driver.screen.transcript.copying
+        assert driver.screen.transcript.copier.busy
         await driver.until_shown("copied 44,999 lines")
         assert driver.app.clipboard.count("question ") == 2_500
         assert driver.app.clipboard.endswith("return 2500")
@@ -229,9 +229,9 @@ async def test_esc_unselects_before_it_leads_elsewhere(tmp_path: Path) -> None:
         await driver.pilot.pause()
         driver.screen.transcript.focus()
         await driver.press("ctrl+a")
-        assert driver.screen.transcript.has_selection
+        assert not driver.screen.transcript.selection.is_empty
         await driver.press("escape")
-        assert not driver.screen.transcript.has_selection
+        assert driver.screen.transcript.selection.is_empty
         assert driver.screen.focused_place == "transcript"
         await driver.press("escape")
         assert driver.screen.focused_place == "composer"
@@ -247,5 +247,5 @@ async def test_ctrl_c_copies_what_is_selected_and_does_not_stop(tmp_path: Path) 
         await driver.press("ctrl+c")
         await driver.until_shown("copied 1 line")
         assert driver.app.clipboard == "words"
-        assert not driver.screen.transcript.has_selection
+        assert driver.screen.transcript.selection.is_empty
         assert ("stop",) not in driver.session.calls

@@ -230,7 +230,7 @@ async def test_who_unfolds_or_selects_with_the_mouse_goes_on_writing(tmp_path: P
         await driver.pilot.click(offset=(5, row))
         await driver.until(lambda: not driver.shows("def total"))
         await driver.pilot.click(offset=(5, row), times=2)
-        await driver.until(lambda: driver.screen.transcript.has_selection)
+        await driver.until(lambda: not driver.screen.transcript.selection.is_empty)
         await driver.type("ft")
         assert driver.written == "draft"
 
@@ -250,11 +250,11 @@ async def test_the_chip_of_retry_is_not_filled_while_discarding_is_asked(tmp_pat
     async with workspace(tmp_path) as driver:
         driver.session.pending = PendingState(calls=1)
         await driver.play(story.started(1, "go"), story.incomplete(1))
-        assert driver.screen.transcript.key_chip_visible
+        assert driver.screen.transcript.viewport.key_chip_visible
         await driver.press("ctrl+x")
-        await driver.until(lambda: not driver.screen.transcript.key_chip_visible)
+        await driver.until(lambda: not driver.screen.transcript.viewport.key_chip_visible)
         await driver.press("escape")
-        await driver.until(lambda: driver.screen.transcript.key_chip_visible)
+        await driver.until(lambda: driver.screen.transcript.viewport.key_chip_visible)
 
 
 async def test_stopping_is_said_no_longer_than_the_turn_lasts(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ async def test_the_incomplete_block_stands_at_the_end_over_the_full_width(size: 
         assert "Turn incomplete" in app.rows[-8]
         assert app.rows[-3].startswith("▌    ctrl+r    retry")
         assert app.transcript.render_line(size[1] - 1).cell_length == size[0]
-        assert app.transcript.key_chip_visible
+        assert app.transcript.viewport.key_chip_visible
 
 
 async def test_scrolling_the_key_out_of_view_is_told() -> None:
@@ -63,17 +63,17 @@ async def test_new_text_is_followed_until_the_user_scrolls_up() -> None:
         assert app.rows[-1].endswith("↓ 3 below  end")
         await pilot.press("end")
         assert app.rows[-1] == "▌   more"
-        assert app.transcript.following
+        assert app.transcript.viewport.following
 
 
 async def test_scrolling_down_to_the_end_follows_again() -> None:
     app = TranscriptApp(long_session(40))
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("pageup")
-        assert not app.transcript.following
+        assert not app.transcript.viewport.following
         await pilot.press("pagedown")
-        assert app.transcript.following
-        assert app.transcript.below == 0
+        assert app.transcript.viewport.following
+        assert app.transcript.viewport.below == 0
 
 
 async def test_the_wheel_scrolls_three_rows() -> None:
@@ -93,10 +93,10 @@ async def test_a_scroll_by_textuals_own_means_is_understood() -> None:
         await pilot.pause()
         before = app.rows
         app.transcript.scroll_up(animate=False)
-        assert not app.transcript.following
+        assert not app.transcript.viewport.following
         assert app.rows[1:-1] == before[:-2]
         app.transcript.scroll_end(animate=False, immediate=True)
-        assert app.transcript.following
+        assert app.transcript.viewport.following
 
 
 async def test_scrolling_up_row_by_row_shows_every_row_once() -> None:
@@ -202,7 +202,7 @@ async def test_live_output_is_shown_when_it_is_switched_on() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
         assert not app.rows[1]
-        app.transcript.live_output = True
+        app.transcript.set_live_output(True)
         assert app.rows[1:3] == ["    ┊ one", "    ┊ two"]
 
 
@@ -264,13 +264,13 @@ async def test_the_view_and_the_cursor_stay_where_they_are_when_the_whole_past_c
     app = TranscriptApp(whole[360:392], whole[392:])
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("tab", "up", "up", "pageup")
-        chosen, before = app.transcript.block_under_cursor, app.rows
-        assert chosen is not None and not app.transcript.following
-        app.transcript.prepare(whole)
+        chosen, before = app.transcript.cursor.block, app.rows
+        assert chosen is not None and not app.transcript.viewport.following
+        app.transcript.document.prepare(whole)
         assert app.rows == before
         app.transcript.show(whole, ())
         assert app.rows[:-1] == before[:-1]
-        assert app.transcript.block_under_cursor is chosen
+        assert app.transcript.cursor.block is chosen
         await pilot.press("home")
         assert "question 1" in app.rows[0]
 

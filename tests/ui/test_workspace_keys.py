@@ -108,10 +108,10 @@ async def test_ctrl_b_hides_the_panels_and_brings_them_back(tmp_path: Path) -> N
         assert driver.shows("TurnMemory")
         await driver.press("ctrl+b")
         await driver.until(lambda: not driver.screen.sidebar.display)
-        assert driver.screen.transcript.live_output
+        assert driver.screen.transcript.document.live_output
         await driver.press("ctrl+b")
         await driver.until(lambda: driver.screen.sidebar.display)
-        assert not driver.screen.transcript.live_output
+        assert not driver.screen.transcript.document.live_output
 
 
 async def test_ctrl_t_folds_turn_memory_to_one_line(tmp_path: Path) -> None:
@@ -278,13 +278,13 @@ async def test_a_message_sent_while_a_turn_runs_is_queued_and_up_takes_it_back(t
 async def test_page_keys_scroll_the_transcript_from_the_composer(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=(80, 24)) as driver:
         await driver.play(*story.three_turns(), *story.discount_turn())
-        assert driver.screen.transcript.following
+        assert driver.screen.transcript.viewport.following
         await driver.press("pageup")
-        await driver.until(lambda: not driver.screen.transcript.following)
+        await driver.until(lambda: not driver.screen.transcript.viewport.following)
         await driver.press("ctrl+home")
         await driver.until_shown("set up the project")
         await driver.press("ctrl+end")
-        await driver.until(lambda: driver.screen.transcript.following)
+        await driver.until(lambda: driver.screen.transcript.viewport.following)
         assert driver.screen.prompt.has_focus
 
 

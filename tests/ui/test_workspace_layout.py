@@ -126,8 +126,8 @@ async def test_the_end_is_followed_through_every_resize(tmp_path: Path) -> None:
         for size in ((44, 12), (20, 5), (120, 36), (44, 12), (30, 8), (120, 36), (80, 24)):
             await resize(driver, *size)
             await driver.play(TextDelta(turn=1, step=1, text=words))
-            assert driver.screen.transcript.following
-        await driver.until(lambda: driver.screen.transcript.below == 0)
+            assert driver.screen.transcript.viewport.following
+        await driver.until(lambda: driver.screen.transcript.viewport.below == 0)
 
 
 async def test_a_question_can_be_read_and_answered_in_a_low_terminal(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
-"""Long texts put together and copied beside everything else, so that nobody waits for them."""
+"""What is copied of a transcript. Long texts are put together beside everything else."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from typing import Final, TypeAlias
 
-from keen_tui.frontends.tui.transcript.messages import Copied
-from keen_tui.frontends.tui.transcript.view import DocumentView
+from keen_tui.frontends.tui.state.state import Block, TextBlock
+from keen_tui.frontends.tui.transcript.blocks.block_rows import code_of, is_excerpt, source
+from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.text.units import counted
 
 SLICE_SECONDS: Final = 0.008
@@ -16,14 +17,70 @@ SLICE_SECONDS: Final = 0.008
 _LONG: Final = 100_000
 """Characters from which on a text is encoded for the terminal in a thread."""
 
+RunBeside: TypeAlias = Callable[[Coroutine[object, object, None]], object]
+"""Runs a task of the widget's, which ends with it."""
 
-class CopyingView(DocumentView):
-    """A view whose text can be copied."""
 
-    copying = False
-    """Whether a long text is being copied: `Copied` comes when it is done."""
+class Copier:
+    """Copies parts of a document.
 
-    def _copy(self, pieces: Iterator[str], what: str = "", *, nothing: str = "nothing to copy") -> None:
+    Args:
+        clipboard: takes a text; from a thread too.
+        run: runs what takes long.
+        copied: is called with each text that was copied, and with a few words that say so, or say why there
+            was nothing to copy.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        *,
+        clipboard: Callable[[str], None],
+        run: RunBeside,
+        copied: Callable[[str, str], object],
+    ) -> None:
+        self.busy = False
+        """Whether a long text is being copied."""
+        self._document = document
+        self._clipboard = clipboard
+        self._run = run
+        self._copied = copied
+        self._code_copied: tuple[int, int] = (-1, 0)
+        """The block whose code was copied last, and how many of its pieces."""
+
+    def copy_blocks(self, indices: Iterable[int]) -> None:
+        """Copy blocks as they were written: Markdown, code without line numbers."""
+        blocks = [self._document.entries[index].block for index in indices]
+        self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
+
+    def copy_code(self, index: int) -> None:
+        """Copy the code in a block; once more, its next piece."""
+        entry = self._document.entries[index]
+        pieces = code_of(entry.block)
+        serial, taken = self._code_copied
+        number = taken % len(pieces) if pieces and serial == entry.serial else 0
+        self._code_copied = (entry.serial, number + 1)
+        which = f", piece {number + 1} of {len(pieces)}" if len(pieces) > 1 else ""
+        self.copy(iter(pieces[number : number + 1]), "of code" + which, nothing="no code in this block")
+
+    def copy_reply(self, *, code: bool = False) -> None:
+        """Copy the newest reply, or all the code in it."""
+        entries = self._document.entries
+        newest = next((each.block for each in reversed(entries) if _is_reply(each.block)), None)
+        if newest is None:
+            self.copy(iter(()), nothing="no reply to copy yet")
+        elif code:
+            code_in_it = "\n\n".join(code_of(newest))
+            self.copy(iter((code_in_it,)), "of code", nothing="no code in the newest reply")
+        else:
+            self.copy(_joined((newest,)))
+
+    def copy_everything(self) -> None:
+        """Copy the whole conversation as it was written."""
+        blocks = (entry.block for entry in tuple(self._document.entries))
+        self.copy(_joined(blocks), nothing="nothing to copy yet")
+
+    def copy(self, pieces: Iterator[str], what: str = "", *, nothing: str = "nothing to copy") -> None:
         """Copy the pieces as one text, at once, where that is quick. `what` says which lines they are,
         `nothing` why there are none."""
         gathered: list[str] = []
@@ -31,11 +88,11 @@ class CopyingView(DocumentView):
             text = "".join(gathered)
             if len(text) < _LONG:
                 if text:
-                    self.app.copy_to_clipboard(text)
-                self._tell_copied(text, what if text else nothing)
+                    self._clipboard(text)
+                self._report(text, what if text else nothing)
                 return
-        self.copying = True
-        self.run_worker(self._copy_on(pieces, gathered, what), name="copy", group="copy", exclusive=True)
+        self.busy = True
+        self._run(self._copy_on(pieces, gathered, what))
 
     async def _copy_on(self, pieces: Iterator[str], gathered: list[str], what: str) -> None:
         while True:
@@ -43,13 +100,13 @@ class CopyingView(DocumentView):
             if _gather(pieces, gathered):
                 break
         text = "".join(gathered)
-        await asyncio.to_thread(self.app.copy_to_clipboard, text)
-        self.copying = False
-        self._tell_copied(text, what)
+        await asyncio.to_thread(self._clipboard, text)
+        self.busy = False
+        self._report(text, what)
 
-    def _tell_copied(self, text: str, what: str) -> None:
+    def _report(self, text: str, what: str) -> None:
         lines = counted(text.count("\n") + 1, "line")
-        self.post_message(Copied(text, f"copied {lines} {what}".rstrip() if text else what))
+        self._copied(text, f"copied {lines} {what}".rstrip() if text else what)
 
 
 def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:
@@ -60,3 +117,13 @@ def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:
         if time.perf_counter() > until:
             return False
     return True
+
+
+def _is_reply(block: Block) -> bool:
+    return isinstance(block, TextBlock) and bool(block.text.strip())
+
+
+def _joined(blocks: Iterable[Block]) -> Iterator[str]:
+    """What the blocks are copied as, a blank line between them."""
+    for number, block in enumerate(blocks):
+        yield "\n\n" * (number > 0) + source(block)

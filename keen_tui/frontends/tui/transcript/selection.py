@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from keen_tui.frontends.tui.transcript.document import Document, Place
 from keen_tui.frontends.tui.transcript.flow import Flow, Flows, Spot
+from keen_tui.frontends.tui.transcript.painting import Mark
 
 _WORD = re.compile(r"[\w./~+@%#=&?:$-]+")
 """A double click takes a whole path, option or address."""
@@ -85,6 +86,11 @@ class Selecting:
             )
         if self._held:
             self._held = self._held._replace(block=self._held.block + blocks)
+
+    def marks(self, place: Place) -> list[Mark]:
+        """How the selected characters of a row are painted."""
+        columns = self.columns(place)
+        return [Mark(*columns, self._document.look.styles("text", on="select"))] if columns else []
 
     def columns(self, place: Place) -> tuple[int, int] | None:
         """The characters of a row that are selected, from the first up to the one behind the last."""

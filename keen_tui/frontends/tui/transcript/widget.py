@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Final
 
-from textual.binding import BindingType
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.geometry import Offset
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 
 from keen_tui.frontends.tui.keys.keymap import bindings, shown
@@ -14,23 +19,46 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.transcript.cursor import ROWS_ABOVE_REVEALED
-from keen_tui.frontends.tui.transcript.document import Place
-from keen_tui.frontends.tui.transcript.finding_view import FindingView
-from keen_tui.frontends.tui.transcript.folding import Folding
+from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+from keen_tui.frontends.tui.terminal.scrolling import scroll_to_row
+from keen_tui.frontends.tui.transcript.copying import Copier
+from keen_tui.frontends.tui.transcript.cursor import BlockCursor
+from keen_tui.frontends.tui.transcript.document import Document
+from keen_tui.frontends.tui.transcript.find_session import FindSession
+from keen_tui.frontends.tui.transcript.finding import Finder
+from keen_tui.frontends.tui.transcript.flow import Flows
+from keen_tui.frontends.tui.transcript.folding import Folding, fold_key
 from keen_tui.frontends.tui.transcript.look import Look
-from keen_tui.frontends.tui.transcript.messages import FileWanted, LinkWanted, RowWanted
+from keen_tui.frontends.tui.transcript.messages import (
+    Copied,
+    FileWanted,
+    HitsCounted,
+    LinkOpened,
+    LinkWanted,
+    Moved,
+    RowWanted,
+)
+from keen_tui.frontends.tui.transcript.mouse_selection import MouseSelection
+from keen_tui.frontends.tui.transcript.painting import Painter
+from keen_tui.frontends.tui.transcript.selection import Selecting
+from keen_tui.frontends.tui.transcript.viewport import Viewport
+
+WHEEL_ROWS: Final = 3
 
 
-class Transcript(FindingView):
+class Transcript(PaintedRows, ScrollView, can_focus=True):
     """Shows the blocks of a session.
 
-    What it does is in its bases: `DocumentView` scrolls, `CursorView` has the block cursor,
-    `SelectingView` the mouse, `FindingView` looks for words. This class is what the screen sets and reads,
-    and what is painted.
+    The blocks are its `document`. The `viewport` is what one sees of it, the `cursor` the block that keys act
+    on, the `selection` what was selected with the mouse, `finding` a search for words; the `copier` puts
+    parts on the clipboard. This class hands them keys, the mouse and what Textual says, and paints.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("transcript")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        *bindings("transcript"),
+    ]
 
     DEFAULT_CSS = """
     Transcript {
@@ -44,6 +72,12 @@ class Transcript(FindingView):
     }
     """
 
+    ALLOW_SELECT = False
+    """Textual's own selection is not wanted."""
+
+    FOCUS_ON_CLICK = False
+    """Who selects or unfolds with the mouse while writing goes on writing."""
+
     def __init__(
         self,
         styles: Styles,
@@ -52,94 +86,87 @@ class Transcript(FindingView):
         id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(styles, glyphs, id=id, clock=clock)
+        super().__init__(id=id)
         self.reduced_motion = False
         """True: the dot of a running call stands still."""
+        self.document = Document(Look(styles, glyphs, 80), clock)
+        self.viewport = Viewport(self, self.document)
+        self.cursor = BlockCursor(self, self.document, self.viewport)
+        self.copier = Copier(
+            self.document,
+            clipboard=lambda text: self.app.copy_to_clipboard(text),
+            run=partial(self.run_worker, name="copy", group="copy", exclusive=True),
+            copied=lambda text, told: self.post_message(Copied(text, told)),
+        )
+        flows = Flows(self.document)
+        self.selection = MouseSelection(self, self.viewport, Selecting(self.document, flows))
+        self.finding = FindSession(
+            self.document,
+            Finder(self.document, flows),
+            self.viewport,
+            self.cursor,
+            run=partial(self.run_worker, name="find", group="find"),
+            refresh=self.refresh,
+            counted=lambda tally: self.post_message(HitsCounted(tally)),
+        )
+        self._painter = Painter(self.document)
         self._past_length = 0
+        self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
-    @property
-    def has_ways_on(self) -> bool:
-        """Whether an end that waits shows the keys that go on from it: a replay has none."""
-        return self._document.has_ways_on
-
-    @has_ways_on.setter
-    def has_ways_on(self, shown: bool) -> None:
-        self._document.has_ways_on = shown
-
-    @property
-    def live_output(self) -> bool:
-        """True: a running call shows its newest lines under its row."""
-        return self._document.live_output
-
-    @live_output.setter
-    def live_output(self, shown: bool) -> None:
-        if shown != self._document.live_output:
-            self._document.live_output = shown
-            self._document.redraw_running()
-            self._settle()
+    def set_live_output(self, shown: bool) -> None:
+        """Tell whether a running call shows its newest lines under its row."""
+        if shown != self.document.live_output:
+            self.document.live_output = shown
+            self.document.redraw_running()
+            self.viewport.settle()
 
     def set_asked(self, asked: bool) -> None:
         """Tell whether a question is open: the key to press next is there then, and not here."""
-        if asked != self._document.asked:
-            self._document.asked = asked
-            self._document.redraw_end()
-            self._settle()
+        if asked != self.document.asked:
+            self.document.asked = asked
+            self.document.redraw_end()
+            self.viewport.settle()
 
     def begin(self) -> None:
         """The blocks shown next are another conversation: nothing is unfolded, and it stands at its end."""
-        self._document.clear()
+        self.document.clear()
         self._painter.forget()
-        self._forget_hits()
-        self._cursor = self._range_from = None
-        self._anchor = Place(0, 0)
-        self.following = True
-        self._deselect()
+        self.finding.begin()
+        self.cursor.forget()
+        self.viewport.begin()
+        self.selection.forget()
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
         """Show these blocks. Costs what changed and what is seen."""
-        before = [entry.block for entry in self._document.entries[:1]]
-        under_cursor = self.block_under_cursor
-        adopted = self._document.adopt(past)
-        first_changed = self._document.show(past, live)
+        before = [entry.block for entry in self.document.entries[:1]]
+        under_cursor = self.cursor.block
+        adopted = self.document.adopt(past)
+        first_changed = self.document.show(past, live)
         first_changed = 0 if adopted else first_changed
         self._past_length = len(past)
-        if first_changed == 0 and before and (added := self._document.index_of(before[0])):
-            self._moved_down(added)
-        self._keep_cursor(under_cursor)
-        if self._selected.span and self._selected.span.first.block >= len(self._document):
-            self._deselect()
-        self._finder.follow(first_changed)
-        self._settle()
-        self._look_on()
-
-    def _moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one: the past of a long session arrives after its end."""
-        self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
-        if self._cursor is not None:
-            self._cursor += blocks
-        if self._range_from is not None:
-            self._range_from += blocks
-        self._selected.moved_down(blocks)
-        self._move_hits(blocks)
-
-    def prepare(self, past: Trail[Block]) -> None:
-        """Take in a past that is still being restored. It is there as soon as it is shown."""
-        self._document.prepare(past)
+        if first_changed == 0 and before and (added := self.document.index_of(before[0])):
+            for part in (self.viewport, self.cursor, self.selection, self.finding):
+                part.moved_down(added)
+        self.cursor.stay_on(under_cursor)
+        first_selected = self.selection.first_block
+        if first_selected is not None and first_selected >= len(self.document):
+            self.selection.forget()
+        self.finding.follow(first_changed)
+        self.viewport.settle()
+        self.finding.search()
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything anew in another theme or with other glyphs."""
-        self._document.redraw(Look(styles, glyphs, self._document.look.width))
-        self._painter.forget()
-        self._settle()
+        self._redraw(Look(styles, glyphs, self.document.look.width))
 
     def recolour(self) -> None:
         """Colours were worked out beside the event loop: show them."""
-        self._document.recolour()
-        self._settle()
+        self.document.recolour()
+        self.viewport.settle()
 
     def tick(self) -> None:
         """Let running clocks go on. Called once a second while something runs."""
-        document = self._document
+        document = self.document
         document.breath = not document.breath and not self.reduced_motion
         live = range(min(self._past_length, len(document)), len(document))
         for index in document.tick(live):
@@ -148,46 +175,97 @@ class Transcript(FindingView):
 
     def next_folding(self) -> Folding:
         """Show of all blocks what the next state says, and give that state."""
-        folding = self._document.next_folding()
-        self._settle()
+        folding = self.document.next_folding()
+        self.viewport.settle()
         return folding
-
-    def label_pastes(self, labelled: Callable[[str], str]) -> None:
-        """`labelled` gives a text of the user's with labels for the long pastes in it."""
-        self._document.labelled = labelled
 
     def reveal(self, turn: int, call_id: str | None = None) -> bool:
         """Scroll to a tool call or, without `call_id`, to the beginning of a turn. False: it is not there."""
-        for index, entry in enumerate(self._document.entries):
+        for index, entry in enumerate(self.document.entries):
             block = entry.block
             wanted = isinstance(block, ToolBlock) and block.id == call_id if call_id else True
             if wanted and getattr(block, "turn", None) == turn:
-                self._cursor = index
-                self._go(Place(index, 0))
-                self._scroll_rows(-ROWS_ABOVE_REVEALED)
+                self.cursor.reveal(index)
                 return True
         return False
 
+    def copy_selection(self) -> bool:
+        """Copy what is selected: wrapped lines in one, decoration left out. False: nothing is."""
+        pieces = self.selection.pieces()
+        if pieces:
+            self.copier.copy(pieces)
+        return pieces is not None
+
+    def action_scroll_up(self) -> None:
+        self.viewport.scroll(-1)
+
+    def action_scroll_down(self) -> None:
+        self.viewport.scroll(1)
+
+    def action_page_up(self) -> None:
+        self.viewport.scroll_page(-1)
+        self.cursor.fetch(1)
+
+    def action_page_down(self) -> None:
+        self.viewport.scroll_page(1)
+        self.cursor.fetch(-1)
+
+    def action_scroll_home(self) -> None:
+        self.viewport.go_home()
+
+    def action_scroll_end(self) -> None:
+        self.viewport.go_to_end()
+
+    def action_cursor_up(self) -> None:
+        self.cursor.move(-1)
+
+    def action_cursor_down(self) -> None:
+        self.cursor.move(1)
+
+    def action_extend_up(self) -> None:
+        self.cursor.move(-1, extend=True)
+
+    def action_extend_down(self) -> None:
+        self.cursor.move(1, extend=True)
+
+    def action_turn_above(self) -> None:
+        self.cursor.to_turn_above()
+
+    def action_turn_below(self) -> None:
+        self.cursor.to_turn_below()
+
+    def action_first_block(self) -> None:
+        self.cursor.to_first()
+
+    def action_last_block(self) -> None:
+        self.cursor.to_last()
+
+    def action_fold(self) -> None:
+        self.cursor.fold()
+
+    def action_copy_block(self) -> None:
+        self.copier.copy_blocks(self.cursor.indices)
+
+    def action_copy_code(self) -> None:
+        if self.cursor.index is not None:
+            self.copier.copy_code(self.cursor.index)
+
     def action_select_all(self) -> None:
-        self.select_all()
+        self.selection.select_all()
 
     def action_open_file(self) -> None:
         """Open the file that the block under the cursor names."""
-        cursor = self._ensure_cursor()
-        if cursor is not None:
-            self.post_message(FileWanted(self._document.entries[cursor].block))
+        if block := self.cursor.ensure_block():
+            self.post_message(FileWanted(block))
 
     def action_open_link(self) -> None:
         """Open the web page that the block under the cursor names."""
-        cursor = self._ensure_cursor()
-        if cursor is not None:
-            self.post_message(LinkWanted(self._document.entries[cursor].block))
+        if block := self.cursor.ensure_block():
+            self.post_message(LinkWanted(block))
 
     def action_show_in_activity(self) -> None:
         """Show the row of the block under the cursor in Activity."""
-        cursor = self._ensure_cursor()
-        if cursor is not None:
-            block = self._document.entries[cursor].block
+        if block := self.cursor.ensure_block():
             call_id = block.id if isinstance(block, ToolBlock) else None
             self.post_message(RowWanted(getattr(block, "turn", 0), call_id))
 
@@ -195,15 +273,112 @@ class Transcript(FindingView):
         """Look for words, as the workspace does."""
         await self.screen.run_action("find")
 
+    def on_focus(self) -> None:
+        self.cursor.ensure()
+        self.cursor.changed()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def on_resize(self) -> None:
+        look = self.document.look
+        width = self.scrollable_content_region.width
+        if width and width != look.width:
+            self._redraw(Look(look.styles, look.glyphs, width))
+        else:
+            self.viewport.settle()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        if self.viewport.is_settled:
+            super().watch_scroll_y(old_value, new_value)
+            if rows := round(new_value) - round(old_value):
+                self.viewport.scroll(rows)
+
+    @on(events.MouseScrollUp)
+    @on(events.MouseScrollDown)
+    def _scroll_by_wheel(self, event: events.MouseScrollUp | events.MouseScrollDown) -> None:
+        event.stop()
+        event.prevent_default()
+        self.viewport.scroll(-WHEEL_ROWS if isinstance(event, events.MouseScrollUp) else WHEEL_ROWS)
+        self.selection.reach_pointer()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if event.button == 1:
+            self.selection.press(event.offset, extend=event.shift)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if event.button:
+            self.selection.drag(event.offset)
+        else:  # the button was let go outside of the terminal, which told nobody
+            self.selection.release()
+
+    @on(events.MouseUp)
+    @on(events.MouseRelease)
+    def _let_go(self) -> None:
+        self.selection.release()
+
+    def on_click(self, event: events.Click) -> None:
+        """Open a link, fold a block; twice selects a word, three times a line; with shift up to here."""
+        offset = event.get_content_offset(self)
+        if offset is None or self.selection.dragged:
+            return
+        if event.shift:
+            self.selection.reach(offset)
+        elif event.chain == 1:
+            self._click_once(event, offset)
+        else:
+            self.selection.take(offset, line=event.chain > 2)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text, as Textual asks for it."""
+        pieces = self.selection.pieces()
+        return ("".join(pieces), "\n") if pieces else None
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Textual cleared the selection, or took ours over."""
+        self.selection.updated()
+
     def strips(self) -> Iterator[Strip]:
-        height = self.size.height
-        last = self._viewport - 1
-        has_mark = not self.following and self.below > 0
+        viewport, height = self.viewport, self.size.height
+        row, last = viewport.row, viewport.height - 1
+        has_mark = not viewport.following and viewport.below > 0
         key = shown("last_block" if self.has_focus else "bottom")
-        rows = self._document.places(self.scroll_offset.y, height)
-        for y, place in enumerate(rows):
-            has_cursor = self._is_under_cursor(place.block)
-            strip = self._painter.strip(place, has_cursor=has_cursor, marks=self._marks(place))
-            yield self._painter.with_mark(strip, self.below, key) if has_mark and y == last else strip
-        for _ in range(self._document.rows - self.scroll_offset.y, height):
+        for y, place in enumerate(self.document.places(row, height)):
+            has_cursor = self.cursor.is_on(place.block)
+            marks = [*self.selection.marks(place), *self.finding.marks(place)]
+            strip = self._painter.strip(place, has_cursor=has_cursor, marks=marks)
+            yield self._painter.with_mark(strip, viewport.below, key) if has_mark and y == last else strip
+        for _ in range(self.document.rows - row, height):
             yield self._painter.blank(self.size.width)
+
+    def scroll_to_row(self, row: int) -> None:
+        """Have that row of the document be the first in view."""
+        scroll_to_row(self, row, self.document.rows)
+
+    def announce(self) -> None:
+        """Report where the view and the cursor stand, if that is news."""
+        viewport = self.viewport
+        now = (viewport.following, viewport.below, viewport.key_chip_visible, self.cursor.can_fold)
+        if now != self._announced:
+            self._announced = now
+            following, below, key_chip_visible, can_fold = now
+            moved = Moved(
+                following=following, below=below, key_chip_visible=key_chip_visible, can_fold=can_fold
+            )
+            self.post_message(moved)
+
+    def _redraw(self, look: Look) -> None:
+        self.document.redraw(look)
+        self._painter.forget()
+        self.viewport.settle()
+
+    def _click_once(self, event: events.Click, offset: Offset) -> None:
+        href = event.style.meta.get("href")
+        place = self.document.find(self.selection.pointed(offset)[0])
+        if href:
+            self.post_message(LinkOpened(str(href)))
+        elif place.block < len(self.document):
+            entry = self.document.entries[place.block]
+            if place.offset == entry.gap and fold_key(entry.block) is not None:
+                self.cursor.index = place.block
+                self.cursor.fold()

@@ -15,11 +15,11 @@ class CopyActions(Stage):
         """Copy the newest reply, its code, or everything."""
         match words.strip().lower():
             case "":
-                self.transcript.copy_reply()
+                self.transcript.copier.copy_reply()
             case "code":
-                self.transcript.copy_reply(code=True)
+                self.transcript.copier.copy_reply(code=True)
             case "all":
-                self.transcript.copy_everything()
+                self.transcript.copier.copy_everything()
                 self._tell_copying()
             case _:
                 self.say("write /copy, /copy code or /copy all")
@@ -30,8 +30,7 @@ class CopyActions(Stage):
 
     def copy_selected(self) -> bool:
         """Copy what is selected in the transcript or in the prompt. False: nothing is."""
-        if self.transcript.has_selection:
-            self.transcript.copy_selection()
+        if self.transcript.copy_selection():
             self.clear_selection()
             self._tell_copying()
         elif selected := self.prompt.selected_text:
@@ -46,5 +45,5 @@ class CopyActions(Stage):
         self.say(message.told)
 
     def _tell_copying(self) -> None:
-        if self.transcript.copying:
+        if self.transcript.copier.busy:
             self.say("copying")

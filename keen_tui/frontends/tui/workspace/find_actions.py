@@ -80,16 +80,16 @@ class FindActions(Stage):
         """Look for what stands in the row now: keys may be ahead of the message that it changed."""
         if self._find_bar and self._find_bar.field.value != self._looked_for:
             self._looked_for = self._find_bar.field.value
-            self.transcript.find(self._looked_for)
+            self.transcript.finding.find(self._looked_for)
 
     def _step(self, way: Way) -> None:
         self._follow_field()
-        self.transcript.find_next(way)
+        self.transcript.finding.show_next(way)
 
     async def _find_in(self, turn: int, words: str) -> None:
         """Look for words, in that turn first. They were found: the focus stays where one writes."""
         self._looked_for = words
-        self.transcript.find(words, turn=turn)
+        self.transcript.finding.find(words, turn=turn)
         if self._find_bar:
             self._find_bar.field.write(words)
         else:
@@ -109,7 +109,7 @@ class FindActions(Stage):
     def _close_find(self, *, stay: bool) -> None:
         bar, self._find_bar = self._find_bar, None
         before, self._focused_before, self._looked_for = self._focused_before, None, ""
-        self.transcript.stop_finding(stay=stay)
+        self.transcript.finding.stop(stay=stay)
         if bar:
             bar.remove()
         if before and is_displayed(before) and not self.question_pane.question:

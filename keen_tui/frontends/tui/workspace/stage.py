@@ -125,14 +125,14 @@ class Stage(Screen[None]):
         self.header = HeaderBar(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
         self.transcript.reduced_motion = reduced_motion
-        self.transcript.has_ways_on = not session.is_replay
+        self.transcript.document.has_ways_on = not session.is_replay
         self.welcome = Welcome(styles, glyphs)
         self.notice = NoticeRows(styles, glyphs, id="notice", most_rows=3)
         self.guide = NoticeRows(styles, glyphs, id="guide", most_rows=3)
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.composer.prompt.workspace = session.workspace
-        self.transcript.label_pastes(self.composer.prompt.labelled)
+        self.transcript.document.labelled = self.composer.prompt.labelled
         self.completions = CompletionList(styles, glyphs)
         self.question_pane = QuestionPane(
             styles,
@@ -195,7 +195,7 @@ class Stage(Screen[None]):
         """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
         old, self.state = self.state, state
         if state.restoring:
-            self.transcript.prepare(state.past)
+            self.transcript.document.prepare(state.past)
             return
         if state.session_id != self._drawn_session:
             self._begin_session(state.session_id)
@@ -327,7 +327,7 @@ class Stage(Screen[None]):
         self.set_class(shape.cramped, "-cramped")
         self.set_class(shape.tiny, "-tiny")
         self.composer.set_flat(shape.flat)
-        self.transcript.live_output = not beside
+        self.transcript.set_live_output(not beside)
         self.question_pane.set_hidden(shape.tiny)
         self.question_pane.refresh(layout=True)
         if self.focused and not is_displayed(self.focused):
@@ -366,7 +366,7 @@ class Stage(Screen[None]):
 
     def _show_status(self) -> None:
         self.welcome.show_mode(self.session.mode)
-        chip_in_view = self.transcript.key_chip_visible if self.state.pending else True
+        chip_in_view = self.transcript.viewport.key_chip_visible if self.state.pending else True
         self.status.show(
             self.state,
             chip_in_view=chip_in_view,
@@ -379,7 +379,7 @@ class Stage(Screen[None]):
         if self.focused_place == "composer" and self.prompt.is_command:
             return ((shown("send"), "run in your shell"),)
         named = _PANE_KEYS.get(self.focused_place, ())
-        if not self.transcript.can_fold:
+        if not self.transcript.cursor.can_fold:
             named = tuple(each for each in named if each[0] != ("fold",))
         keys = tuple((key, verb) for ids, verb in named if (key := _keys_for(ids)))
         if self.state.running or not named or self.focused_place == "search":

@@ -407,7 +407,7 @@ class WorkspaceScreen(
 
     def _back_to_prompt(self, *, again: bool) -> None:
         """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""
-        if self.transcript.has_selection:
+        if not self.transcript.selection.is_empty:
             self.clear_selection()
         elif not self.prompt.has_focus:
             self.prompt.focus()
