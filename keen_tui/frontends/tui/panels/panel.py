@@ -2,79 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple, overload
+from collections.abc import Sequence
+from typing import ClassVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.lru_cache import Recent
+from keen_tui.frontends.tui.panels.entries import EntryCache, PanelEntry, PlacedEntries, place_entries
 from keen_tui.frontends.tui.widgets.rows import Rows, spread
 
 EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
 
-_ENTRIES_KEPT = 128
 _HEAD_ROWS = 3
 """A blank row, the title, a blank row."""
 
 
-class PanelEntry(Struct, frozen=True, kw_only=True):
-    """Rows of a panel that belong together, and the place in the transcript they stand for.
+class PanelStyle(Struct, frozen=True):
+    """What the entries of a panel are drawn with. `beat` alternates once a second."""
 
-    `waits` gives its rows the amber bar. `turn` is 0 for rows that belong to none.
-    """
-
-    rows: tuple[Text, ...]
-    turn: int = 0
-    call_id: str | None = None
-    waits: bool = field(default=False)
+    look: Styles
+    glyphs: Glyphs
+    beat: bool = True
 
     @property
-    def leads(self) -> bool:
-        """Whether there is a place that it stands for."""
-        return bool(self.turn or self.call_id)
-
-
-class _Made(NamedTuple):
-    """The entry of a thing, for that many columns."""
-
-    thing: object
-    width: int
-    entry: PanelEntry
-
-
-class Entries(Sequence[PanelEntry]):
-    """Entries that are made when they are looked at: a long session has thousands, a panel shows ten.
-
-    Args:
-        parts: how many there are of each kind, in order, and what makes one from its number.
-    """
-
-    def __init__(self, *parts: tuple[int, Callable[[int], PanelEntry]]) -> None:
-        self._parts = parts
-        self._length = sum(count for count, _ in parts)
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> PanelEntry: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[PanelEntry]: ...
-    def __getitem__(self, index: int | slice) -> PanelEntry | list[PanelEntry]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(self._length))]
-        for count, made in self._parts:
-            if index < count:
-                return made(index)
-            index -= count
-        raise IndexError(index)
+    def dot(self) -> Text:
+        """The sign of what runs; it breathes with the clock."""
+        return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
 
 
 class Panel(Rows, can_focus=True):
@@ -118,15 +77,21 @@ class Panel(Rows, can_focus=True):
         self._cursor = 0
         self._row_owner: dict[int, int] = {}
         self._wanted: tuple[int, int, int] | None = None
-        self._made: Recent[int, _Made] = Recent(_ENTRIES_KEPT)
+        self.made = EntryCache()
+        """Its entries that look the same as long as what they are made from is the same object."""
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
-        self._made.clear()
+        self.made.forget()
         super().set_look(styles, glyphs)
 
     def changed(self, *, layout: bool = False) -> None:
         self._wanted = None
         super().changed(layout=layout)
+
+    @property
+    def panel_style(self) -> PanelStyle:
+        """What its entries are drawn with now."""
+        return PanelStyle(self.look, self.glyphs, self.beat)
 
     def title_row(self, width: int) -> Text:
         """The title, in at most `width` cells."""
@@ -136,14 +101,6 @@ class Panel(Rows, can_focus=True):
         """The entries from top to bottom, their rows in at most `width` cells. Only those in view are
         looked at, so each should be made when it is."""
         raise NotImplementedError
-
-    def once(self, thing: object, width: int, make: Callable[[], PanelEntry]) -> PanelEntry:
-        """The entry of a `thing` that looks the same for as long as it is the same object: made once."""
-        made = self._made.get(id(thing))
-        if made is None or made.thing is not thing or made.width != width:
-            made = _Made(thing, width, make())
-            self._made.keep(id(thing), made)
-        return made.entry
 
     def pinned_row(self, width: int) -> Text | None:
         """The row that always stands at the bottom, or None."""
@@ -181,47 +138,23 @@ class Panel(Rows, can_focus=True):
         head = [Text(), self.title_row(inner)] + ([] if self.folded else [Text()])
         pinned = None if self.folded else self.pinned_row(inner)
         room = max(height - len(head) - (3 if pinned else 0), 0)
-        body, waiting = self._body(inner, 0 if self.folded else room)
-        page = head + body
+        placed = self._placed(inner, 0 if self.folded else room)
+        page = head + placed.rows
         if pinned:
             above = (page + [Text()] * height)[: max(height - 2, len(head))]
             page = [*above, pinned, Text()]
         page = (page + [Text()] * height)[:height]
-        return [
-            self._with_edge(row, width, waits=index - len(head) in waiting) for index, row in enumerate(page)
-        ]
+        waiting = {len(head) + place for place in placed.waiting}
+        return [self._with_edge(row, width, waits=index in waiting) for index, row in enumerate(page)]
 
-    def _body(self, width: int, room: int) -> tuple[list[Text], set[int]]:
-        """The rows of the entries that fit, and which of them wait for the user."""
+    def _placed(self, width: int, room: int) -> PlacedEntries:
+        """The rows of the entries that fit."""
         entries = self.entries(width)
         self._cursor = min(self._cursor, max(len(entries) - 1, 0))
-        rows: list[Text] = []
-        owner: list[int] = []
-        waiting: set[int] = set()
-        first, above = self._top(entries, room)
-        for index in range(first, len(entries)):
-            if len(rows) >= room + above:
-                break
-            entry = entries[index]
-            waiting |= set(range(len(rows), len(rows) + len(entry.rows))) if entry.waits else set()
-            for row in entry.rows:
-                chosen = self.has_focus and index == self._cursor and bool(row)
-                rows.append(self._raised(row, width) if chosen else row)
-                owner.append(index)
-        rows = rows[above : above + room]
-        self._row_owner = dict(enumerate(owner[above : above + room]))
-        waiting = {place - above for place in waiting} & set(range(len(rows)))
-        waiting = {place for place in waiting if rows[place]} | _inside(waiting)
-        return rows, waiting
-
-    def _top(self, entries: Sequence[PanelEntry], room: int) -> tuple[int, int]:
-        """The entry on top, and how many of its rows stand above the view: the cursor's is in view."""
-        rows = 0
-        for index in range(self._cursor, -1, -1) if self.has_focus and entries else ():
-            rows += len(entries[index].rows)
-            if rows >= room:
-                return index, rows - room
-        return 0, 0
+        cursor = self._cursor if self.has_focus else None
+        placed = place_entries(entries, room, cursor, lambda row: self._raised(row, width))
+        self._row_owner = dict(enumerate(placed.owners))
+        return placed
 
     def _raised(self, row: Text, width: int) -> Text:
         filled = Text.assemble(row, " " * max(width - row.cell_len, 0))
@@ -237,10 +170,6 @@ class Panel(Rows, can_focus=True):
     def title_spread(self, title: str, right: Text, width: int) -> Text:
         """The usual title row."""
         return spread(Text(title, self.look("text", bold=True)), right, width, self.glyphs.more)
-
-    def dot(self) -> Text:
-        """The sign of what runs; it breathes with the clock."""
-        return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
 
     def action_choose(self, step: int) -> None:
         """Move the cursor by `step` to the next entry that leads somewhere."""
@@ -288,13 +217,7 @@ class Panel(Rows, can_focus=True):
         place = self._row_owner.get(row - _HEAD_ROWS)
         return None if place is None or self.folded else self.entries(self.size.width - 2 * EDGE)[place]
 
-    def on_focus(self) -> None:
+    @on(events.Focus)
+    @on(events.Blur)
+    def _draw_focus(self) -> None:
         self.changed()
-
-    def on_blur(self) -> None:
-        self.changed()
-
-
-def _inside(places: set[int]) -> set[int]:
-    """Every place from the first to the last, so that a bar has no holes; without a last blank row."""
-    return set(range(min(places), max(places))) if places else set()

@@ -9,7 +9,8 @@ from rich.text import Text
 from keen_tui.domain.display import TodoItem
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.panel import Panel, PanelEntry
+from keen_tui.frontends.tui.panels.entries import PanelEntry
+from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.state.state import Todos, UiState
 from keen_tui.frontends.tui.tool_views.todos import todo_mark
 from keen_tui.frontends.tui.widgets.rows import cut_row
@@ -59,6 +60,6 @@ class TodoPanel(Panel, can_focus=False):
     def _row(self, item: TodoItem, width: int) -> Text:
         glyph, role, text_role = todo_mark(item.status, self.glyphs)
         is_at_work = item.status == "in_progress" and self._runs
-        mark = self.dot() if is_at_work else Text(glyph, self.look(role))
+        mark = self.panel_style.dot if is_at_work else Text(glyph, self.look(role))
         text = Text(clean(item.text), self.look(text_role, bold=is_at_work))
         return cut_row(Text.assemble(mark, " ", text), width, self.glyphs.more)

@@ -9,18 +9,17 @@ from textual import events
 
 from keen_tui.domain.messages import TurnMemory as Memory
 from keen_tui.frontends.tui.keys.keymap import shown
-from keen_tui.frontends.tui.look.cells import cut_path, meter
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.panels.panel import EDGE, Entries, Panel, PanelEntry
+from keen_tui.frontends.tui.panels.entries import Entries, PanelEntry
+from keen_tui.frontends.tui.panels.memory_rows import MemoryRows
+from keen_tui.frontends.tui.panels.panel import EDGE, Panel
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
-from keen_tui.frontends.tui.state.totals import Totals, carried_of
+from keen_tui.frontends.tui.state.totals import Totals
 from keen_tui.frontends.tui.widgets.phrases import memory_counts
-from keen_tui.frontends.tui.widgets.rows import GAP, cut_row, spread, wrapped
-from keen_tui.text.sanitize import clean
-from keen_tui.text.units import counted, size
+from keen_tui.frontends.tui.widgets.rows import GAP, spread, wrapped
+from keen_tui.text.units import size
 
-_METER = 8
 _EMPTY = (
     "What later turns will know of a turn: the files it changed and the commands that failed. "
     "Not its tool calls and their output."
@@ -89,7 +88,7 @@ class TurnMemoryPanel(Panel):
         totals = self._totals.of(self._state.turns)
         if not totals.settled:
             return None
-        return self._carries("all turns", self._carried(), totals.trace_bytes, width)
+        return self._drawing(width).carries("all turns", self._carried(), totals.trace_bytes)
 
     def on_click(self, event: events.Click) -> None:
         """On a changed file: show the changes of its turn."""
@@ -108,95 +107,13 @@ class TurnMemoryPanel(Panel):
         return self._state.summary_bytes + self._totals.of(self._state.turns).carried_bytes
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
+        drawing = self._drawing(width)
         if turn.status == "running":
-            return self._entry(turn, width)
-        return self.once(turn, width, lambda: self._entry(turn, width))
+            return drawing.entry(turn)
+        return self.made.once(turn, width, lambda: drawing.entry(turn))
 
-    def _entry(self, turn: TurnRow, width: int) -> PanelEntry:
-        pending = turn.status == "pending"
-        rows = [self._head(turn, width), *self._facts(turn, width)]
-        if pending:
-            rows += self._kept(turn, width)
-        elif turn.summarised:
-            rows.append(Text("  summarised", self.look("dim")))
-        elif turn.status in ("done", "abandoned"):
-            rows.append(self._carries("  carries", *carried_of(turn), width))
-        return PanelEntry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
-
-    def _head(self, turn: TurnRow, width: int) -> Text:
-        look, glyphs = self.look, self.glyphs
-        mark, word, role = {
-            "running": (self.dot(), "filling", "accent"),
-            "done": (Text(glyphs.done, look("ok")), "", "dim"),
-            "pending": (Text(glyphs.look, look("wait")), "pending", "wait"),
-            "failed": (Text(glyphs.failed, look("fail")), "failed", "fail"),
-            "stopped": (Text(glyphs.stopped, look("dim")), "stopped", "dim"),
-            "abandoned": (Text(glyphs.none, look("dim")), "abandoned", "dim"),
-        }[turn.status]
-        live = turn.status in ("running", "pending")
-        left = Text.assemble(mark, " ", (f"turn {turn.turn}", look("text" if live else "soft", bold=live)))
-        if not live:
-            left = Text.assemble(left, GAP, (clean(turn.title), look("dim")))
-        return spread(left, Text(word, look(role, bold=turn.status == "pending")), width, glyphs.more)
-
-    def _facts(self, turn: TurnRow, width: int) -> list[Text]:
-        look, glyphs = self.look, self.glyphs
-        role = {"running": "accent", "pending": "wait"}.get(turn.status, "soft")
-        memory = turn.memory
-        rows = [
-            Text.assemble("  ", (glyphs.changed, look(role)), " ",
-                          (cut_path(clean(path), width - 4, glyphs.more), look("text")))
-            for path in memory.files_changed
-        ]  # fmt: skip
-        for failed in memory.failed_bash:
-            left = Text.assemble(
-                "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
-            )
-            rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), width, glyphs.more))
-        for note in memory.notes:
-            row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
-            rows.append(cut_row(row, width, glyphs.more))
-        if not rows:
-            rows.append(Text(f"  {_nothing(turn)}", look("dim")))
-        return rows
-
-    def _kept(self, turn: TurnRow, width: int) -> list[Text]:
-        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
-        row = spread(Text(kept, self.look("soft")), Text(), width, self.glyphs.more)
-        if self._state.replay:
-            return [row]
-        return [
-            row,
-            Text(),
-            Text.assemble("  ", self.hint("retry", role="wait")),
-            Text.assemble("  ", self.hint("discard")),
-        ]
-
-    def _carries(self, label: str, carried: int, trace: int, width: int) -> Text:
-        look = self.look
-        left = Text.assemble(
-            (label, look("dim")), " ", (size(carried), look("text", bold=label == "all turns")),
-            (" of ", look("dim")), (size(trace), look("dim")),
-        )  # fmt: skip
-        filled, track = meter(carried / trace if trace else 0.0, _METER, self.glyphs)
-        bar = Text.assemble((filled, look("accent")), (track, look("track")))
-        has_room = left.cell_len + 1 + bar.cell_len <= width
-        return spread(left, bar if has_room else Text(), width, self.glyphs.more)
-
-
-def _nothing(turn: TurnRow) -> str:
-    """What is said of a turn that nothing is remembered of."""
-    failed = f"{counted(turn.failures, 'failed call')}, not carried" if turn.failures else ""
-    match turn.status:
-        case "running":
-            return "nothing yet"
-        case "failed" | "stopped":
-            return "nothing was done; message kept"
-        case "pending" | "abandoned":
-            return failed or "nothing changed"
-    if turn.edited:
-        return "only what was said"
-    return failed or "nothing changed, nothing failed"
+    def _drawing(self, width: int) -> MemoryRows:
+        return MemoryRows(self.look, self.glyphs, self.beat, width, self.kept_where, bool(self._state.replay))
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:

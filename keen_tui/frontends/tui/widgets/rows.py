@@ -92,16 +92,31 @@ class Rows(PaintedRows):
 
     def fact(self, *texts: Text) -> Text:
         """Facts side by side, those that are empty left out."""
-        return Text(GAP).join(text for text in texts if text)
+        return join_facts(*texts)
 
     def hint(self, action_id: str, verb: str = "", role: str = "text") -> Text:
         """How to run an action, and in one verb what it does; empty where nothing runs it."""
-        key = shown(action_id)
-        return self.key_hint(key, verb or BY_ID[action_id].hint, role) if key else Text()
+        return action_hint(self.look, action_id, verb, role)
 
     def key_hint(self, key: str, verb: str, role: str = "text") -> Text:
         """A key, bold, and what it does, dim."""
-        return Text.assemble((key, self.look(role, bold=True)), " ", (verb, self.look("dim")))
+        return key_hint(self.look, key, verb, role)
+
+
+def join_facts(*texts: Text) -> Text:
+    """Facts side by side, those that are empty left out."""
+    return Text(GAP).join(text for text in texts if text)
+
+
+def action_hint(look: Styles, action_id: str, verb: str = "", role: str = "text") -> Text:
+    """How to run an action, and in one verb what it does; empty where nothing runs it."""
+    key = shown(action_id)
+    return key_hint(look, key, verb or BY_ID[action_id].hint, role) if key else Text()
+
+
+def key_hint(look: Styles, key: str, verb: str, role: str = "text") -> Text:
+    """A key, bold, and what it does, dim."""
+    return Text.assemble((key, look(role, bold=True)), " ", (verb, look("dim")))
 
 
 def strip_of(row: Text, width: int, ground: Style) -> Strip:

@@ -1,0 +1,148 @@
+"""What a turn did and does, as rows of the Activity panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.look.cells import cut, cut_path
+from keen_tui.frontends.tui.panels.entries import PanelEntry
+from keen_tui.frontends.tui.panels.panel import PanelStyle
+from keen_tui.frontends.tui.state.state import (
+    Block,
+    EndBlock,
+    ReasoningBlock,
+    RetryBlock,
+    ToolBlock,
+    TurnRow,
+    UiState,
+)
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import contact_words, denied_words
+from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
+from keen_tui.frontends.tui.widgets.rows import GAP, join_facts, spread
+from keen_tui.text.labels import SHORT_REASONS
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, duration, size
+
+
+class ActivityRows(PanelStyle, frozen=True):
+    """Draws entries in at most `width` cells. `now`: seconds on the clock of the state."""
+
+    now: float = 0.0
+    width: int = 0
+
+    def entry(self, block: Block, tail: Sequence[Text] = ()) -> PanelEntry:
+        """The entry of a block that has one; `tail` stands below a call."""
+        match block:
+            case ToolBlock():
+                rows = (self._call(block), *self._contacts(block), *tail)
+                return PanelEntry(rows=rows, turn=block.turn, call_id=block.id)
+            case ReasoningBlock():
+                return PanelEntry(rows=(self._thought(block),), turn=block.turn)
+            case RetryBlock():
+                return PanelEntry(rows=(self._retry(block),))
+            case EndBlock():
+                return PanelEntry(rows=(self._end(block),), turn=block.turn)
+        raise AssertionError(f"no entry for {type(block).__name__}")
+
+    def tail(self, block: ToolBlock, lines: Sequence[str], rows: int) -> tuple[Text, ...]:
+        """The newest lines of a call in so many rows, and how much it has put out."""
+        look, glyphs = self.look, self.glyphs
+        edge = Text(f"  {glyphs.live} ", look("edge"))
+        shown_lines = [
+            Text.assemble(edge, (cut(line, self.width - 4, glyphs.more), look("soft"))) for line in lines
+        ]
+        shown_lines += [edge] * (rows - len(lines))
+        facts = GAP.join((counted(block.lines, "line"), size(block.bytes), f"{shown('stop')} stops"))
+        return (*shown_lines, Text(f"  {facts}", look("dim")))
+
+    def doing(self, state: UiState) -> PanelEntry | None:
+        """A row for the model at work: while no tool call is the newest thing."""
+        if state.phase not in ("waiting", "thinking", "answering", "compacting"):
+            return None
+        now = doing(state, self.now)
+        words = Text(now.sentence, self.look("soft" if now.silent else "text"))
+        seconds = Text("" if now.silent else duration(now.seconds, running=True), self.look("accent"))
+        row = spread(Text.assemble(self.dot, " ", words), seconds, self.width, self.glyphs.more)
+        return PanelEntry(rows=(row,))
+
+    def earlier(self, turn: TurnRow, *, below: bool) -> PanelEntry:
+        """A turn before the newest one, in one row; `below` a blank one."""
+        look = self.look
+        facts = join_facts(
+            Text(f"turn {turn.turn}", look("soft")), Text(counted(turn.calls, "call"), look("dim"))
+        )
+        left = Text.assemble((f"{self.glyphs.folded} ", look("dim")), facts)
+        row = spread(left, Text(duration(turn.seconds), look("dim")), self.width)
+        return PanelEntry(rows=(Text(), row) if below else (row,), turn=turn.turn)
+
+    def _call(self, block: ToolBlock) -> Text:
+        look, glyphs = self.look, self.glyphs
+        elapsed = duration(self.now - block.started_at, running=True)
+        mark, right = {
+            "running": (self.dot, Text(elapsed, look("accent"))),
+            "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
+            "done": (Text(glyphs.done, look("ok")), Text(duration(block.seconds), look("dim"))),
+            "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
+            "denied": (Text(glyphs.none, look("dim")), Text(denied_words(block), look("dim"))),
+            "stopped": (Text(glyphs.stopped, look("dim")), Text("stopped", look("dim"))),
+            "not_run": (Text(glyphs.none, look("dim")), Text("not run", look("dim"))),
+        }[block.status]
+        name = tool_name(clean(block.name))
+        counts = line_counts(block, look, glyphs)
+        room = self.width - right.cell_len - len(name) - 5 - (counts.cell_len + 2 if counts else 0)
+        target = _fitted(block.name, clean(block.target), max(room, 0), glyphs.more)
+        left = Text.assemble(mark, " ", (name, look("soft")), " ", (target, look("text")))
+        if counts:
+            left = Text.assemble(left, "  ", counts)
+        return spread(left, right, self.width, glyphs.more)
+
+    def _contacts(self, block: ToolBlock) -> tuple[Text, ...]:
+        words = contact_words(block.contacts)
+        row = f"  {cut(words, self.width - 2, self.glyphs.more)}"
+        return (Text(row, self.look("dim")),) if words else ()
+
+    def _thought(self, block: ReasoningBlock) -> Text:
+        left = Text.assemble((f"{self.glyphs.more} ", self.look("dim")), ("thought", self.look("soft")))
+        return spread(left, Text(duration(block.seconds), self.look("dim")), self.width)
+
+    def _retry(self, block: RetryBlock) -> Text:
+        retry = block.retry
+        left = Text.assemble(
+            self.dot, " ", (f"{SHORT_REASONS[retry.reason]}, trying again", self.look("soft"))
+        )
+        wait = max(block.due - self.now, 0)
+        return spread(left, Text(f"in {duration(wait, running=True)}", self.look("accent")), self.width)
+
+    def _end(self, block: EndBlock) -> Text:
+        end, look, glyphs = block.end, self.look, self.glyphs
+        assert not isinstance(end, TurnDone)
+        stopped = isinstance(end, TurnError) and end.reason == "interrupted"
+        role = "wait" if isinstance(end, TurnIncomplete) else "soft" if stopped else "fail"
+        mark = {"wait": glyphs.look, "soft": glyphs.stopped, "fail": glyphs.failed}[role]
+        left = Text(f"{mark} {SHORT_REASONS[end.reason]}", look("dim" if block.settled else role))
+        right = block.settled or duration(end.seconds)
+        return spread(left, Text(right, look("dim")), self.width, glyphs.more)
+
+
+def has_entry(block: Block) -> bool:
+    """Whether a block has a row of its own here."""
+    match block:
+        case ToolBlock() | RetryBlock() | ReasoningBlock(open=False, lost=False):
+            return True
+        case EndBlock():
+            return not isinstance(block.end, TurnDone)
+    return False
+
+
+def _failure(block: ToolBlock) -> str:
+    code = block.result.exit_code if block.result else None
+    return f"exit {code}" if code else "failed"
+
+
+def _fitted(tool: str, target: str, cells: int, more: str) -> str:
+    is_path = tool in ("read_file", "write_file", "edit_file")
+    return cut_path(target, cells, more) if is_path else cut(target, cells, more)

@@ -1,0 +1,116 @@
+"""What later turns will know of a turn, as rows of the TurnMemory panel."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from keen_tui.frontends.tui.look.cells import cut_path, meter
+from keen_tui.frontends.tui.panels.entries import PanelEntry
+from keen_tui.frontends.tui.panels.panel import PanelStyle
+from keen_tui.frontends.tui.state.state import TurnRow
+from keen_tui.frontends.tui.state.totals import carried_of
+from keen_tui.frontends.tui.widgets.rows import GAP, action_hint, cut_row, spread
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, size
+
+_METER = 8
+
+
+class MemoryRows(PanelStyle, frozen=True):
+    """Draws entries in at most `width` cells.
+
+    `kept_where` says where the work of an incomplete turn is kept; in a replay (`is_replay`) no key continues
+    it.
+    """
+
+    width: int = 0
+    kept_where: str = "in memory"
+    is_replay: bool = False
+
+    def entry(self, turn: TurnRow) -> PanelEntry:
+        """The entry of a turn."""
+        pending = turn.status == "pending"
+        rows = [self._head(turn), *self._facts(turn)]
+        if pending:
+            rows += self._kept(turn)
+        elif turn.summarised:
+            rows.append(Text("  summarised", self.look("dim")))
+        elif turn.status in ("done", "abandoned"):
+            rows.append(self.carries("  carries", *carried_of(turn)))
+        return PanelEntry(rows=(*rows, Text()), turn=turn.turn, waits=pending)
+
+    def carries(self, label: str, carried: int, trace: int) -> Text:
+        """How many bytes are carried of so many, as words and as a bar."""
+        look = self.look
+        left = Text.assemble(
+            (label, look("dim")), " ", (size(carried), look("text", bold=label == "all turns")),
+            (" of ", look("dim")), (size(trace), look("dim")),
+        )  # fmt: skip
+        filled, track = meter(carried / trace if trace else 0.0, _METER, self.glyphs)
+        bar = Text.assemble((filled, look("accent")), (track, look("track")))
+        has_room = left.cell_len + 1 + bar.cell_len <= self.width
+        return spread(left, bar if has_room else Text(), self.width, self.glyphs.more)
+
+    def _head(self, turn: TurnRow) -> Text:
+        look, glyphs = self.look, self.glyphs
+        mark, word, role = {
+            "running": (self.dot, "filling", "accent"),
+            "done": (Text(glyphs.done, look("ok")), "", "dim"),
+            "pending": (Text(glyphs.look, look("wait")), "pending", "wait"),
+            "failed": (Text(glyphs.failed, look("fail")), "failed", "fail"),
+            "stopped": (Text(glyphs.stopped, look("dim")), "stopped", "dim"),
+            "abandoned": (Text(glyphs.none, look("dim")), "abandoned", "dim"),
+        }[turn.status]
+        live = turn.status in ("running", "pending")
+        left = Text.assemble(mark, " ", (f"turn {turn.turn}", look("text" if live else "soft", bold=live)))
+        if not live:
+            left = Text.assemble(left, GAP, (clean(turn.title), look("dim")))
+        return spread(left, Text(word, look(role, bold=turn.status == "pending")), self.width, glyphs.more)
+
+    def _facts(self, turn: TurnRow) -> list[Text]:
+        look, glyphs = self.look, self.glyphs
+        role = {"running": "accent", "pending": "wait"}.get(turn.status, "soft")
+        memory = turn.memory
+        rows = [
+            Text.assemble("  ", (glyphs.changed, look(role)), " ",
+                          (cut_path(clean(path), self.width - 4, glyphs.more), look("text")))
+            for path in memory.files_changed
+        ]  # fmt: skip
+        for failed in memory.failed_bash:
+            left = Text.assemble(
+                "  ", (glyphs.failed, look("fail")), " ", (clean(failed.command), look("text"))
+            )
+            rows.append(spread(left, Text(f"exit {failed.exit_code}", look("fail")), self.width, glyphs.more))
+        for note in memory.notes:
+            row = Text.assemble("  ", (glyphs.bullet, look(role)), " ", (clean(note), look("text")))
+            rows.append(cut_row(row, self.width, glyphs.more))
+        if not rows:
+            rows.append(Text(f"  {_nothing(turn)}", look("dim")))
+        return rows
+
+    def _kept(self, turn: TurnRow) -> list[Text]:
+        kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
+        row = spread(Text(kept, self.look("soft")), Text(), self.width, self.glyphs.more)
+        if self.is_replay:
+            return [row]
+        return [
+            row,
+            Text(),
+            Text.assemble("  ", action_hint(self.look, "retry", role="wait")),
+            Text.assemble("  ", action_hint(self.look, "discard")),
+        ]
+
+
+def _nothing(turn: TurnRow) -> str:
+    """What is said of a turn that nothing is remembered of."""
+    failed = f"{counted(turn.failures, 'failed call')}, not carried" if turn.failures else ""
+    match turn.status:
+        case "running":
+            return "nothing yet"
+        case "failed" | "stopped":
+            return "nothing was done; message kept"
+        case "pending" | "abandoned":
+            return failed or "nothing changed"
+    if turn.edited:
+        return "only what was said"
+    return failed or "nothing changed, nothing failed"

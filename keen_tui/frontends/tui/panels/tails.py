@@ -1,0 +1,58 @@
+"""The newest output of running calls in Activity: how many lines of it there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeGuard
+
+from keen_tui.frontends.tui.state.state import Block, ToolBlock
+from keen_tui.text.sanitize import clean
+
+_ROWS: Final = 4
+_ROWS_WITH_ROOM: Final = 8
+_ROWS_WHEN_TIGHT: Final = 2
+_CALLS_BESIDE: Final = 3
+_ROWS_AROUND: Final = 4
+"""The title with its blank rows, and one below."""
+
+
+class Tails:
+    """The lines below the running calls of a turn. They are never fewer than they were."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        """As many rows as the longest took."""
+
+    def forget(self) -> None:
+        """The turn is over."""
+        self.rows = 0
+
+    def lines(self, block: ToolBlock, limit: int) -> list[str]:
+        """The newest lines of a call, at most so many."""
+        lines = _newest_lines(block, limit)
+        self.rows = max(self.rows, len(lines))
+        return lines
+
+    def height(self, block: Block, limit: int) -> int:
+        """The rows below a running call: its last lines, and what is counted of them."""
+        return 1 + max(len(_newest_lines(block, limit)), self.rows) if has_tail(block) else 0
+
+
+def has_tail(block: Block) -> TypeGuard[ToolBlock]:
+    """Whether it is a call that runs and has put something out."""
+    return isinstance(block, ToolBlock) and block.status == "running" and bool(block.tail)
+
+
+def tail_limit(blocks: Sequence[Block], height: int) -> int:
+    """How many lines of output each running call may show in a panel of that height: many where all calls of
+    the turn stay in view, some where the newest do."""
+    tails = sum(map(has_tail, blocks))
+    room = height - _ROWS_AROUND
+    if tails * (_ROWS_WITH_ROOM + 1) + len(blocks) <= room:
+        return _ROWS_WITH_ROOM
+    newest = min(len(blocks), tails + _CALLS_BESIDE)
+    return _ROWS if tails * (_ROWS + 1) + newest <= room else _ROWS_WHEN_TIGHT
+
+
+def _newest_lines(block: ToolBlock, most: int) -> list[str]:
+    return [line for line in clean(block.tail, newlines=True).split("\n") if line.strip()][-most:]
