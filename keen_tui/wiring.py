@@ -21,7 +21,7 @@ from keen_tui.settings.credentials import Keys
 from keen_tui.storage.prompts import PromptStore
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.executables import find_program
-from keen_tui.system.paths import data_folder, home_folder, settings_file
+from keen_tui.system.paths import QUARANTINE, data_folder, home_folder, settings_file
 from keen_tui.tools.files.file_names import FileNames
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import CommandNetwork
@@ -68,6 +68,7 @@ def build_session(
             network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
             key_variables=key_variables,
             read_only_first=settings.permissions_read_only_first,
+            kept_back=data_folder(os.environ) / QUARANTINE,
         ),
         mode=settings.mode,
         attended=attended,

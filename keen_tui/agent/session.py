@@ -38,6 +38,7 @@ from keen_tui.domain.events import (
     Event,
     MemoryEdited,
     ModelChanged,
+    Notice,
     PolicyChanged,
     SandboxFound,
     SessionOpened,
@@ -207,7 +208,8 @@ class Session:
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""
-        return replace(self._approvals.permitted, sandbox=self._sandbox_description)
+        kept_back = self._agent.toolbox.kept_back
+        return replace(self._approvals.permitted, sandbox=self._sandbox_description, kept_back=kept_back)
 
     async def context(self, draft: str = "") -> ContextReport:
         """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
@@ -548,6 +550,12 @@ class Session:
         if not self._is_closed:
             self._meter.start()
             self._background.add(self._find_sandbox())
+            self._background.add(self._report_kept_back())
+
+    async def _report_kept_back(self) -> None:
+        """Say once which files the program kept back and ended before anybody had decided about them."""
+        for sentence in await asyncio.to_thread(self._agent.toolbox.undecided_files):
+            self._publish(Notice(turn=0, text=sentence))
 
     async def _find_sandbox(self) -> None:
         found = await self._agent.toolbox.sandbox.found()

@@ -27,7 +27,8 @@ class FileDisplay(_Shown, frozen=True, kw_only=True):
 
 
 class DiffLine(Struct, frozen=True, kw_only=True):
-    """One row of a diff. `number` is the old number of a removed line, else the new one (1-based)."""
+    """One row of a diff. `number` is the old number of a removed line, else the new one (1-based); 0: the row
+    is the name of a file, in a diff of several."""
 
     sign: Literal["+", "-", " "]
     number: int

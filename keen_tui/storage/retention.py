@@ -1,10 +1,10 @@
-"""What lies beside sessions goes when it is old: their checkpoints, and the long output of their commands."""
+"""What lies beside sessions goes when it is old: their checkpoints, the long output of their commands,
+and files of commands that were kept back."""
 
 from __future__ import annotations
 
 import logging
 import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.storage.paths import private_opener
-from keen_tui.system.trees import walk
+from keen_tui.system.trees import remove_tree, walk
 
 log = logging.getLogger(__name__)
 
@@ -109,9 +109,8 @@ def _held(folder: Path) -> _Held:
 
 
 def _removed(folder: Path) -> bool:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        log.warning("what is old can't be removed: %s", error)
+    remove_tree(folder)
+    if os.path.lexists(folder):
+        log.warning("%s is old and can't be removed", folder)
         return False
     return True

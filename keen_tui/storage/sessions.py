@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ from keen_tui.storage.reading import SessionFile, lines_of, mend, read_header, r
 from keen_tui.storage.records import event_line, header_line
 from keen_tui.storage.retention import forget_old, is_due
 from keen_tui.system.folders import make_private
+from keen_tui.system.paths import QUARANTINE
 from keen_tui.text.units import first_line
 
 _STALE_SECONDS = 86_400.0
@@ -104,10 +106,12 @@ class SessionStore:
         return any(is_locked(_lock_file(path)) for path in self._named(session_id))
 
     def forget_old(self) -> None:
-        """Forget what old sessions have beside them, at most once a day: their checkpoints and outputs."""
+        """Forget what is old, at most once a day: the checkpoints and outputs of sessions, and files of
+        commands that were kept back."""
         if self.root.is_dir() and is_due(self.root / "forgotten"):
             for root in (self.checkpoints, self.outputs):
                 forget_old(root, in_use=self.is_in_use)
+            forget_old(self.root / QUARANTINE, limit_bytes=sys.maxsize)
 
     def read(self, path: Path) -> SessionFile:
         """Read a session and leave it as it is."""

@@ -45,6 +45,14 @@ def _step(part: str, folder: int, *, make: bool) -> int:
         return os.open(part, _STEP, dir_fd=folder)
 
 
+def change_mode(folder: int, mode: int) -> None:
+    """Change the mode of a folder that `opened_folder` has opened. Raises OSError."""
+    if hasattr(os, "O_PATH"):
+        os.chmod(f"/proc/self/fd/{folder}", mode)  # noqa: PTH101 - such a descriptor gives no other right
+    else:
+        os.fchmod(folder, mode)
+
+
 def make_private(path: Path) -> None:
     """Make a folder, and what is missing above it, for this user alone. Raises OSError."""
     for folder in reversed([path, *path.parents]):

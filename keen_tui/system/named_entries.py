@@ -6,42 +6,67 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from keen_tui.system.folders import change_mode, opened_folder
 
 _TOO_YOUNG: Final = 50_000_000
 """Nanoseconds. A folder that changed less than this before it was listed may change again without a newer
 time: it is listed again."""
 _LIST_AGAIN: Final = 0
 
-IsWanted = Callable[[str, str, bool], bool]
-"""Takes the name of a folder, the name of an entry in it, and whether the entry is a folder itself."""
+KindOf = Callable[[str, bool], int]
+"""Takes the name of an entry and whether it is a folder; gives its kinds as bits, 0 for none."""
 
 
 class NamedEntries:
-    """The entries below `top` that `is_wanted` names. Thread-safe.
+    """The entries below `top` that are of some kind. Thread-safe.
 
     The first look lists every folder. Later looks ask each folder for its time of change and list only those
-    that changed: some 3 ms for 1,000 folders. That time is ctime, which no program can set back. A wanted
-    folder isn't entered, nor is one whose name is among `passed_over`, nor a link.
+    that changed: some 3 ms for 1,000 folders. That time is ctime, which no program can set back. Links aren't
+    followed.
+
+    Args:
+        kinds: takes the path of a folder, from `top`, and gives what tells the kinds of its entries.
+        passed_over: names of folders that aren't entered.
+        closed: a folder of one of these kinds isn't entered either.
     """
 
-    def __init__(self, top: Path, is_wanted: IsWanted, passed_over: Collection[str] = ()) -> None:
+    def __init__(
+        self, top: Path, kinds: Callable[[str], KindOf], passed_over: Collection[str] = (), closed: int = -1
+    ) -> None:
         self._top = str(top)
-        self._is_wanted = is_wanted
+        self._kinds = kinds
         self._passed_over = frozenset(passed_over)
+        self._closed = closed
         self._stamps: dict[str, int] = {}
         """When each known folder had changed, in nanoseconds."""
-        self._wanted: dict[str, list[str]] = {}
+        self._found: dict[str, Mapping[str, int]] = {}
+        """The entries of some kind by the folder that they are in, each with its kinds."""
         self._lock = threading.Lock()
 
-    def found(self) -> tuple[Path, ...]:
-        """All that are there now. Blocks: it looks at the disk."""
+    def look(self) -> Mapping[str, int]:
+        """All that are there now, by their whole paths, each with its kinds. Blocks: it looks at the disk."""
         with self._lock:
             for folder in [*self._changed(), *(() if self._top in self._stamps else (self._top,))]:
                 self._list_from(folder)
-            return tuple(Path(path) for wanted in self._wanted.values() for path in wanted)
+            return self._all()
+
+    def last_seen(self) -> Mapping[str, int]:
+        """What the last look found."""
+        with self._lock:
+            return self._all()
+
+    def folders(self) -> frozenset[str]:
+        """The folders that the last look found."""
+        with self._lock:
+            return frozenset(self._stamps)
+
+    def _all(self) -> Mapping[str, int]:
+        return {path: kinds for found in self._found.values() for path, kinds in found.items()}
 
     def _changed(self) -> list[str]:
         """The known folders that may hold other entries than when they were listed; those that are gone are
@@ -80,22 +105,51 @@ class NamedEntries:
             raise NotADirectoryError(folder)
         changed = status.st_ctime_ns
         is_young = abs(time.time_ns() - changed) < _TOO_YOUNG
-        name = os.path.basename(folder)  # noqa: PTH119 - asked for every folder
+        kind_of = self._kinds(folder[len(self._top) :].lstrip("/"))
         inside: list[str] = []
-        wanted: list[str] = []
-        with os.scandir(folder) as entries:
+        found: dict[str, int] = {}
+        with _listed(folder) as entries:
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if self._is_wanted(name, entry.name, is_folder):
-                    wanted.append(entry.path)
-                elif is_folder and entry.name not in self._passed_over:
+                if kinds := kind_of(entry.name, is_folder):
+                    found[entry.path] = kinds
+                if is_folder and not kinds & self._closed and entry.name not in self._passed_over:
                     inside.append(entry.path)
         self._stamps[folder] = _LIST_AGAIN if is_young else changed
-        self._wanted.pop(folder, None)
-        if wanted:
-            self._wanted[folder] = wanted
+        self._found.pop(folder, None)
+        if found:
+            self._found[folder] = found
         return inside
 
     def _forget(self, folder: str) -> None:
         self._stamps.pop(folder, None)
-        self._wanted.pop(folder, None)
+        self._found.pop(folder, None)
+
+
+@contextmanager
+def _listed(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder. One whose owner, who we are, may not list it is made so meanwhile: what lies
+    in it can be used all the same.
+
+    Raises:
+        OSError: it can't be listed.
+    """
+    try:
+        entries = os.scandir(folder)
+    except PermissionError:
+        with _opened_up(folder), os.scandir(folder) as entries:
+            yield entries
+        return
+    with entries:
+        yield entries
+
+
+@contextmanager
+def _opened_up(folder: str) -> Iterator[None]:
+    with opened_folder(Path(folder)) as descriptor:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        change_mode(descriptor, mode | stat.S_IRWXU)
+        try:
+            yield
+        finally:
+            change_mode(descriptor, mode)

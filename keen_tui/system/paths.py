@@ -7,8 +7,12 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from keen_tui.domain.errors import ConfigError
+
+QUARANTINE: Final = "quarantine"
+"""Where in the data folder files lie that commands made and that were kept back."""
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from keen_tui.domain.display import Display
 from keen_tui.domain.messages import ToolResult, ToolSpec
 from keen_tui.tools.network.gate import HostGate
+from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.question_spec import QuestionSpec
 
 OutputSink = Callable[[str, int, int], None]
@@ -100,8 +101,8 @@ class Trial(Struct, frozen=True, kw_only=True):
 class PreparedCall(Struct, frozen=True, kw_only=True):
     """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
     there for a call that runs in a sandbox, `network` where a person or a rule may let it reach hosts from
-    there, `asks` for one that is no more than a question to the person:
-    it is not run.
+    there, `new_files` where it may make files there, `asks` for one that is no more than a question to the
+    person: it is not run.
 
     `after_yes` does it once a person said yes to this call, where that is more than `run` does. `trial` is
     there for a command that may run read-only first.
@@ -118,6 +119,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     outside: Outside | None = None
     asks: QuestionSpec | None = None
     network: HostGate | None = None
+    new_files: NewFiles | None = None
 
 
 async def not_run(_: OutputSink) -> ToolResult:

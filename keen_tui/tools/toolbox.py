@@ -31,6 +31,7 @@ from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.process.environment import api_keys
 from keen_tui.tools.process.user_command import OwnCommands
+from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.probe import SandboxFinder, no_sandbox
 from keen_tui.tools.search.search import Searcher
 
@@ -39,7 +40,8 @@ class Toolbox:
     """Finds the tool of a call.
 
     `sandbox` finds what its commands run in, `todos` is the model's list, `own_commands` runs those of the
-    user. `keys` gives the API keys that are taken out of every result; it may read files.
+    user. `keys` gives the API keys that are taken out of every result; it may read files. `quarantine` has
+    what commands made and was kept back.
     """
 
     def __init__(
@@ -49,12 +51,26 @@ class Toolbox:
         todos: TodoList | None = None,
         own_commands: OwnCommands | None = None,
         keys: Callable[[], Collection[str]] = tuple,
+        quarantine: Quarantine | None = None,
     ) -> None:
         self._keys = keys
+        self._quarantine = quarantine
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
         self.sandbox = sandbox or no_sandbox()
         self.todos = todos or TodoList()
         self._tools = {tool.spec.name: tool for tool in tools}
+
+    @property
+    def kept_back(self) -> tuple[str, ...]:
+        """The files of commands that are kept back, each time with the folder that they are in. Blocks."""
+        kept = self._quarantine.all() if self._quarantine else ()
+        return tuple(f"{each.listed}: {each.folder}" for each in kept)
+
+    def undecided_files(self) -> tuple[str, ...]:
+        """A sentence for each time that nobody has decided about such files; given once. Blocks."""
+        kept = self._quarantine.undecided() if self._quarantine else ()
+        why = "a command created it, it can run code later, and nobody has decided about it"
+        return tuple(f"Kept back in {each.folder}: {each.listed} ({why})." for each in kept)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -120,6 +136,7 @@ def build_toolbox(
     use_rg: bool = True,
     key_variables: Callable[[], Iterable[str]] = tuple,
     read_only_first: bool = True,
+    kept_back: Path | None = None,
 ) -> Toolbox:
     """All tools for the workspace `root`.
 
@@ -132,6 +149,7 @@ def build_toolbox(
         use_rg: False searches in Python even where ripgrep is there.
         key_variables: names the variables that hold API keys, beside those that are called so.
         read_only_first: a command that would ask first runs where it can write nothing.
+        kept_back: the folder for files that commands make and that would run code later; None: they stay.
     """
     sandbox, todos = sandbox or no_sandbox(), TodoList()
     named = cache(lambda: tuple(key_variables()))
@@ -140,6 +158,7 @@ def build_toolbox(
         return api_keys(os.environ, named())
 
     workspace = Workspace(root, keeper, rules)
+    quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(
         (
@@ -148,7 +167,7 @@ def build_toolbox(
             EditFile(workspace),
             GlobFiles(workspace, searcher),
             GrepFiles(workspace, searcher),
-            Bash(workspace, sandbox, keys, network, read_only_first=read_only_first),
+            Bash(workspace, sandbox, keys, network, read_only_first=read_only_first, quarantine=quarantine),
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),
@@ -157,4 +176,5 @@ def build_toolbox(
         todos,
         OwnCommands(workspace.root, workspace.new_output_file, named),
         keys,
+        quarantine,
     )

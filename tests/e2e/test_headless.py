@@ -16,6 +16,7 @@ from keen_tui.demo.script import Break, Call, HttpAnswer, Reply, Say
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.providers.registry import APIS
 from tests.support.images import png
+from tests.support.jail import flags_of_auto
 from tests.support.processes import called_with
 from tests.support.program import Program
 from tests.support.waiting import LIMIT, until
@@ -290,3 +291,18 @@ async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program
     ):
         assert words in run.out
     assert run.out.count("+ edit_file cart.py") == 1, "nothing runs twice"
+
+
+async def test_a_new_file_that_runs_code_later_is_kept_back(tmp_path: Path) -> None:
+    if flags_of_auto():
+        pytest.skip("no sandbox on this machine")
+    program = Program(tmp_path)
+    script = [Reply([Call("bash", {"command": "echo 'all: ; touch ran' > Makefile"})]), Reply([Say("Done.")])]
+    async with ModelServer(script) as server:
+        flags = ("--base-url", server.base_url, "--model", "m", "--mode", "auto-edit", "-p", "hi")
+        assert (await program.run(*flags)).code == 0
+        (result,) = [each for each in server.requests[1].body["messages"] if each["role"] == "tool"]
+    assert not (program.workspace / "Makefile").exists()
+    (folder,) = (program.home / "quarantine").iterdir()
+    assert (folder / "0").read_text() == "all: ; touch ran\n"
+    assert f"it is in {folder}, and --mode auto allows it" in result["content"]

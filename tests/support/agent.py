@@ -216,6 +216,7 @@ async def at_work(
     sandbox: SandboxFinder | None = None,
     network: CommandNetwork = NO_NETWORK,
     rules: Rules = NO_RULES,
+    kept_back: Path | None = None,
 ) -> AsyncIterator[Bench]:
     """A session in `workspace` with the real SDK, the real tools and a scripted server."""
     async with ModelServer(script) as server:
@@ -223,7 +224,9 @@ async def at_work(
         session = Session(
             workspace=workspace,
             provider=provider,
-            toolbox=build_toolbox(workspace, sandbox=sandbox, network=network, rules=rules),
+            toolbox=build_toolbox(
+                workspace, sandbox=sandbox, network=network, rules=rules, kept_back=kept_back
+            ),
             mode=mode,
             attended=attended,
             max_steps=max_steps,

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from msgspec import Struct
 
 from keen_tui.agent.turn.host_approvals import NET, HostApprovals
+from keen_tui.agent.turn.new_file_approvals import MADE, NewFileApprovals
 from keen_tui.agent.turn.reply import ApprovalReply
 from keen_tui.domain.choices import Mode, Network, Scope
 from keen_tui.domain.errors import NOBODY, ConfigError, SessionRefused
@@ -53,7 +54,7 @@ class Approvals:
         allowances: commands and hosts that are allowed for good; None: none are, and none can be.
         network: what becomes of hosts that no rule is about.
 
-    `hosts` decides about the hosts that commands reach.
+    `hosts` decides about the hosts that commands reach, `new_files` about files that they make.
     """
 
     def __init__(
@@ -87,6 +88,9 @@ class Approvals:
             rules=rules,
             allowances=allowances,
             network=network,
+        )
+        self.new_files = NewFileApprovals(
+            self._ask, self._remember, publish, mode=lambda: self.mode, granted=self._granted
         )
 
     def change_mode(self, mode: Mode) -> None:
@@ -259,6 +263,8 @@ def _in_words(grant: Grant) -> str:
         return subject
     if kind == NET:
         return f"net({subject})"
+    if kind == MADE:
+        return f"{subject} that commands create"
     if kind == "unheld":
         return "all commands, without a sandbox"
     return "every edit inside the workspace" if subject == "workspace" else f"{kind} {subject}"

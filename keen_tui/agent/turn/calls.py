@@ -9,6 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from keen_tui.agent.turn.approvals import ApprovalDecision
+from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.turn_context import Agent
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import ToolFinished, ToolOutput, ToolStarted
@@ -135,13 +136,34 @@ class _RunningCall:
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
         await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
-        await self._execute(prepared.after_yes if answer.by_person and prepared.after_yes else prepared.run)
+        if answer.by_person:
+            await self._execute(prepared.after_yes or prepared.run)
+        else:
+            await self._run_watched(prepared)
         self._add_plan_note()
         if prepared.outside and (reason := prepared.outside.reason(self.result)):
             await self._offer_outside(prepared, prepared.outside, reason)
 
+    async def _run_watched(self, prepared: PreparedCall) -> None:
+        """Run what nobody has said yes to, and have a person decide about files of it that would run code."""
+        approvals, new = self._agent.approvals.new_files, prepared.new_files
+        approvals.attend(prepared)
+        said = ""
+        try:
+            await self._execute(prepared.run)
+            said = await approvals.settle(self._turn, self._call, self._target, prepared)
+        finally:
+            if new is not None and new.names and not said:  # it was stopped
+                approvals.report(self._turn, new)
+                said = undecided(new)
+            for note in filter(None, (said, new.problem if new is not None else "")):
+                self._add(f"\n[{note}]")
+
     def _add_plan_note(self) -> None:
-        if note := self._agent.approvals.plan_note(self._turn):
+        self._add(self._agent.approvals.plan_note(self._turn))
+
+    def _add(self, note: str) -> None:
+        if note:
             self.result = replace(self.result, text=f"{self.result.text}{note}")
 
     async def _answered(self, asked: QuestionSpec) -> ToolResult:

@@ -50,7 +50,9 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
     """Each line of a change, with its number and what becomes of it."""
     yield f"File {diff.path}: {diff_counts(diff)}."
     for hunk in diff.hunks:
-        yield from (f"Line {row.number}{_SIGNS[row.sign]}: {_whole(row.text)}" for row in hunk)
+        for row in hunk:
+            where = f"Line {row.number}{_SIGNS[row.sign]}: " if row.number else ""
+            yield f"{where}{_whole(row.text)}"
     if diff.left_out:
         yield f"And {counted(diff.left_out, 'line')} more, too many to be told."
 

@@ -86,6 +86,7 @@ def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
         ("Your rule, in the settings", permitted.rules),
         ("Allowed for this session", permitted.session),
         ("Allowed for good in this folder", permitted.saved),
+        ("Kept back, since it can run code later", permitted.kept_back),
     )
     for title, texts in parts:
         yield from (f"{title}: {revealed(text)}." for text in texts)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,11 @@ from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.process.process import Ended, run_command
 from keen_tui.tools.process.time_limit import TimeLimit
+from keen_tui.tools.quarantine.look import Look
+from keen_tui.tools.quarantine.new_files import NewFiles
+from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
+from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
 from keen_tui.tools.sandbox.signs import named_among, stopped_by_sandbox
 from keen_tui.tools.sandbox.trial import unfinished
@@ -68,6 +72,9 @@ class Bash:
             "and did not, call it again with changes_files. Output is stdout "
             "and stderr in order; of long output the beginning and the end come back, with the name of a "
             "file that holds all of it. "
+            "Files whose names make them run code later (Makefile, package.json, AGENTS.md, CI files, editor "
+            "settings) are kept back where a command creates them, until the user agrees: make them with "
+            "write_file. "
             "To read, search or change files prefer the other tools."
         ),
         parameters={
@@ -95,10 +102,13 @@ class Bash:
         network: CommandNetwork = NO_NETWORK,
         *,
         read_only_first: bool = True,
+        quarantine: Quarantine | None = None,
     ) -> None:
         """`keys` gives the API keys that are taken out of the output. It may read files. `network` is what
         sandboxed commands may have of the network. `read_only_first`: a command that would ask runs read-only
-        first."""
+        first. `quarantine` takes files that commands make and that would run code later; None: they stay."""
+        self._quarantine = quarantine
+        self._look = Look(workspace.root, noted_entries(workspace.root))
         self._read_only_first = read_only_first
         self._workspace = workspace
         self._sandbox = sandbox
@@ -130,10 +140,15 @@ class Bash:
             )
 
         written: list[str] = []
+        new_files = None
+        if sandbox and not access.reads_only and self._quarantine:
+            new_files = NewFiles(self._look, self._quarantine, command, self._keys)
 
         def running(held_by: Sandbox | None, terms: Terms, gate: HostGate | None = None) -> Run:
             within = limit if gate else TimeLimit(timeout)
-            run = _Running(sandbox=held_by, terms=terms, gate=gate, limit=within, written=written)
+            run = _Running(
+                sandbox=held_by, terms=terms, gate=gate, limit=within, written=written, new=new_files
+            )
             return lambda on_output: self._run(command, run, on_output)
 
         # What only reads is not led by what earlier commands left in their home, such as settings of git.
@@ -150,6 +165,7 @@ class Bash:
             after_yes=running(sandbox, revealing, gate) if access.secrets else None,
             outside=outside if sandbox else None,
             network=gate,
+            new_files=new_files,
         )
 
     def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
@@ -208,7 +224,7 @@ class Bash:
         git = find_program("git") if steps else None
         if running.sandbox and git:
             environ = child_environment(os.environ)
-            ordinary = partial(self._launch, running=running)
+            ordinary = partial(self._watched, running=running)
             stepping = GitSteps(running.sandbox, self._workspace, git, environ, ordinary)
             reason = await stepping.objection(steps)
             if not reason:
@@ -216,12 +232,22 @@ class Bash:
                     return await stepping.run(steps, running.limit, on_output), stepping.hidden
                 finally:
                     running.written.extend(stepping.written)
-        async with self._launch(command, running) as launch:
+        async with self._watched(command, running) as launch:
             folder = self._workspace.root
             ended = await run_command(launch, folder=folder, timeout=running.limit, on_output=on_output)
         if reason and ended.code:
             on_output(f"[in the sandbox git could not write the repository: {reason}]\n".encode())
         return ended, launch.hidden
+
+    @asynccontextmanager
+    async def _watched(self, command: str, running: _Running) -> AsyncIterator[Launch]:
+        """Launch it, and keep new files back once it has ended."""
+        async with self._launch(command, running) as launch:
+            if running.new is None or not running.sandbox or not running.terms.writes:
+                yield launch
+                return
+            async with in_thread(running.new.watched()):
+                yield launch
 
     def _launch(self, command: str, running: _Running) -> AbstractAsyncContextManager[Launch]:
         argv, environ = (self._shell, "-c", command), child_environment(os.environ)
@@ -243,13 +269,15 @@ def _is_git(access: Access) -> bool:
 
 class _Running(Struct, frozen=True, kw_only=True):
     """What a command runs in and on which terms, what of the network it has there, and its time limit.
-    `written` takes the commands of git that wrote the repository, and must not be run again."""
+    `written` takes the commands of git that wrote the repository, and must not be run again. `new` keeps back
+    new files."""
 
     sandbox: Sandbox | None
     terms: Terms
     gate: HostGate | None
     limit: TimeLimit
     written: list[str]
+    new: NewFiles | None
 
 
 def _stopped_by(

@@ -6,7 +6,8 @@ Pure: a path is judged by its name, in any case of letters, relative to the work
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Set
+from enum import IntFlag, auto
 from fnmatch import translate
 from functools import cache
 from itertools import pairwise
@@ -14,38 +15,22 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Final
 
-_RUNS_LATER_FOLDERS = frozenset(
-    {
-        ".git",
-        ".githooks",
-        ".husky",
-        ".keen",
-        ".vscode",
-        ".idea",
-        ".devcontainer",
-        ".circleci",
-        ".ci",
-        ".buildkite",
-        ".woodpecker",
-        ".gitea",
-        ".forgejo",
-        ".ssh",
-        ".gnupg",
-        ".hg",
-        ".jj",
-        ".cargo",
-        ".mvn",
-        ".yarn",
-        ".zed",
-        ".vs",
-        ".cursor",
-        ".claude",
-        ".codex",
-        ".gemini",
-        ".ipython",
-    }
+
+def _each(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_ACTS_FOLDERS: Final = _each(
+    ".git .githooks .husky .keen .vscode .idea .devcontainer .circleci .ci .buildkite .woodpecker .gitea "
+    ".forgejo .ssh .gnupg .hg .jj .zed .vs .cursor .claude .codex .gemini .ipython"
 )
-_RUNS_LATER_PAIRS = frozenset(
+"""What lies in them acts when somebody opens or enters the folder, or when git, an agent or a build server
+does its next step."""
+_BUILD_FOLDERS: Final = _each(".cargo .mvn .yarn")
+"""What lies in them runs when somebody builds or installs."""
+_BUSY_FOLDERS: Final = _each(".git .hg .jj .yarn .vs")
+"""Programs write to them all the time: a new file in one says nothing."""
+_ACTS_PAIRS: Final = frozenset(
     {
         (".github", "workflows"),
         (".github", "actions"),
@@ -61,201 +46,51 @@ _RUNS_LATER_PAIRS = frozenset(
         ("keen-tui", "trust.json"),
     }
 )
-_RUNS_LATER_FILES = (
-    "agents.md",
-    "claude.md",
-    "makefile",
-    "gnumakefile",
-    "*.mk",
-    "justfile",
-    "rakefile",
-    ".envrc",
-    ".gitmodules",
-    ".gitconfig",
-    ".gitattributes",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "package.json",
-    ".npmrc",
-    ".pre-commit-config.yaml",
-    "jenkinsfile",
-    ".gitlab-ci.yml",
-    ".travis.yml",
-    "azure-pipelines.yml",
-    ".drone.yml",
-    ".cirrus.yml",
-    ".appveyor.yml",
-    "appveyor.yml",
-    "azure-pipelines.yaml",
-    "bitbucket-pipelines.yml",
-    "buildspec.yml",
-    "cloudbuild.yaml",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    "config.fish",
-    ".xprofile",
-    ".xinitrc",
-    ".xsession",
-    ".tmux.conf",
-    ".screenrc",
-    ".curlrc",
-    ".wgetrc",
-    ".hgrc",
-    "head",  # makes a folder a repository, whose config git obeys
-    "authorized_keys",
-    "crontab",
-    "*.desktop",
-    "*.service",
-    "*.timer",
-    "*.pth",
-    ".pdbrc",
-    "pip.conf",
-    "pip.ini",
-    "uv.toml",
-    "poetry.toml",
-    "pytest.ini",
-    "mypy.ini",
-    ".mypy.ini",
-    ".pylintrc",
-    "pylintrc",
-    ".flake8",
-    ".coveragerc",
-    "gemfile",
-    "*.gemspec",
-    ".rspec",
-    ".irbrc",
-    ".pryrc",
-    ".rubocop.yml",
-    "vagrantfile",
-    "composer.json",
-    ".user.ini",
-    ".htaccess",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    ".tool-versions",
-    "mise.toml",
-    ".mise.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradlew",
-    "mvnw",
-    "gradle-wrapper.properties",
-    "directory.build.props",
-    "directory.build.targets",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnpmfile.cjs",
-    "bunfig.toml",
-    "deno.json",
-    "deno.jsonc",
-    ".eslintrc*",
-    "eslint.config.*",
-    ".prettierrc*",
-    "prettier.config.*",
-    ".lintstagedrc*",
-    ".huskyrc*",
-    "lefthook.yml",
-    "taskfile.yml",
-    ".bazelrc",
-    "flake.nix",
-    "shell.nix",
-    ".exrc",
-    ".vimrc",
-    ".nvimrc",
-    ".nvim.lua",
-    ".dir-locals.el",
-    "*.code-workspace",
-    ".gdbinit",
-    ".lldbinit",
-    ".ghci",
-    ".rprofile",
-    ".iex.exs",
-    ".mcp.json",
-    ".cursorrules",
-    "gemini.md",
-    "copilot-instructions.md",
+_ACTS_FILES: Final = _each(
+    "agents.md claude.md gemini.md copilot-instructions.md .cursorrules .mcp.json "
+    ".envrc .tool-versions mise.toml .mise.toml "
+    ".gitmodules .gitconfig .gitattributes .hgrc hgrc "
+    ".pre-commit-config.yaml lefthook.yml .lintstagedrc* .huskyrc* "
+    "jenkinsfile .gitlab-ci.yml .travis.yml azure-pipelines.yml azure-pipelines.yaml .drone.yml .cirrus.yml "
+    ".appveyor.yml appveyor.yml bitbucket-pipelines.yml buildspec.yml cloudbuild.yaml "
+    ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin "
+    ".zlogout .kshrc .cshrc .tcshrc config.fish .xprofile .xinitrc .xsession .tmux.conf .screenrc "
+    ".curlrc .wgetrc authorized_keys crontab "
+    ".exrc .vimrc .nvimrc .nvim.lua .dir-locals.el *.code-workspace "
+    ".pdbrc .gdbinit .lldbinit .ghci .irbrc .pryrc .rprofile .iex.exs "
+    "sitecustomize.py usercustomize.py .user.ini .htaccess"
 )
-_SECRET_FOLDERS = frozenset(
-    {".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", ".mozilla"}
+_BUILD_FILES: Final = _each(
+    "makefile gnumakefile *.mk justfile rakefile taskfile.yml "
+    "pyproject.toml setup.py setup.cfg tox.ini noxfile.py pip.conf pip.ini uv.toml poetry.toml pytest.ini "
+    "mypy.ini .mypy.ini .pylintrc pylintrc .flake8 .coveragerc "
+    "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs bunfig.toml deno.json deno.jsonc "
+    ".eslintrc* eslint.config.* .prettierrc* prettier.config.* "
+    "gemfile *.gemspec .rspec .rubocop.yml vagrantfile composer.json "
+    "build.rs rust-toolchain rust-toolchain.toml "
+    "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw "
+    "gradle-wrapper.properties directory.build.props directory.build.targets .bazelrc flake.nix shell.nix "
+    "*.desktop *.service *.timer"
 )
-_SECRET_PAIRS = frozenset(
+_REPOSITORY_HEAD: Final = "head"
+"""Makes a folder a repository, whose settings git obeys."""
+_EDITED_ONLY: Final = frozenset({_REPOSITORY_HEAD, "*.pth"})
+"""What an edit asks about by its name alone. A command's `HEAD` counts where it makes a repository; `*.pth`
+acts in site-packages only, and elsewhere is a model that a program saved."""
+_SECRET_FOLDERS: Final = _each(".ssh .aws .gnupg .kube .azure .docker .password-store .mozilla")
+_SECRET_PAIRS: Final = frozenset(
     {(".config", "gh"), (".config", "gcloud"), (".config", "op"), (".gem", "credentials")}
 )
-_SECRET_FILES = (
-    ".env",
-    ".env.*",
-    "*.env",
-    ".envrc",
-    ".flaskenv",
-    ".netrc",
-    "_netrc",
-    ".authinfo",
-    ".my.cnf",
-    ".s3cfg",
-    ".boto",
-    ".htpasswd",
-    ".dockercfg",
-    ".vault-token",
-    ".*_history",
-    "kubeconfig",
-    ".pgpass",
-    ".pypirc",
-    ".npmrc",
-    ".git-credentials",
-    "id_rsa*",
-    "id_ed25519*",
-    "id_ecdsa*",
-    "id_dsa*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.pkcs12",
-    "*.kdbx",
-    "*.jks",
-    "*.keystore",
-    "*.ppk",
-    "*.ovpn",
-    "*.tfstate",
-    "*.tfstate.backup",
-    "*.tfvars",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "credentials.tfrc.json",
-    "application_default_credentials.json",
-    "client_secret*.json",
-    "service[-_]account*.json",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-    "key4.db",
-    "logins.json",
-    "wallet.dat",
+_SECRET_FILES: Final = _each(
+    ".env .env.* *.env .envrc .flaskenv .netrc _netrc .authinfo .my.cnf .s3cfg .boto .htpasswd "
+    ".dockercfg .vault-token .*_history kubeconfig .pgpass .pypirc .npmrc .git-credentials id_rsa* "
+    "id_ed25519* id_ecdsa* id_dsa* *.pem *.key *.p12 *.pfx *.pkcs12 *.kdbx *.jks *.keystore *.ppk "
+    "*.ovpn *.tfstate *.tfstate.backup *.tfvars credentials credentials.json credentials.toml "
+    "credentials.tfrc.json application_default_credentials.json client_secret*.json "
+    "service[-_]account*.json secrets.json secrets.toml secrets.yaml secrets.yml key4.db logins.json "
+    "wallet.dat"
 )
-_SECRET_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "example.env", "sample.env")
+_SECRET_EXAMPLES: Final = _each(".env.example .env.sample .env.template .env.dist example.env sample.env")
 
 
 _SYSTEM: Final = ("/etc", "/boot", "/dev", "/var/lib", "/var/log", "/var/spool", "/var/db", "/var/mail")
@@ -285,11 +120,37 @@ def is_of_system(path: str, *, writes: bool) -> bool:
     return is_below and not is_harmless
 
 
+class EntryKind(IntFlag):
+    """Why an entry of a folder matters, by its name.
+
+    It may hold secrets; it acts as soon as somebody opens or enters the folder, or when git, an agent or a
+    build server does its next step; it runs when somebody builds or tests; or it may make a folder a
+    repository.
+    """
+
+    SECRET = auto()
+    ACTS = auto()
+    BUILDS = auto()
+    REPOSITORY = auto()
+
+
+NO_KIND: Final = EntryKind(0)
+_NOTED: Final = (
+    _ACTS_FOLDERS
+    | _BUILD_FOLDERS
+    | _ACTS_FILES
+    | _BUILD_FILES
+    | {_REPOSITORY_HEAD}
+    | _SECRET_FOLDERS
+    | _SECRET_FILES
+)
+
+
 def runs_code_later(path: str) -> bool:
     """Whether tools, hooks or a shell may run what is written there, without being told to."""
     parts = _parts(path)
-    return not _RUNS_LATER_PAIRS.isdisjoint(pairwise(parts)) or _matches(
-        parts, _RUNS_LATER_FOLDERS, _RUNS_LATER_FILES
+    return not _ACTS_PAIRS.isdisjoint(pairwise(parts)) or _matches(
+        parts, _ACTS_FOLDERS | _BUILD_FOLDERS, _ACTS_FILES | _BUILD_FILES | _EDITED_ONLY
     )
 
 
@@ -304,25 +165,64 @@ def holds_secrets(path: str) -> bool:
     )
 
 
-def is_secret_entry(folder: str, name: str, is_folder: bool) -> bool:
-    """`holds_secrets` for an entry of a folder of that name, where nothing above it holds secrets; of a
-    folder: whether all files in it do."""
-    name = name.casefold()
+def entry_kinds(folder: str) -> Callable[[str, bool], EntryKind]:
+    """What the entries of a folder are: takes the name of one and whether it is a folder.
+
+    `folder` is its path from the workspace. `HEAD` and `.git` may make a repository; a `.git` that is no
+    folder leads to one. Of a folder that holds secrets all files hold some. In folders that act, all files
+    act.
+    """
+    parts = _parts(folder)
+    innermost = parts[-1] if parts else ""
+    inside = _kind_inside(parts)
+    in_pairs = {name for folder, name in _ACTS_PAIRS | _SECRET_PAIRS if folder == innermost}
+
+    def kind_of(name: str, is_folder: bool) -> EntryKind:
+        name = name.casefold()
+        if not _is_among(_NOTED, name) and name not in in_pairs:  # most are not: it is asked of every entry
+            return NO_KIND if is_folder else inside
+        kind = _secret_kind(innermost, name, is_folder) | (NO_KIND if is_folder else inside)
+        if name in _ACTS_FOLDERS or (innermost, name) in _ACTS_PAIRS:
+            return kind | (EntryKind.REPOSITORY if name == ".git" and is_folder else EntryKind.ACTS)
+        if is_folder:
+            return kind | EntryKind.BUILDS if name in _BUILD_FOLDERS else kind
+        if name == _REPOSITORY_HEAD:
+            return kind | EntryKind.REPOSITORY
+        if _is_among(_ACTS_FILES, name):
+            return kind | EntryKind.ACTS
+        return kind | EntryKind.BUILDS if _is_among(_BUILD_FILES, name) else kind
+
+    return kind_of
+
+
+def _kind_inside(parts: tuple[str, ...]) -> EntryKind:
+    """What all files in a folder are because of where it lies."""
+    if not _BUSY_FOLDERS.isdisjoint(parts):
+        return NO_KIND
+    if not _ACTS_FOLDERS.isdisjoint(parts) or not _ACTS_PAIRS.isdisjoint(pairwise(parts)):
+        return EntryKind.ACTS
+    return NO_KIND if _BUILD_FOLDERS.isdisjoint(parts) else EntryKind.BUILDS
+
+
+def _secret_kind(folder: str, name: str, is_folder: bool) -> EntryKind:
     if name in _SECRET_EXAMPLES or name.endswith(".pub"):
-        return False
-    if (folder.casefold(), name) in _SECRET_PAIRS:
-        return True
-    return name in _SECRET_FOLDERS if is_folder else _any_of(_SECRET_FILES).match(name) is not None
+        return NO_KIND
+    is_secret = name in _SECRET_FOLDERS if is_folder else _is_among(_SECRET_FILES, name)
+    return EntryKind.SECRET if is_secret or (folder, name) in _SECRET_PAIRS else NO_KIND
 
 
-def _matches(parts: tuple[str, ...], folders: frozenset[str], files: tuple[str, ...]) -> bool:
-    return not folders.isdisjoint(parts) or (parts != () and _any_of(files).match(parts[-1]) is not None)
+def _matches(parts: tuple[str, ...], folders: Set[str], files: frozenset[str]) -> bool:
+    return not folders.isdisjoint(parts) or (parts != () and _is_among(files, parts[-1]))
+
+
+def _is_among(names: frozenset[str], name: str) -> bool:
+    return name in names or _patterns(names).match(name) is not None
 
 
 @cache
-def _any_of(names: Sequence[str]) -> re.Pattern[str]:
-    """One pattern for all: a search through folders asks for each of their files."""
-    return re.compile("|".join(map(translate, names)))
+def _patterns(names: frozenset[str]) -> re.Pattern[str]:
+    """One pattern for all names with wildcards: a search through folders asks for each of their files."""
+    return re.compile("|".join(translate(name) for name in sorted(names) if set(name) & set("*?[")))
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -9,13 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from keen_tui.system.named_entries import NamedEntries
-from keen_tui.tools.permissions.sensitive import is_secret_entry
+from keen_tui.tools.permissions.sensitive import EntryKind
 from keen_tui.tools.sandbox.base import Terms
+from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.policy import Policy
-
-PACKAGES: Final = ("node_modules", "site-packages", "dist-packages", "__pycache__", ".git")
-"""Folders whose content was downloaded, or is git's own: certificates in them have names of secrets."""
 
 _LENGTH: Final = 0xFFF
 """The bits of an entry's flags in git's index that hold the length of its name."""
@@ -24,12 +21,12 @@ _LARGEST: Final = 1_000_000
 
 
 class SecretFiles:
-    """Those of one workspace. What was found is remembered, as `NamedEntries` does."""
+    """Those of one workspace."""
 
     def __init__(self, policy: Policy) -> None:
         self._workspace = policy.workspace
         self._hidden_anyway = policy.hidden
-        self._entries = NamedEntries(policy.workspace, is_secret_entry, PACKAGES)
+        self._entries = noted_entries(policy.workspace)
 
     def hidden(self, terms: Terms) -> tuple[Path, ...]:
         """The files and folders that a command on these terms must not read, links resolved. Blocks.
@@ -37,7 +34,9 @@ class SecretFiles:
         A file that is as git has it stays readable, unless the terms say otherwise: its content can be read
         from .git in any case, tests need such keys, and git would report the file as changed.
         """
-        real = dict.fromkeys(Path(os.path.realpath(path)) for path in self._entries.found())
+        found = self._entries.look()
+        secret = (path for path, kinds in found.items() if kinds & EntryKind.SECRET)
+        real = dict.fromkeys(Path(os.path.realpath(path)) for path in secret)
         covered = {*real, *self._hidden_anyway}
         inside = (path for path in real if path.is_relative_to(self._workspace) and path.exists())
         outermost = (path for path in inside if covered.isdisjoint(path.parents))

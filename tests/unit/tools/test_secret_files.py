@@ -14,7 +14,7 @@ from keen_tui.system.named_entries import NamedEntries
 from keen_tui.tools.base import PreparedCall, Run
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.files.workspace import Workspace
-from keen_tui.tools.permissions.sensitive import is_secret_entry
+from keen_tui.tools.permissions.sensitive import entry_kinds
 from keen_tui.tools.sandbox.base import ORDINARY, Terms
 from keen_tui.tools.sandbox.policy import policy_for
 from keen_tui.tools.sandbox.probe import ProbeResult, SandboxFinder
@@ -146,17 +146,17 @@ def test_what_was_downloaded_is_not_looked_through(tmp_path: Path) -> None:
 
 def test_no_time_that_is_set_back_hides_a_change(tmp_path: Path) -> None:
     put(tmp_path, "a/x")
-    entries = NamedEntries(tmp_path, is_secret_entry)
-    assert entries.found() == ()
+    entries = NamedEntries(tmp_path, entry_kinds)
+    assert not entries.look()
     long_ago = (1, 1)
     for name in ("a/.env", "a/.env.local"):
         put(tmp_path, name)
         os.utime(tmp_path / "a", ns=long_ago)
-        assert tmp_path / name in entries.found()
+        assert str(tmp_path / name) in entries.look()
     shutil.rmtree(tmp_path / "a")
-    assert entries.found() == ()
+    assert not entries.look()
     (tmp_path / "a").symlink_to("/etc")
-    assert entries.found() == ()
+    assert not entries.look()
 
 
 async def prepared(jail: Jail, command: str) -> PreparedCall:

@@ -45,6 +45,7 @@ def _rows(mode: Mode, permitted: Permitted, width: int, look: Styles, glyphs: Gl
         ("your rules, in the settings", permitted.rules),
         ("allowed for this session", permitted.session),
         ("allowed for good in this folder", permitted.saved),
+        ("kept back, since it can run code later", permitted.kept_back),
     )
     for title, texts in parts:
         if texts:

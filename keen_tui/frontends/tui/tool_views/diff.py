@@ -98,7 +98,7 @@ def code_cells(width: int) -> int:
 def code_line(row: HunkRow, styles: Styles, ground: str) -> CodeLine:
     """One row of a diff, which takes as many rows of the screen as its code needs."""
     on, role = _GROUNDS.get(row.sign, ground), _ROLES[row.sign]
-    numbered = Segment(f"{row.number:>{NUMBER_CELLS}} ", styles("dim", on=on))
+    numbered = Segment(f"{row.number or '':>{NUMBER_CELLS}} ", styles("dim", on=on))
     sign = Segment(f"{row.sign} ", styles(role, on=on, bold=True))
     blank = Segment(" " * (NUMBER_CELLS + 3), styles("text", on=on))
     coloured = row.colour()

@@ -1,0 +1,153 @@
+"""The look before and after a command: which names are new that would run code later."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from keen_tui.system.named_entries import NamedEntries
+from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
+from keen_tui.tools.quarantine.repositories import Program, programs_of, repository_at
+from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
+
+Scope = Literal["nothing", "repositories", "acting", "everything"]
+"""What is looked for: repositories that would run programs, also what acts as soon as somebody opens the
+folder, also what runs in builds."""
+
+_Identity = tuple[int, ...]
+"""What a file keeps while only the folders above its own are renamed."""
+
+_ALWAYS: Final = frozenset(ALWAYS_PROTECTED)
+_IF_THERE: Final = frozenset(PROTECTED_IF_THERE)
+
+
+class NewEntry(Struct, frozen=True, kw_only=True):
+    """An entry that is new, or that makes a folder a repository: its path, and when it would run code.
+
+    Of a repository `programs` are the names of what git would run.
+    """
+
+    path: Path
+    kind: EntryKind
+    programs: tuple[str, ...] = ()
+
+
+class Before(Struct, frozen=True, kw_only=True):
+    """The workspace before a command: its entries with their kinds, those that act with what they keep when
+    a folder above is renamed, and what git would run in the repositories in it."""
+
+    entries: Mapping[str, int]
+    identities: Collection[_Identity]
+    programs: Collection[Program]
+
+
+class Look:
+    """Looks at one workspace. All methods block.
+
+    What runs when somebody builds counts only in folders that were there at the first look: builds make
+    folders with such files in them.
+    """
+
+    def __init__(self, workspace: Path, entries: NamedEntries) -> None:
+        self._workspace = workspace
+        self._entries = entries
+        self._old_folders: frozenset[str] | None = None
+
+    def before(self, scope: Scope) -> Before:
+        """The workspace as the sandbox has just seen it."""
+        if self._old_folders is None:
+            self._old_folders = self._entries.folders()
+        found = self._entries.last_seen()
+        acting = (path for path, kinds in found.items() if kinds & EntryKind.ACTS)
+        return Before(
+            entries=found,
+            identities=() if scope == "repositories" else frozenset(filter(None, map(_identity, acting))),
+            programs=frozenset(program for _, programs in self._repositories(found) for program in programs),
+        )
+
+    def new(self, before: Before, scope: Scope) -> tuple[NewEntry, ...]:
+        """What is new now."""
+        now = self._entries.look()
+        found = list(self._new_programs(now, before))
+        if scope != "repositories":
+            new = self._new_entries(now, before)
+            found += (each for each in new if scope == "everything" or each.kind == EntryKind.ACTS)
+        return tuple(_outermost(found))
+
+    def _new_programs(self, now: Mapping[str, int], before: Before) -> Iterator[NewEntry]:
+        for repository, programs in self._repositories(now):
+            if new := programs.difference(before.programs):
+                names = tuple(sorted({program.name for program in new}))
+                yield NewEntry(path=repository / "HEAD", kind=EntryKind.REPOSITORY, programs=names)
+
+    def _repositories(self, entries: Mapping[str, int]) -> Iterator[tuple[Path, frozenset[Program]]]:
+        """Those of the workspace, but for its own, which commands can't write."""
+        marked = (Path(path) for path, kinds in entries.items() if kinds & EntryKind.REPOSITORY)
+        for repository in dict.fromkeys(map(repository_at, marked)):
+            if repository.parent != self._workspace or repository.name not in _ALWAYS:
+                yield repository, programs_of(repository)
+
+    def _new_entries(self, now: Mapping[str, int], before: Before) -> Iterator[NewEntry]:
+        moved: set[str] = set()
+        for path in sorted(
+            path for path, kinds in now.items() if kinds & _RUNS and path not in before.entries
+        ):
+            kinds = EntryKind(now[path])
+            entry = Path(path)
+            if self._is_protected(entry, before) or _is_empty_folder(entry):
+                continue
+            if kinds & EntryKind.ACTS:
+                if _identity(path) in before.identities and (
+                    _by_its_own_name(entry) or _is_below(path, moved)
+                ):
+                    moved.add(path)
+                else:
+                    yield NewEntry(path=entry, kind=EntryKind.ACTS)
+            elif self._old_folders is None or str(entry.parent) in self._old_folders:
+                yield NewEntry(path=entry, kind=EntryKind.BUILDS)
+
+    def _is_protected(self, path: Path, before: Before) -> bool:
+        """Whether commands can't write there: what is new in it was made by somebody else."""
+        top = self._workspace / path.relative_to(self._workspace).parts[0]
+        return top.name in _ALWAYS or (top.name in _IF_THERE and str(top) in before.entries)
+
+
+_RUNS: Final = EntryKind.ACTS | EntryKind.BUILDS
+
+
+def _identity(path: str) -> _Identity:
+    try:
+        own, around = os.lstat(path), os.lstat(path.rpartition("/")[0])
+    except OSError:
+        return ()
+    return (own.st_dev, own.st_ino, own.st_ctime_ns, around.st_ino)
+
+
+def _by_its_own_name(path: Path) -> bool:
+    """Whether an entry acts in whatever folder it lies: `.github` can make `workflows` act."""
+    is_folder = stat.S_ISDIR(path.lstat().st_mode)
+    return bool(entry_kinds("")(path.name, is_folder) & EntryKind.ACTS)
+
+
+def _is_empty_folder(path: Path) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return not path.is_symlink() and next(entries, None) is None
+    except OSError:
+        return False
+
+
+def _is_below(path: str, folders: Collection[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _outermost(found: Iterable[NewEntry]) -> Iterator[NewEntry]:
+    """Without what lies in others of them, in the order of their paths."""
+    ordered = sorted(found, key=lambda each: each.path)
+    paths = {each.path for each in ordered}
+    return (each for each in ordered if paths.isdisjoint(each.path.parents))
