@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing
-from keen_tui.settings.config import Settings
 from keen_tui.settings.flags import command_of
 from keen_tui.settings.load import load_all
+from keen_tui.settings.schema import Settings
 from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.text.redaction import keep_secrets_of, masked

@@ -14,8 +14,8 @@ from keen_tui.frontends.shared.port import Workplace
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.session_cli import asked_for
-from keen_tui.settings.config import Settings
 from keen_tui.settings.custom_commands import FOLDER, Commands, joined, read_commands
+from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.system.paths import brings_something, home_folder

@@ -13,9 +13,9 @@ from keen_tui.domain.errors import ConfigError, KeyProblem
 from keen_tui.frontends.tui.app import UiSettings
 from keen_tui.frontends.tui.run import run_app
 from keen_tui.frontends.tui.startup.usual_theme import theme_for
-from keen_tui.settings.config import Settings
 from keen_tui.settings.flags import command_of
 from keen_tui.settings.load import load_all
+from keen_tui.settings.schema import Settings
 from keen_tui.settings.toml_lines import place_of
 from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder, settings_file

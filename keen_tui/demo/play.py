@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from msgspec.structs import replace
-
 from keen_tui.agent.session import Session
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.model_server import ModelServer
@@ -30,7 +28,7 @@ from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.frontends.headless.sentences import progress_line
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from keen_tui.wiring import build_session
 
 
@@ -50,7 +48,7 @@ def tour_session(settings: Settings, pace: float) -> Iterator[Session]:
             price=Price(input=0.0, output=0.0),  # a script costs nothing
         )
         provider = build_provider(info.api, Connection(model=MODEL, base_url=server.base_url))
-        yield build_session(replace(settings, retry_attempts=ATTEMPTS), root, provider, info, attended=True)
+        yield build_session(settings._replace(retry_attempts=ATTEMPTS), root, provider, info, attended=True)
 
 
 @contextmanager

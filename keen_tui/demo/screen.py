@@ -9,7 +9,7 @@ from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour_driver import Tour
 from keen_tui.frontends.shared.port import Workplace
 from keen_tui.frontends.tui.keys.keymap import shown
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from keen_tui.wiring import build_file_names
 
 

@@ -7,69 +7,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from keen_tui.domain.choices import Api, Mode, Network, Notify, PolicyName, Titles
 from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Settings, name_in_file
 from keen_tui.settings.toml_lines import place_of
 from keen_tui.system.paths import settings_file, text_of
 
 URL_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 """The environment variables that move a provider's base URL, by provider."""
-
-
-class Settings(Struct, frozen=True, kw_only=True):
-    """Everything that can be set, as named in settings.toml. "" and 0 leave it to the model and its provider.
-
-    `provider` and `model` name an entry of the catalogue, or anything that the server knows; `effort` is
-    how hard the model shall reason; `api_key_env` the environment variable with the key.
-    `stall_seconds` is how long a stream may stay silent, `retry_attempts` the attempts a step,
-    `context_window` the tokens the model takes in all. `memory_policy` (`policy` in the table `memory`) is
-    what later turns get of a finished one; `pending_durable` (`durable` in `pending`) keeps incomplete turns
-    in a file; at `compact_at` percent of the window the conversation is summarised, above 100 never. The
-    rules of `permissions` (`allow`, `ask`, `deny`) are read by `tools.rules`; with its `read_only_first` a
-    command that would ask first runs where it can write nothing. `sandbox`: commands
-    run in one where the system has one; `network`: what becomes of hosts that they want to reach. `keys`
-    gives actions other keys than their own, by their ids.
-    `theme` "" is what the terminal can show; `plain`: no screen, but a conversation line by line.
-    `notify` is how the user is told of turns that took `notify_after` seconds while looking elsewhere.
-    `titles`: which models are asked for a session's title. `tips`: the screen teaches a thing or two.
-    """
-
-    provider: str = ""
-    api: Api | Literal[""] = ""
-    base_url: str = ""
-    model: str = ""
-    effort: str = ""
-    api_key_env: str = ""
-    mode: Mode = "ask"
-    sandbox: bool = True
-    network: Network = "ask"
-    max_steps: int = 100
-    retry_attempts: int = 4
-    stall_seconds: float = 180.0
-    context_window: int = 0
-    memory_policy: PolicyName = "summary"
-    pending_durable: bool = False
-    compact_at: int = 85
-    permissions_allow: tuple[str, ...] = ()
-    permissions_ask: tuple[str, ...] = ()
-    permissions_deny: tuple[str, ...] = ()
-    permissions_read_only_first: bool = True
-    plain: bool = False
-    theme: str = ""
-    glyphs: Literal["", "unicode", "ascii"] = ""
-    reduced_motion: bool = False
-    mouse: bool = True
-    keys: Mapping[str, tuple[str, ...]] = {}
-    notify: Notify = "desktop"
-    notify_after: float = 20.0
-    tips: bool = True
-    titles: Titles = "remote"
 
 
 def load_settings(
@@ -88,7 +35,7 @@ def load_settings(
     given = {name: value for name, value in flags.items() if name != "allow_net"}
     settings = _updated(join(settings), given, lambda _: "the command line")
     hosts = tuple(f"net({host})" for host in flags.get("allow_net", ()))
-    settings = replace(settings, permissions_allow=(*settings.permissions_allow, *hosts))
+    settings = settings._replace(permissions_allow=(*settings.permissions_allow, *hosts))
     variable = URL_VARIABLES.get(settings.provider or _family(settings.api), "")
     url = environ.get(variable, "")
     if url and "base_url" not in flags:
@@ -98,7 +45,7 @@ def load_settings(
 
 def settings_of_file(written: Mapping[str, Any], file: Path) -> Settings:
     """The settings that are written in the user's file. Raises ConfigError: one is wrong."""
-    return _updated(Settings(), flat(written, str(file)), partial(place_of, file))
+    return _updated(DEFAULTS, flat(written, str(file)), partial(place_of, file))
 
 
 def _family(api: str) -> str:
@@ -126,28 +73,21 @@ def read_settings(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} isn't valid TOML: {error}.") from error
 
 
-_TABLES = ("memory", "pending", "permissions")
-_IN_TABLES: Mapping[str, str] = {
-    "memory_policy": "memory.policy",
-    "pending_durable": "pending.durable",
-    "permissions_allow": "permissions.allow",
-    "permissions_ask": "permissions.ask",
-    "permissions_deny": "permissions.deny",
-    "permissions_read_only_first": "permissions.read_only_first",
-}
-"""Settings that stand in a table of the settings file, and their names there."""
+_IN_TABLES: Final[Mapping[str, str]] = {about.name: name for name, about in ABOUT.items() if about.name}
+"""Settings that stand in a table of the settings file, by their names there."""
+
+_TABLES: Final = frozenset(name.partition(".")[0] for name in _IN_TABLES)
 
 
 def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The settings by name, those of tables too; what is unknown in a table keeps its name with a dot."""
-    settings = {name: setting for setting, name in _IN_TABLES.items()}
     flat: dict[str, Any] = {}
     for name, value in written.items():
         if name not in _TABLES:
             flat[name] = value
         elif isinstance(value, dict):
             inside = {f"{name}.{inner}": each for inner, each in value.items()}
-            flat |= {settings.get(each, each): given for each, given in inside.items()}
+            flat |= {_IN_TABLES.get(each, each): given for each, given in inside.items()}
         else:
             raise ConfigError(f"{where}: {name} must be a table, [{name}], not {value!r}.")
     return flat
@@ -155,7 +95,7 @@ def flat(written: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[str], str]) -> Settings:
     """The settings with these changes. `place` says where a name of the file is set."""
-    known = set(Settings.__struct_fields__)
+    known = set(Settings._fields)
     for name, value in changes.items():
         written = name_in_file(name)
         where = place(written)
@@ -171,7 +111,7 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
             raise ConfigError(f"{where}: {written} {problem}, not {value!r}.")
     lists = {name: tuple(value) for name, value in changes.items() if isinstance(value, list)}
     keys = {"keys": _keys(changes["keys"], place)} if "keys" in changes else {}
-    return replace(settings, **{**changes, **lists, **keys})
+    return settings._replace(**{**changes, **lists, **keys})
 
 
 def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
@@ -186,29 +126,13 @@ def _keys(written: Mapping[str, Any], place: Callable[[str], str]) -> dict[str, 
     return keys
 
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "api": get_args(Api),
-    "mode": get_args(Mode),
-    "network": get_args(Network),
-    "memory_policy": get_args(PolicyName),
-    "glyphs": ("", "unicode", "ascii"),
-    "notify": get_args(Notify),
-    "titles": get_args(Titles),
-}
-
-
-def name_in_file(name: str) -> str:
-    """A setting's name as it stands in the file."""
-    return _IN_TABLES.get(name, name)
-
-
 def problem_of(name: str, value: object) -> str | None:
     """What is wrong with the value of a setting, None: nothing."""
-    default = getattr(Settings(), name)
+    default = getattr(DEFAULTS, name)
     if type(value) is type(default) and value == default:
         return None
-    if name in _CHOICES:
-        choices = _CHOICES[name]
+    if name in CHOICES:
+        choices = CHOICES[name]
         return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"
     if name == "base_url":
         return _problem_of_url(value)

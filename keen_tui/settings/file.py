@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.config import Settings, flat, name_in_file, read_settings, settings_of_file
+from keen_tui.settings.config import flat, read_settings, settings_of_file
+from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.settings.toml_lines import uncommented
 from keen_tui.system.paths import settings_file, text_of
 
@@ -69,7 +70,7 @@ def write_defaults(environ: Mapping[str, str]) -> tuple[Path, bool]:
     Raises:
         ConfigError: it can't be written.
     """
-    from keen_tui.settings.schema import default_text  # noqa: PLC0415 - only when it is written
+    from keen_tui.settings.default_file import default_text  # noqa: PLC0415 - only when it is written
 
     file = settings_file(environ)
     if file.exists():

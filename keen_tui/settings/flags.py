@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, get_args
 
 from keen_tui import __version__
-from keen_tui.domain.choices import Api, ExportFormat, Mode, Output, PolicyName
+from keen_tui.domain.choices import ExportFormat, Output
 from keen_tui.domain.errors import ConfigError
+from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Flag
 
 SUBJECTS = {
     "sessions": "nothing behind it",
@@ -57,7 +58,8 @@ def command_of(given: Mapping[str, Any]) -> str:
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings among what was given."""
-    return {name: given[name] for name in _SETTING_FLAGS if name in given}
+    names = (flag.dest or name for name, about in ABOUT.items() for flag in about.flags)
+    return {name: given[name] for name in names if name in given}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,8 +70,7 @@ def parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
-    _add_model(parser)
-    _add_work(parser)
+    _add_settings(parser)
     _add_saved(parser)
     _add_one_turn(parser)
     _add_others(parser)
@@ -123,71 +124,28 @@ def _add_saved(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    model = parser.add_argument_group("Model")
-    model.add_argument("--model", metavar="NAME", help="the model's name, as the server knows it")
-    model.add_argument(
-        "--provider",
-        metavar="NAME",
-        help="who serves it: openai, anthropic, google, deepseek, openrouter, ollama and others",
-    )
-    model.add_argument("--effort", metavar="LEVEL", help="how hard it reasons, where the model has levels")
-    model.add_argument("--base-url", metavar="URL", help="the server, when it is not the provider's own")
-    model.add_argument(
-        "--api",
-        choices=get_args(Api),
-        metavar="API",
-        help="openai-chat, openai-responses or anthropic (default: what the provider speaks)",
-    )
-    model.add_argument(
-        "--api-key-env",
-        metavar="VARIABLE",
-        help="the variable that holds the key (default: the provider's)",
-    )
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """The flags of settings, in the order in which those are declared."""
+    model, work = parser.add_argument_group("Model"), parser.add_argument_group("Work")
+    for name, about in ABOUT.items():
+        for flag in about.flags:
+            group = model if about.group == "Model" else work
+            group.add_argument(flag.name, **_options(name, flag))
 
 
-def _add_work(parser: argparse.ArgumentParser) -> None:
-    work = parser.add_argument_group("Work")
-    work.add_argument(
-        "--mode",
-        choices=get_args(Mode),
-        metavar="MODE",
-        help="what runs without asking: ask (default; reading only), auto-edit (edits too), plan "
-        "(read-only), auto (everything)",
-    )
-    work.add_argument(
-        "--no-sandbox",
-        action="store_const",
-        const=False,
-        dest="sandbox",
-        help="run commands without the sandbox; auto needs this where there is none",
-    )
-    work.add_argument(
-        "--allow-net",
-        action="append",
-        metavar="HOST",
-        help="let sandboxed commands reach this host: example.org, *.example.org, example.org:8443 (can be "
-        "repeated)",
-    )
-    work.add_argument(
-        "--memory",
-        choices=get_args(PolicyName),
-        dest="memory_policy",
-        metavar="POLICY",
-        help="what later turns remember of a finished turn: summary (default), in-band or full-trace",
-    )
-    work.add_argument("--max-steps", type=int, metavar="N", help="model calls a turn may make (default: 100)")
-    work.add_argument(
-        "--plain",
-        action=argparse.BooleanOptionalAction,
-        help="a conversation line by line, for screen readers and terminals that can only print",
-    )
-    work.add_argument(
-        "--theme",
-        metavar="NAME",
-        help="keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: what the "
-        "terminal can show)",
-    )
+def _options(name: str, flag: Flag) -> dict[str, Any]:
+    """What argparse wants to know of a setting's flag."""
+    options: dict[str, Any] = {"dest": flag.dest or name, "help": flag.help}
+    if flag.switch is not None:
+        return options | {"action": "store_const", "const": flag.switch}
+    if flag.has_opposite:
+        return options | {"action": argparse.BooleanOptionalAction}
+    options["metavar"] = flag.metavar
+    if flag.repeats:
+        return options | {"action": "append"}
+    if choices := tuple(filter(None, CHOICES.get(name, ()))):
+        options["choices"] = choices
+    return options | ({"type": int} if isinstance(getattr(DEFAULTS, name), int) else {})
 
 
 def _add_others(parser: argparse.ArgumentParser) -> None:
@@ -201,22 +159,6 @@ def _add_others(parser: argparse.ArgumentParser) -> None:
     )
     others.add_argument("-h", "--help", action="help", help="this text")
 
-
-_SETTING_FLAGS = (
-    "provider",
-    "api",
-    "base_url",
-    "model",
-    "effort",
-    "api_key_env",
-    "mode",
-    "sandbox",
-    "allow_net",
-    "max_steps",
-    "memory_policy",
-    "plain",
-    "theme",
-)
 
 BELONGS: Mapping[str, str] = {
     "all": "sessions",

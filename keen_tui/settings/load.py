@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from keen_tui.settings.config import Settings, load_settings
+from keen_tui.settings.config import load_settings
 from keen_tui.settings.flags import settings_of
+from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import brings_something
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.config import Settings, flat, name_in_file, problem_of
+from keen_tui.settings.config import flat, problem_of
 from keen_tui.settings.custom_commands import FOLDER, Commands, read_commands
+from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
 from keen_tui.system.paths import home_folder
 from keen_tui.system.safe_read import content_of
@@ -151,7 +151,7 @@ def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
             changes[name] = (*getattr(settings, name), *changes[name])
     if "mode" in changes and _BY_RIGHTS.index(changes["mode"]) >= _BY_RIGHTS.index(settings.mode):
         del changes["mode"]
-    return replace(settings, **changes)
+    return settings._replace(**changes)
 
 
 def trusted_commands(folder: Path, environ: Mapping[str, str]) -> Commands:

@@ -1,170 +1,342 @@
-"""What each setting means: one table, read by the settings screen and by the file that explains itself."""
+"""Every setting, declared once: its meaning, its values, its default, its place in the file, its flag.
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, get_args
-
-from msgspec import Struct
-
-from keen_tui.domain.choices import Api, Mode, Network, Notify, PolicyName, Titles
-from keen_tui.settings.config import Settings, name_in_file
-
-Effect = Literal["at once", "from the next start on"]
-
-
-class About(Struct, frozen=True, kw_only=True):
-    """What is known of a setting. `choices` are its values, () where they can't be listed; one that is
-    `in_file` is too long for a line and changed in the file."""
-
-    meaning: str
-    choices: tuple[str, ...] = ()
-    effect: Effect = "from the next start on"
-    in_file: bool = False
-
-
-GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Model": (
-        "provider",
-        "model",
-        "effort",
-        "base_url",
-        "api",
-        "api_key_env",
-        "context_window",
-        "stall_seconds",
-        "retry_attempts",
-    ),
-    "Work": ("mode", "sandbox", "network", "max_steps", "compact_at", "titles"),
-    "Screen": ("plain", "theme", "glyphs", "reduced_motion", "mouse", "notify", "notify_after", "tips"),
-    "Memory": ("memory_policy",),
-    "Pending": ("pending_durable",),
-    "Permissions": (
-        "permissions_allow",
-        "permissions_ask",
-        "permissions_deny",
-        "permissions_read_only_first",
-    ),
-    "Keys": ("keys",),
-}
-"""The settings in the order in which they are shown; those of a table of the file make a group each."""
-
-ABOUT: Final[Mapping[str, About]] = {
-    "provider": About(
-        meaning="Who serves the model: openai, anthropic, google, deepseek, openrouter, ollama and others."
-    ),
-    "model": About(meaning="The model's name, as its server knows it."),
-    "effort": About(meaning="Reasoning effort, if the model has levels: low, medium, high."),
-    "base_url": About(meaning="The address of the server, if it isn't the provider's own."),
-    "api": About(meaning="The API to use, if it isn't the provider's usual one.", choices=get_args(Api)),
-    "api_key_env": About(meaning="The environment variable with the key, which itself never goes here."),
-    "context_window": About(
-        meaning="Tokens that the model takes in all. 0: as its server or the catalogue says."
-    ),
-    "stall_seconds": About(meaning="Seconds that a reply may be silent before it counts as broken off."),
-    "retry_attempts": About(meaning="How often a step is tried before the turn ends incomplete."),
-    "mode": About(
-        meaning="What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only, "
-        "nothing is changed. auto: everything.",
-        choices=get_args(Mode),
-        effect="at once",
-    ),
-    "sandbox": About(meaning="Commands run in a sandbox, where the system has one."),
-    "network": About(
-        meaning="Hosts that sandboxed commands want to reach and no rule is about. ask: you are asked while "
-        "the command waits. off: no network at all. on: all public hosts.",
-        choices=get_args(Network),
-    ),
-    "max_steps": About(meaning="Model calls that a turn may make."),
-    "compact_at": About(
-        meaning="At this percentage of the context window the conversation is summarised; above 100 never."
-    ),
-    "titles": About(
-        meaning="Whether the model is asked for a session's title after its first turn. remote: not on this "
-        "machine, where it would have to read the conversation anew.",
-        choices=get_args(Titles),
-    ),
-    "plain": About(
-        meaning="A conversation line by line in the place of the screen: for screen readers, and terminals "
-        "that can only print."
-    ),
-    "theme": About(
-        meaning="The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "
-        "a file in the folder themes beside this one. Not set: keen-dark, with sixteen colours keen-ansi16.",
-        effect="at once",
-    ),
-    "glyphs": About(
-        meaning="The signs on the screen. Not set: those that the terminal can draw.",
-        choices=("unicode", "ascii"),
-        effect="at once",
-    ),
-    "reduced_motion": About(meaning="No blinking or pulsing.", effect="at once"),
-    "mouse": About(meaning="The program takes the mouse. Off: selecting is the terminal's own."),
-    "notify": About(
-        meaning="How you are told, while you look elsewhere, that a turn has ended or asks. desktop: by a "
-        "notification, where the terminal is known to show them, else by the bell.",
-        choices=get_args(Notify),
-        effect="at once",
-    ),
-    "notify_after": About(meaning="Seconds that a turn must have taken for that.", effect="at once"),
-    "tips": About(meaning="The screen teaches a thing or two, each once, when it first matters."),
-    "memory_policy": About(
-        meaning="What later turns remember of a finished turn. summary: what was said, files changed, "
-        "commands failed. in-band: notes of the model's own. full-trace: every call and its output.",
-        choices=get_args(PolicyName),
-        effect="at once",
-    ),
-    "pending_durable": About(
-        meaning="The work of an incomplete turn is kept on the disk, beyond the program."
-    ),
-    "permissions_allow": About(
-        meaning='Rules for what runs without asking, like "bash(npm run *)". Deny beats ask beats allow.',
-        in_file=True,
-    ),
-    "permissions_ask": About(meaning="Rules for what always asks.", in_file=True),
-    "permissions_deny": About(meaning="Rules for what never runs.", in_file=True),
-    "permissions_read_only_first": About(
-        meaning="A command that would ask runs first where it can write nothing, and asks if that fails."
-    ),
-    "keys": About(
-        meaning='Other keys for actions: retry = "f5", a list of keys, or "" for none. /help lists actions.',
-        in_file=True,
-    ),
-}
-"""Every setting of `config.Settings`."""
-
-_INTRODUCTION: Final = """\
-# Settings of Keen TUI. Each setting is shown with its default; remove the "#" to change it.
-# Keen writes its own changes here too, such as the chosen model; comments stay.
+The settings file, the settings page, the command line, `--help` and the checks are made from `Settings`. It
+is read before the first paint, so it needs nothing but the standard library.
 """
 
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
-def default_text() -> str:
-    """A settings file that sets nothing and explains everything."""
-    return "\n".join((_INTRODUCTION, *_sections())) + "\n"
-
-
-def as_toml(value: Any) -> str:
-    """A value as it is written in the file."""
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(as_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+from keen_tui.domain.choices import Api, Mode, Network, Notify, PolicyName, Titles
 
 
-def _sections() -> Iterator[str]:
-    defaults = Settings()
-    for group, names in GROUPS.items():
-        in_table = group.lower() if "." in name_in_file(names[0]) or names == ("keys",) else ""
-        yield f"[{in_table}]" if in_table else f"# {group}\n"
-        for name in names:
-            yield from _comment(ABOUT[name].meaning)
-            written = name_in_file(name).rpartition(".")[2]
-            default = getattr(defaults, name)
-            yield f"# {written} = {as_toml(default)}\n" if name != "keys" else '# retry = "ctrl+r"\n'
+class Flag(NamedTuple):
+    """A flag of the command line: its name, the word for its value, and what `--help` says. `dest` is the
+    name of what it gives, "" for the setting. A `switch` takes no value and gives that one; `repeats`: it can
+    be given several times; `has_opposite`: there is a `--no-...` too."""
+
+    name: str
+    metavar: str | None
+    help: str
+    dest: str = ""
+    switch: bool | None = None
+    repeats: bool = False
+    has_opposite: bool = False
 
 
-def _comment(text: str) -> Iterator[str]:
-    from textwrap import wrap  # noqa: PLC0415 - only where a file is written
+class About(NamedTuple):
+    """What is known of a setting.
 
-    return (f"# {line}" for line in wrap(text, 106))
+    `group` is where it is shown. `meaning` explains it in the file and on the settings page. `at_once`: a
+    change takes effect at once, else from the next start on. One that is `in_file` is too long for a line
+    and changed in the file. `name` is its name in the file where that is not the setting's own:
+    "memory.policy" stands in the table `memory`. `flags` are those of the command line.
+    """
+
+    group: str
+    meaning: str
+    flags: tuple[Flag, ...] = ()
+    at_once: bool = False
+    in_file: bool = False
+    name: str = ""
+
+
+class Settings(NamedTuple):
+    """Everything that can be set, in the order in which it is shown. "" and 0 leave it to the model, its
+    provider or the terminal."""
+
+    provider: Annotated[
+        str,
+        About(
+            "Model",
+            "Who serves the model: openai, anthropic, google, deepseek, openrouter, ollama and others.",
+            flags=(
+                Flag(
+                    "--provider",
+                    "NAME",
+                    "who serves it: openai, anthropic, google, deepseek, openrouter, ollama and others",
+                ),
+            ),
+        ),
+    ] = ""
+    model: Annotated[
+        str,
+        About(
+            "Model",
+            "The model's name, as its server knows it.",
+            flags=(Flag("--model", "NAME", "the model's name, as the server knows it"),),
+        ),
+    ] = ""
+    effort: Annotated[
+        str,
+        About(
+            "Model",
+            "Reasoning effort, if the model has levels: low, medium, high.",
+            flags=(Flag("--effort", "LEVEL", "how hard it reasons, where the model has levels"),),
+        ),
+    ] = ""
+    base_url: Annotated[
+        str,
+        About(
+            "Model",
+            "The address of the server, if it isn't the provider's own.",
+            flags=(Flag("--base-url", "URL", "the server, when it is not the provider's own"),),
+        ),
+    ] = ""
+    api: Annotated[
+        Api | Literal[""],
+        About(
+            "Model",
+            "The API to use, if it isn't the provider's usual one.",
+            flags=(
+                Flag(
+                    "--api",
+                    "API",
+                    "openai-chat, openai-responses or anthropic (default: what the provider speaks)",
+                ),
+            ),
+        ),
+    ] = ""
+    api_key_env: Annotated[
+        str,
+        About(
+            "Model",
+            "The environment variable with the key, which itself never goes here.",
+            flags=(
+                Flag(
+                    "--api-key-env", "VARIABLE", "the variable that holds the key (default: the provider's)"
+                ),
+            ),
+        ),
+    ] = ""
+    context_window: Annotated[
+        int,
+        About("Model", "Tokens that the model takes in all. 0: as its server or the catalogue says."),
+    ] = 0
+    stall_seconds: Annotated[
+        float, About("Model", "Seconds that a reply may be silent before it counts as broken off.")
+    ] = 180.0
+    retry_attempts: Annotated[
+        int, About("Model", "How often a step is tried before the turn ends incomplete.")
+    ] = 4
+    mode: Annotated[
+        Mode,
+        About(
+            "Work",
+            "What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only, "
+            "nothing is changed. auto: everything.",
+            flags=(
+                Flag(
+                    "--mode",
+                    "MODE",
+                    "what runs without asking: ask (default; reading only), auto-edit (edits too), plan "
+                    "(read-only), auto (everything)",
+                ),
+            ),
+            at_once=True,
+        ),
+    ] = "ask"
+    sandbox: Annotated[
+        bool,
+        About(
+            "Work",
+            "Commands run in a sandbox, where the system has one.",
+            flags=(
+                Flag(
+                    "--no-sandbox",
+                    None,
+                    "run commands without the sandbox; auto needs this where there is none",
+                    switch=False,
+                ),
+            ),
+        ),
+    ] = True
+    network: Annotated[
+        Network,
+        About(
+            "Work",
+            "Hosts that sandboxed commands want to reach and no rule is about. ask: you are asked while "
+            "the command waits. off: no network at all. on: all public hosts.",
+            flags=(
+                Flag(
+                    "--allow-net",
+                    "HOST",
+                    "let sandboxed commands reach this host: example.org, *.example.org, example.org:8443 "
+                    "(can be repeated)",
+                    dest="allow_net",
+                    repeats=True,
+                ),
+            ),
+        ),
+    ] = "ask"
+    max_steps: Annotated[
+        int,
+        About(
+            "Work",
+            "Model calls that a turn may make.",
+            flags=(Flag("--max-steps", "N", "model calls a turn may make (default: 100)"),),
+        ),
+    ] = 100
+    compact_at: Annotated[
+        int,
+        About(
+            "Work",
+            "At this percentage of the context window the conversation is summarised; above 100 never.",
+        ),
+    ] = 85
+    titles: Annotated[
+        Titles,
+        About(
+            "Work",
+            "Whether the model is asked for a session's title after its first turn. remote: not on this "
+            "machine, where it would have to read the conversation anew.",
+        ),
+    ] = "remote"
+    plain: Annotated[
+        bool,
+        About(
+            "Screen",
+            "A conversation line by line in the place of the screen: for screen readers, and terminals "
+            "that can only print.",
+            flags=(
+                Flag(
+                    "--plain",
+                    None,
+                    "a conversation line by line, for screen readers and terminals that can only print",
+                    has_opposite=True,
+                ),
+            ),
+        ),
+    ] = False
+    theme: Annotated[
+        str,
+        About(
+            "Screen",
+            "The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "
+            "a file in the folder themes beside this one. Not set: keen-dark, with sixteen colours "
+            "keen-ansi16.",
+            flags=(
+                Flag(
+                    "--theme",
+                    "NAME",
+                    "keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own (default: "
+                    "what the terminal can show)",
+                ),
+            ),
+            at_once=True,
+        ),
+    ] = ""
+    glyphs: Annotated[
+        Literal["", "unicode", "ascii"],
+        About(
+            "Screen",
+            "The signs on the screen. Not set: those that the terminal can draw.",
+            at_once=True,
+        ),
+    ] = ""
+    reduced_motion: Annotated[bool, About("Screen", "No blinking or pulsing.", at_once=True)] = False
+    mouse: Annotated[
+        bool, About("Screen", "The program takes the mouse. Off: selecting is the terminal's own.")
+    ] = True
+    notify: Annotated[
+        Notify,
+        About(
+            "Screen",
+            "How you are told, while you look elsewhere, that a turn has ended or asks. desktop: by a "
+            "notification, where the terminal is known to show them, else by the bell.",
+            at_once=True,
+        ),
+    ] = "desktop"
+    notify_after: Annotated[
+        float, About("Screen", "Seconds that a turn must have taken for that.", at_once=True)
+    ] = 20.0
+    tips: Annotated[
+        bool, About("Screen", "The screen teaches a thing or two, each once, when it first matters.")
+    ] = True
+    memory_policy: Annotated[
+        PolicyName,
+        About(
+            "Memory",
+            "What later turns remember of a finished turn. summary: what was said, files changed, "
+            "commands failed. in-band: notes of the model's own. full-trace: every call and its output.",
+            flags=(
+                Flag(
+                    "--memory",
+                    "POLICY",
+                    "what later turns remember of a finished turn: summary (default), in-band or full-trace",
+                ),
+            ),
+            at_once=True,
+            name="memory.policy",
+        ),
+    ] = "summary"
+    pending_durable: Annotated[
+        bool,
+        About(
+            "Pending",
+            "The work of an incomplete turn is kept on the disk, beyond the program.",
+            name="pending.durable",
+        ),
+    ] = False
+    permissions_allow: Annotated[
+        tuple[str, ...],
+        About(
+            "Permissions",
+            'Rules for what runs without asking, like "bash(npm run *)". Deny beats ask beats allow.',
+            in_file=True,
+            name="permissions.allow",
+        ),
+    ] = ()
+    permissions_ask: Annotated[
+        tuple[str, ...],
+        About("Permissions", "Rules for what always asks.", in_file=True, name="permissions.ask"),
+    ] = ()
+    permissions_deny: Annotated[
+        tuple[str, ...],
+        About("Permissions", "Rules for what never runs.", in_file=True, name="permissions.deny"),
+    ] = ()
+    permissions_read_only_first: Annotated[
+        bool,
+        About(
+            "Permissions",
+            "A command that would ask runs first where it can write nothing, and asks if that fails.",
+            name="permissions.read_only_first",
+        ),
+    ] = True
+    keys: Annotated[
+        Mapping[str, tuple[str, ...]],
+        About(
+            "Keys",
+            'Other keys for actions: retry = "f5", a list of keys, or "" for none. /help lists actions.',
+            in_file=True,
+        ),
+    ] = {}
+
+
+def _words(hint: Any) -> Iterator[str]:
+    """The words in a type made of literals."""
+    for part in get_args(hint):
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _words(part)
+
+
+DEFAULTS: Final = Settings()
+
+ABOUT: Final[Mapping[str, About]] = {
+    name: hint.__metadata__[0] for name, hint in Settings.__annotations__.items()
+}
+"""What is known of each setting, in the order in which they are shown."""
+
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    name: words
+    for name, hint in Settings.__annotations__.items()
+    if (words := tuple(_words(hint.__origin__)))
+}
+"""The words that a setting may be, "" among them where it may be unset; none where they can't be listed."""
+
+
+def name_in_file(name: str) -> str:
+    """A setting's name as it stands in the file."""
+    return (ABOUT[name].name if name in ABOUT else "") or name

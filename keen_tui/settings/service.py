@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import Setting
-from keen_tui.settings.config import URL_VARIABLES, Settings, flat, name_in_file, problem_of, read_settings
+from keen_tui.settings.config import URL_VARIABLES, flat, problem_of, read_settings
+from keen_tui.settings.default_file import as_toml
 from keen_tui.settings.file import default_of, remember, write_defaults
 from keen_tui.settings.flags import settings_of
 from keen_tui.settings.load import load_all
-from keen_tui.settings.schema import ABOUT, GROUPS, as_toml
+from keen_tui.settings.schema import ABOUT, CHOICES, Settings, name_in_file
 from keen_tui.settings.toml_lines import line_of
 from keen_tui.system.paths import settings_file, text_of
 
@@ -42,11 +43,7 @@ class SettingsService:
         in_use, _ = load_all(self._flags, self._environ, self._folder)
         mine, _ = load_all(self._flags, self._environ, None)
         written = flat(read_settings(self.file), str(self.file))
-        return tuple(
-            self._setting(group, name, in_use, mine, written)
-            for group, names in GROUPS.items()
-            for name in names
-        )
+        return tuple(self._setting(name, in_use, mine, written) for name in ABOUT)
 
     def value(self, name: str) -> Any:
         """What holds for the setting of that name in the file. Raises ConfigError: the file is wrong."""
@@ -78,19 +75,17 @@ class SettingsService:
             return 0
         return line_of(text, name) or line_of(text, name, in_comments=True)
 
-    def _setting(
-        self, group: str, name: str, in_use: Settings, mine: Settings, written: Mapping[str, Any]
-    ) -> Setting:
+    def _setting(self, name: str, in_use: Settings, mine: Settings, written: Mapping[str, Any]) -> Setting:
         about, value, default = ABOUT[name], getattr(in_use, name), default_of(name)
         return Setting(
-            group=group,
+            group=about.group,
             name=name_in_file(name),
             value=_shown(value),
             default=_shown(default),
             source=self._source(name, in_use, mine, written),
             meaning=about.meaning,
-            choices=_SWITCH if isinstance(default, bool) else about.choices,
-            at_once=about.effect == "at once",
+            choices=_SWITCH if isinstance(default, bool) else tuple(filter(None, CHOICES.get(name, ()))),
+            at_once=about.at_once,
             in_file=about.in_file,
         )
 
@@ -108,7 +103,7 @@ class SettingsService:
 
 def _field_of(name: str) -> str:
     """The setting by its name in the file."""
-    return next(field for field in Settings.__struct_fields__ if name_in_file(field) == name)
+    return next(field for field in Settings._fields if name_in_file(field) == name)
 
 
 def _value_of(field: str, text: str) -> Any:

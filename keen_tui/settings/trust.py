@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.config import name_in_file
 from keen_tui.settings.custom_commands import CustomCommand
 from keen_tui.settings.project import COMMANDS, FILE, ProjectSettings, Trust, read_project
+from keen_tui.settings.schema import name_in_file
 from keen_tui.text.disguise import revealed
 
 _LONGEST = 300

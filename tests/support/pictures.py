@@ -19,7 +19,7 @@ from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour import FIRST_PROMPT
 from keen_tui.frontends.shared.port import Workplace
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from tests.support.moving import Frame, film
 from tests.support.svg import drawn_rows
 from tests.support.waiting import until

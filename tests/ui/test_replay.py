@@ -16,7 +16,7 @@ from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
 from keen_tui.frontends.shared.port import Guided, SessionPort, Workplace
 from keen_tui.frontends.tui.app import KeenApp
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from keen_tui.storage.reading import SessionFile
 from tests.support import story
 from tests.support.recording import recording

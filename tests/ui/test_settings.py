@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
 from keen_tui.frontends.tui.startup.usual_theme import theme_for
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
@@ -50,7 +50,7 @@ async def test_value_source_meaning_and_default_of_a_setting_are_shown(tmp_path:
         await choose(driver, "mode")
         await driver.until_shown("What runs without asking.")
         await driver.until_shown("default ask   takes effect at once   one of ask, auto-edit, plan, auto")
-        assert driver.shows(f"2 of {len(Settings.__struct_fields__)} set")
+        assert driver.shows(f"2 of {len(Settings._fields)} set")
 
 
 async def test_a_value_from_a_list_changes_at_once_and_is_written(tmp_path: Path) -> None:

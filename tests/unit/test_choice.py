@@ -10,8 +10,8 @@ import pytest
 from keen_tui.domain.errors import ConfigError, ModelMissing
 from keen_tui.providers.catalog.catalog import Catalog, load_catalog
 from keen_tui.providers.catalog.choice import Chooser, ModelChoice
-from keen_tui.settings.config import Settings
 from keen_tui.settings.credentials import Keys
+from keen_tui.settings.schema import Settings
 
 CATALOG = """
 id = "acme"

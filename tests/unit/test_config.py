@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.config import Settings, is_loopback, load_settings
+from keen_tui.settings.config import is_loopback, load_settings
 from keen_tui.settings.file import remember
+from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import home_folder
 
 

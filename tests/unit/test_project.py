@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
-from keen_tui.settings.config import Settings
 from keen_tui.settings.load import load_all
 from keen_tui.settings.project import read_project, trusted_commands
+from keen_tui.settings.schema import Settings
 from keen_tui.settings.trust import settle_trust
 
 HOSTILE = """

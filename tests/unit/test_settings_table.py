@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.settings.config import Settings, flat, load_settings, name_in_file
+from keen_tui.settings.config import flat, load_settings
+from keen_tui.settings.default_file import default_text
 from keen_tui.settings.file import remember, write_defaults
-from keen_tui.settings.schema import ABOUT, GROUPS, default_text
+from keen_tui.settings.schema import ABOUT, Settings, name_in_file
 from keen_tui.settings.service import SettingsService
 from keen_tui.settings.toml_lines import uncommented
 
@@ -26,8 +28,9 @@ def desk(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsSe
 
 
 def test_every_setting_is_explained_and_has_its_place() -> None:
-    assert set(ABOUT) == set(Settings.__struct_fields__)
-    assert [name for names in GROUPS.values() for name in names] == list(dict.fromkeys(ABOUT))
+    assert list(ABOUT) == list(Settings._fields)
+    groups = [about.group for about in ABOUT.values()]
+    assert len(set(groups)) == len(list(groupby(groups))), "the settings of a group stand together"
 
 
 def test_the_default_file_sets_nothing_and_holds_every_setting_with_its_default(
@@ -84,13 +87,13 @@ def test_a_table_is_made_where_there_is_none(tmp_path: Path, environ: dict[str, 
     ],
 )
 def test_comments_of_the_users_own_stay_comments_and_the_file_stays_right(
-    tmp_path: Path, environ: dict[str, str], text: str, changes: dict[str, str]
+    tmp_path: Path, environ: dict[str, str], text: str, changes: dict[str, Any]
 ) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
     before = load_settings({}, environ)
     remember(changes, environ)
-    assert load_settings({}, environ) == replace(before, **changes)
+    assert load_settings({}, environ) == before._replace(**changes)
     assert [line for line in text.splitlines() if line not in file.read_text().splitlines()] == []
 
 

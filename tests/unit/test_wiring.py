@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.settings.config import Settings
+from keen_tui.settings.schema import Settings
 from keen_tui.wiring import key_variables
 
 OWN = """\

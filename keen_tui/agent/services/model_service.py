@@ -16,9 +16,9 @@ from keen_tui.providers.catalog.choice import Chooser, ModelChoice, needs_no_key
 from keen_tui.providers.catalog.servers import NoModelList, check_connection, find_local_servers, list_models
 from keen_tui.providers.registry import build_provider
 from keen_tui.providers.wire.sdk_errors import host_and_port
-from keen_tui.settings.config import Settings
 from keen_tui.settings.credentials import FoundKey, checked_key
 from keen_tui.settings.file import remember
+from keen_tui.settings.schema import Settings
 
 _REMEMBERED = ("provider", "model", "effort", "api", "base_url", "api_key_env")
 """The settings that a choice is remembered in."""
@@ -153,10 +153,9 @@ class ModelService:
 
     def _settings_for(self, model: ModelInfo, effort: str) -> Settings:
         if model.provider in self._of_settings:
-            return replace(self._settings, base_url=model.provider, model=model.id, effort=effort)
+            return self._settings._replace(base_url=model.provider, model=model.id, effort=effort)
         by_address = model.provider in self._servers
-        return replace(
-            self._settings,
+        return self._settings._replace(
             provider="" if by_address else model.provider,
             model=model.id,
             effort=effort,

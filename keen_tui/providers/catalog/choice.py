@@ -14,8 +14,9 @@ from keen_tui.domain.errors import ConfigError, ModelMissing
 from keen_tui.domain.models import ModelInfo, ProviderInfo
 from keen_tui.providers.base import Connection
 from keen_tui.providers.catalog.catalog import Catalog
-from keen_tui.settings.config import URL_VARIABLES, Settings, is_loopback
+from keen_tui.settings.config import URL_VARIABLES, is_loopback
 from keen_tui.settings.credentials import FoundKey, Keys, checked_key
+from keen_tui.settings.schema import Settings
 
 
 class ModelChoice(Struct, frozen=True, kw_only=True):
