@@ -16,6 +16,7 @@ from keen_tui.tools.permissions.shell.grammar import (
     items,
     simple_commands,
 )
+from keen_tui.tools.permissions.shell.literals import with_plain_texts
 
 _CHANGE_THE_SHELL: Final = frozenset(
     """
@@ -41,7 +42,7 @@ def plan_of(command: str) -> tuple[PlannedStep, ...]:
     """The steps; () for a command without an everyday command of git that writes, or that can't be taken
     apart without a change of its meaning."""
     try:
-        steps = tuple(_step(item) for item in items(command))
+        steps = tuple(_step(item) for item in items(with_plain_texts(command)))
     except NotUnderstood:
         return ()
     return steps if any(step.git for step in steps) else ()

@@ -491,3 +491,13 @@ async def test_a_pattern_finds_no_option(repository: Repository) -> None:
     (repository.root / "-f").touch()
     result = await repository.jail("git add *")
     assert "named like an option" in result.text
+
+
+async def test_a_message_from_a_here_document_is_committed_as_it_stands(repository: Repository) -> None:
+    message = 'Don\'t "quote"\n\n$HOME and `x`'
+    for name, begin, end in (("b", "-m \"$(cat <<'EOF'", '\n)"'), ("c", "-F - <<'EOF'", "")):
+        result = await repository.jail(
+            f"touch src/{name} && git add -A && git commit -q {begin}\n{message}\nEOF{end}"
+        )
+        assert not result.exit_code, result.text
+        assert repository.git("log", "-1", "--format=%B") == message

@@ -161,7 +161,12 @@ def parsed(command: str) -> Node:
     The parser is in C, and looks characters up in a table that ends at U+00FF: behind it lies whatever lies
     there, or nothing, and then the program dies. It gets ASCII; to bash other characters are letters too.
     """
-    return _parser().parse(_SPELLED.sub(_spelled, command).encode()).root_node
+    return _parser().parse(spelled(command)).root_node
+
+
+def spelled(command: str) -> bytes:
+    """The command as the parser gets it; `original` gives it back. A node has its place in that."""
+    return _SPELLED.sub(_spelled, command).encode()
 
 
 def stays_in_background(command: str) -> bool:
@@ -178,10 +183,11 @@ def stays_in_background(command: str) -> bool:
 
 def text_of(node: Node) -> str:
     """The part of the command that the node stands for."""
-    return _original(node.text or b"")
+    return original(node.text or b"")
 
 
-def _original(parsed_text: bytes) -> str:
+def original(parsed_text: bytes) -> str:
+    """What a part of a `spelled` command was."""
     return _SPELLING.sub(_unspelled, parsed_text.decode())
 
 
@@ -302,7 +308,7 @@ def _children(node: Node) -> list[Node]:
         between = source[end - node.start_byte : child.start_byte - node.start_byte]
         joined = between.replace(b"\\\n", b"")
         if joined.strip(b" \t\n") or (between and not joined):  # bash makes one word of `a\`, `b`
-            raise NotUnderstood(f"{_original(between)[:40]!r} in it is not understood")
+            raise NotUnderstood(f"{original(between)[:40]!r} in it is not understood")
         end = child.end_byte
     return node.children
 
