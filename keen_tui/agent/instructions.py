@@ -79,7 +79,7 @@ class InstructionWatch:
         return told if is_new else ""
 
 
-class _File(Struct, frozen=True, kw_only=True):
+class _InstructionFile(Struct, frozen=True, kw_only=True):
     """One file: how the user and the model call it, the text that is sent, the bytes of all of it, and what
     there is to say about it."""
 
@@ -108,7 +108,7 @@ def read_instructions(workspace: Path, settings_folder: Path, home: Path) -> Ins
     for path, bounds in _nearest(folder, Path(os.path.realpath(home))):
         if os.path.realpath(path) != os.path.realpath(own):
             found.append((path, Path(os.path.relpath(path, folder)).as_posix(), bounds))
-    files: list[_File] = []
+    files: list[_InstructionFile] = []
     problems: list[str] = []
     for path, name, limits in found:
         try:
@@ -144,7 +144,7 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def _read(path: Path, name: str, bounds: Path | None) -> _File:
+def _read(path: Path, name: str, bounds: Path | None) -> _InstructionFile:
     """The file. With `bounds` a link may lead to a Markdown file inside them only. Raises _Unread."""
     real = Path(os.path.realpath(path))
     if bounds and real != path:
@@ -168,7 +168,7 @@ def _read(path: Path, name: str, bounds: Path | None) -> _File:
     return _checked(name, text, len(content))
 
 
-def _checked(name: str, text: str, whole: int) -> _File:
+def _checked(name: str, text: str, whole: int) -> _InstructionFile:
     """The text as it is sent, and what a person does not see in it."""
     remarks = []
     text, hidden = without_hidden(text)
@@ -179,7 +179,7 @@ def _checked(name: str, text: str, whole: int) -> _File:
         remarks.append(f"without {counted(hidden, 'invisible character')} in it")
     if comments := len(_COMMENT.findall(sent)):
         remarks.append(f"with {counted(comments, 'HTML comment')}")
-    return _File(name=name, text=sent.strip("\n"), bytes=whole, remarks=tuple(remarks))
+    return _InstructionFile(name=name, text=sent.strip("\n"), bytes=whole, remarks=tuple(remarks))
 
 
 def _beginning(text: str) -> str:
@@ -192,7 +192,7 @@ def _beginning(text: str) -> str:
     return lines if line_end else kept
 
 
-def _put_together(files: Sequence[_File], problems: Sequence[str]) -> Instructions:
+def _put_together(files: Sequence[_InstructionFile], problems: Sequence[str]) -> Instructions:
     texts = [file for file in files if file.text.strip()]
     read = ", ".join(f"{file.name} ({', '.join((size(file.bytes), *file.remarks))})" for file in texts)
     said = [f"Instructions: {read}."] if read else []
@@ -205,7 +205,7 @@ def _put_together(files: Sequence[_File], problems: Sequence[str]) -> Instructio
     )
 
 
-def _marked(file: _File) -> str:
+def _marked(file: _InstructionFile) -> str:
     """The file between its marks. Their number follows from the text, so that no text can hold it."""
     number = hashlib.sha256(file.text.encode("utf-8")).hexdigest()[:16]
     name = json.dumps(file.name.replace("your own", "the user's own"), ensure_ascii=False)

@@ -25,7 +25,7 @@ from keen_tui.storage.pending_file import forget_pending, read_pending
 from keen_tui.storage.reading import SessionFile, read_tail
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
-Kept = tuple[Identity, PendingState]
+KeptPending = tuple[Identity, PendingState]
 """Pending state that a session's last program left on the disk, and what it belongs to."""
 
 
@@ -43,7 +43,7 @@ class Opening(Struct, frozen=True):
     events: tuple[Event, ...]
     conversation: Conversation
     unfinished: Unfinished
-    kept: Kept | None
+    kept: KeptPending | None
 
     @property
     def copied(self) -> str:
@@ -109,7 +109,7 @@ def read_for_opening(store: SessionStore, path: Path, *, keeps_pending: bool) ->
         raise
 
 
-def _kept(file: Path, left: Unfinished, *, is_wanted: bool) -> Kept | None:
+def _kept(file: Path, left: Unfinished, *, is_wanted: bool) -> KeptPending | None:
     """The pending state that was kept and can be gone on with; a file from when that was wanted is taken
     away unread."""
     if not is_wanted:

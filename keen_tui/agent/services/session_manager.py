@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import (
-    Kept,
+    KeptPending,
     Opening,
     is_long,
     preview,
@@ -269,13 +269,13 @@ class SessionManager:
         if old:
             self._tell(await _put_away(old))
 
-    def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: Kept | None) -> None:
+    def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: KeptPending | None) -> None:
         recovered = self._recovered(state, kept)
         self._session.resume(endings(state, recovered), recovered)
         if recovered is None and scribe.pending:
             scribe.pending.keep(self._session.identity, None)
 
-    def _recovered(self, state: Unfinished, kept: Kept | None) -> PendingState | None:
+    def _recovered(self, state: Unfinished, kept: KeptPending | None) -> PendingState | None:
         """The pending state that was kept, where it can be gone on with."""
         adopted = self._session.adopt(kept[1], kept[0]) if kept else None
         return replace(adopted, facts=tuple(state.facts)) if adopted else None

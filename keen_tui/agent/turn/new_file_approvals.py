@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from keen_tui.agent.turn.reply import ApprovalReply
+from keen_tui.agent.turn.host_approvals import Ask, Remember
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import NOBODY
 from keen_tui.domain.events import Event, Notice
 from keen_tui.domain.messages import ToolCall
 from keen_tui.tools.base import PreparedCall
 from keen_tui.tools.permissions.permissions import Grant, Verdict
-from keen_tui.tools.quarantine.look import Scope
+from keen_tui.tools.quarantine.look import SearchScope
 from keen_tui.tools.quarantine.new_files import NewFiles
 
 MADE = "made"
 """The kind of a grant for files that commands make."""
 _BUILD_FILES: Grant = (MADE, "build files")
-
-Ask = Callable[[int, ToolCall, str, PreparedCall, Verdict], Awaitable[ApprovalReply]]
-Remember = Callable[[int, ApprovalReply, Verdict], Awaitable[None]]
 
 
 class NewFileApprovals:
@@ -53,7 +50,7 @@ class NewFileApprovals:
         if prepared.new_files is not None:
             prepared.new_files.scope = self._scope()
 
-    def _scope(self) -> Scope:
+    def _scope(self) -> SearchScope:
         if self._mode() == "auto":
             return "repositories"
         return "acting" if _BUILD_FILES in self._granted else "everything"

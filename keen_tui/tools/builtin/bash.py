@@ -32,7 +32,7 @@ from keen_tui.tools.process.command_result import command_result
 from keen_tui.tools.process.environment import child_environment
 from keen_tui.tools.process.process import Ended, run_command
 from keen_tui.tools.process.time_limit import TimeLimit
-from keen_tui.tools.quarantine.look import Look
+from keen_tui.tools.quarantine.look import NewEntryFinder
 from keen_tui.tools.quarantine.new_files import NewFiles
 from keen_tui.tools.quarantine.store import Quarantine
 from keen_tui.tools.sandbox.base import ORDINARY, Launch, Sandbox, Terms, in_thread
@@ -108,7 +108,7 @@ class Bash:
         sandboxed commands may have of the network. `read_only_first`: a command that would ask runs read-only
         first. `quarantine` takes files that commands make and that would run code later; None: they stay."""
         self._quarantine = quarantine
-        self._look = Look(workspace.root, noted_entries(workspace.root))
+        self._look = NewEntryFinder(workspace.root, noted_entries(workspace.root))
         self._read_only_first = read_only_first
         self._workspace = workspace
         self._sandbox = sandbox

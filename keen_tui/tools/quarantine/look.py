@@ -15,7 +15,7 @@ from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds
 from keen_tui.tools.quarantine.repositories import Program, programs_of, repository_at
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 
-Scope = Literal["nothing", "repositories", "acting", "everything"]
+SearchScope = Literal["nothing", "repositories", "acting", "everything"]
 """What is looked for: repositories that would run programs, also what acts as soon as somebody opens the
 folder, also what runs in builds."""
 
@@ -46,7 +46,7 @@ class Before(Struct, frozen=True, kw_only=True):
     programs: Collection[Program]
 
 
-class Look:
+class NewEntryFinder:
     """Looks at one workspace. All methods block.
 
     What runs when somebody builds counts only in folders that were there at the first look: builds make
@@ -58,7 +58,7 @@ class Look:
         self._entries = entries
         self._old_folders: frozenset[str] | None = None
 
-    def before(self, scope: Scope) -> Before:
+    def before(self, scope: SearchScope) -> Before:
         """The workspace as the sandbox has just seen it."""
         if self._old_folders is None:
             self._old_folders = self._entries.folders()
@@ -70,7 +70,7 @@ class Look:
             programs=frozenset(program for _, programs in self._repositories(found) for program in programs),
         )
 
-    def new(self, before: Before, scope: Scope) -> tuple[NewEntry, ...]:
+    def new(self, before: Before, scope: SearchScope) -> tuple[NewEntry, ...]:
         """What is new now."""
         now = self._entries.look()
         found = list(self._new_programs(now, before))

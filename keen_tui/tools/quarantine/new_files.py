@@ -11,7 +11,7 @@ from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 from keen_tui.tools.permissions.sensitive import EntryKind, holds_secrets
-from keen_tui.tools.quarantine.look import Look, NewEntry, Scope
+from keen_tui.tools.quarantine.look import NewEntry, NewEntryFinder, SearchScope
 from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Kept, Quarantine, listed
 
@@ -26,9 +26,9 @@ class NewFiles:
     """
 
     def __init__(
-        self, look: Look, quarantine: Quarantine, command: str, keys: Callable[[], Iterable[str]]
+        self, look: NewEntryFinder, quarantine: Quarantine, command: str, keys: Callable[[], Iterable[str]]
     ) -> None:
-        self.scope: Scope = "nothing"
+        self.scope: SearchScope = "nothing"
         self._look = look
         self._quarantine = quarantine
         self._command = command

@@ -17,7 +17,7 @@ from keen_tui.storage.sessions import SessionStore
 from keen_tui.system.named_entries import NamedEntries
 from keen_tui.system.paths import QUARANTINE
 from keen_tui.tools.permissions.sensitive import EntryKind, entry_kinds, runs_code_later
-from keen_tui.tools.quarantine.look import Look
+from keen_tui.tools.quarantine.look import NewEntryFinder
 from keen_tui.tools.quarantine.repositories import programs_of
 from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Quarantine
@@ -278,7 +278,7 @@ def test_files_that_another_program_makes_in_read_only_folders_stay(work: Path) 
     """Commands can't write to `.idea` in the workspace's own folder: an editor made what is new there."""
     put(work / ".idea/workspace.xml")
     entries = NamedEntries(work, entry_kinds)
-    look = Look(work, entries)
+    look = NewEntryFinder(work, entries)
     entries.look()
     before = look.before("everything")
     put(work / ".idea/shelf/x.xml")
