@@ -10,7 +10,7 @@ import pytest
 from keen_tui.tools.git.plan import plan_of
 from keen_tui.tools.permissions.shell.literals import with_plain_texts
 
-BODY = 'Fix it: ä – 100 %\n\n- Don\'t "quote" this) or $HOME `x` \\n\n\n  indented  \nEOF2\n'
+BODY = 'Fix it: ä – 100 %\n\n- Don\'t "quote" this) or $HOME `x` \\n\n\n  indented  \n'
 TEXTS = (
     f"git add -A && git commit -m \"$(cat <<'EOF'\n{BODY}EOF\n)\" && git log --oneline",
     f"git commit -q -F - <<'EOF'\n{BODY}EOF\ngit log",
@@ -84,6 +84,7 @@ def test_a_commit_with_such_a_message_is_a_step(command: str) -> None:
         "git commit -F - <<< x",
         "echo 'git commit -F - <<EOF'\nx\nEOF",
         "git commit -F - <<'EOF'\nno end",
+        "git commit -F - <<'EOF'\nx\nEOF2\nEOF",
     ],
 )
 def test_all_else_stays_as_it_is(command: str) -> None:
