@@ -18,10 +18,12 @@ from pathlib import Path
 from keen_tui.system.executables import find_program
 from keen_tui.tools.network.handover import handed_out, handover, proxy_environment
 from keen_tui.tools.process.environment import child_environment
+from keen_tui.tools.quarantine.look import NewEntryFinder
 from keen_tui.tools.sandbox.base import Argv, Launch, Sandbox, Terms
 from keen_tui.tools.sandbox.bubblewrap import Bubblewrap
 from keen_tui.tools.sandbox.landlock import Landlock
 from keen_tui.tools.sandbox.landlock_rules import landlock_version
+from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.probe import bundled_bubblewrap, problem_of, started
 from tests.bench.table import Row
@@ -30,6 +32,7 @@ ROUNDS = 60
 WARM = 5
 BUILDS = 3
 FILES = 3_000
+FOLDERS = 500
 ARGV = ("/bin/sh", "-c", ":")
 
 
@@ -38,6 +41,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(dir=Path.home()) as folder:
         work = Path(folder, "work")
         work.mkdir()
+        yield _looking(Path(folder, "many"))
         environ = child_environment(os.environ)
         policy = policy_for(work, Path(folder), (), environ)
         plain = partial(_plain, ARGV, environ)
@@ -49,6 +53,22 @@ def rows() -> Iterator[Row]:
             if sandbox.has_own_network:
                 with_proxy = partial(_with_listener, sandbox, environ)
                 yield from _compared(f"{sandbox.name} with a proxy", plain, with_proxy, work, budget=25.0)
+
+
+def _looking(folder: Path) -> Row:
+    """The looks for new files before and after a command, beside what the sandbox looks at itself."""
+    for number in range(FOLDERS):
+        (folder / f"{number % 20}" / f"{number}").mkdir(parents=True)
+    entries = noted_entries(folder)
+    look, spent = NewEntryFinder(folder, entries), []
+    for number in range(ROUNDS):
+        (folder / "0" / f"made{number}").touch()
+        entries.look()  # as the sandbox does before each command
+        begin = time.process_time()
+        look.new(look.before("everything"), "everything")
+        spent.append(time.process_time() - begin)
+    what = f"sandbox: looks for new files in {FOLDERS:,} folders, processor time"
+    return Row(what=what, value=statistics.median(spent) * 1000, unit="ms", budget=10.0)
 
 
 def _plain(argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Launch]:
