@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter
@@ -30,6 +29,7 @@ from keen_tui.frontends.tui.startup.entrance import Entrance
 from keen_tui.frontends.tui.startup.usual_theme import DEFAULT_THEME, theme_for
 from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
 from keen_tui.frontends.tui.terminal.filters import AsciiFilter, ControlFilter
+from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from keen_tui.domain.events import Event
@@ -64,7 +64,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
     tips_file: Path | None = None
 
 
-class KeenApp(App[str | None]):
+class KeenApp(TerminalApp[str | None]):
     """Shows what it is given to work with until the user leaves. Its result is "demo" for the tour.
 
     Args:
@@ -114,9 +114,7 @@ class KeenApp(App[str | None]):
             Styles(theme, colour=self._colour), self._glyphs, kept_columns(self.settings.sidebar_file)
         )
         self.register_theme(theme.textual())
-        self.set_reactive(App.theme, theme.name)  # before it runs: watching it would style everything twice
-        self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
-        self.stylesheet.set_variables(self.get_css_variables())
+        self.begin_with_theme(theme.name)
 
     @property
     def workspace(self) -> WorkspaceScreen:
@@ -204,8 +202,7 @@ class KeenApp(App[str | None]):
 
     def action_suspend(self) -> None:
         """Give the terminal back to the shell, until that brings the program back."""
-        can_suspend = getattr(self._driver, "suspend_job", None)
-        if can_suspend is None or not can_suspend():
+        if not self.suspend_job():
             self.workspace.say("No shell is waiting behind Keen, so it can't be suspended.")
 
     @on(Driver.SignalResume)
@@ -227,11 +224,9 @@ class KeenApp(App[str | None]):
         status = self._workspace.status
         cover(page, self.size, status.look, status.glyphs)
 
-    def _fatal_error(self) -> None:
-        """Leave after an exception that nobody took. Textual would print it with all that was known then,
-        keys too; it is told as every other mistake of ours."""
-        self.failure = self.failure or self._exception
-        self._close_messages_no_wait()
+    def failed(self, error: Exception | None) -> None:
+        """An exception that nobody took is told as every other mistake of ours."""
+        self.failure = self.failure or error
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.AppFocus | events.AppBlur):
@@ -338,7 +333,7 @@ class KeenApp(App[str | None]):
         from keen_tui.frontends.tui.terminal.announcer import Announcer
 
         announcer = Announcer(
-            self._write_to_terminal,
+            self.write_to_terminal,
             workplace.session.workspace.name or str(workplace.session.workspace),
             clock=self.workspace.clock,
             watched=lambda: self.is_watched,
@@ -348,10 +343,6 @@ class KeenApp(App[str | None]):
         self.app_suspend_signal.subscribe(self, lambda _: announcer.away(), immediate=True)
         self.app_resume_signal.subscribe(self, lambda _: announcer.back(), immediate=True)
         return announcer
-
-    def _write_to_terminal(self, sequence: str) -> None:
-        if self._driver:
-            self._driver.write(sequence)
 
     @property
     def farewell(self) -> str:

@@ -287,12 +287,12 @@ class QuestionView(Rows, can_focus=True):
             first=self._first,
         )
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if self._pane.take_key(event):
             event.stop()
             event.prevent_default()
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
         self._pane.take_paste(pasted(event.text))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 
 RowRanges: TypeAlias = list[tuple[int, int]]
@@ -45,6 +46,11 @@ class FrugalCompositor(Compositor):
                     seen,
                     cast("list[Strip]", [_AcyclicStrip(strip) for strip in _filling(strips, seen)]),
                 )
+
+
+def paint_frugally(screen: Screen[Any]) -> None:
+    """Have a screen, which was just made, painted so."""
+    screen._compositor = FrugalCompositor()
 
 
 class _AcyclicStrip:

@@ -14,11 +14,12 @@ from textual.binding import Binding
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import TextArea
-from textual.widgets.text_area import EditResult, Location
+from textual.widgets.text_area import Location
 
 from keen_tui.frontends.tui.keys.keymap import action_by_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.terminal.typed_text import TypedText
 from keen_tui.frontends.tui.widgets.pastes import Pastes, pasted
 from keen_tui.frontends.tui.widgets.rows import Rows, spread
 from keen_tui.text.sanitize import clean
@@ -55,7 +56,7 @@ def _editing_actions() -> dict[str, str]:
     }
 
 
-class Prompt(TextArea):
+class Prompt(TypedText):
     """The editor. Enter sends; up in its first row and down in its last one walk through the history."""
 
     class Sent(Message):
@@ -138,7 +139,7 @@ class Prompt(TextArea):
     def action_new_line(self) -> None:
         """Begin a new line."""
         start, end = self.selection
-        self._replace_via_keyboard("\n", start, end)
+        self.type_over("\n", start, end)
 
     def action_undo_writing(self) -> None:
         """Take the newest edit back."""
@@ -151,8 +152,8 @@ class Prompt(TextArea):
         else:
             self.post_message(self.LeaveWanted())
 
-    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
-        """Write in the place of that; within a label nothing is written, but behind it."""
+    def before_writing(self, start: Location, end: Location) -> tuple[Location, Location]:
+        """Within a label nothing is written, but behind it."""
         if self._is_suggestion and self.text == self.suggested and start == end == self.document.end:
             self.keep(self.text)
             self._is_suggestion = False
@@ -163,12 +164,12 @@ class Prompt(TextArea):
         else:
             start, end = self._with_whole_labels(start, end)
         self.is_typed = True
-        return super()._replace_via_keyboard(insert, start, end)
+        return start, end
 
-    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
-        """Delete that; of a label nothing stays: what it stands for would be lost without a word."""
+    def before_deleting(self, start: Location, end: Location) -> tuple[Location, Location]:
+        """Of a label nothing stays: what it stands for would be lost without a word."""
         self.is_typed = True
-        return super()._delete_via_keyboard(*self._with_whole_labels(start, end))
+        return self._with_whole_labels(start, end)
 
     def _with_whole_labels(self, start: Location, end: Location) -> tuple[Location, Location]:
         (first_row, first), (last_row, last) = sorted((start, end))
@@ -261,7 +262,7 @@ class Prompt(TextArea):
     def complete(self, start: int, end: int, text: str) -> None:
         """Put `text` in the place of the columns from `start` to `end` of the cursor's row."""
         row = self.cursor_location[0]
-        if result := self._replace_via_keyboard(text, (row, start), (row, end)):
+        if result := self.type_over(text, (row, start), (row, end)):
             self.move_cursor(result.end_location)
 
     def _show(self, text: str) -> None:
@@ -269,7 +270,7 @@ class Prompt(TextArea):
         self.text = text
         self.move_cursor(self.document.end)
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Keys act in the order they were pressed, however fast they come.
 
         Textual would look up a key only after it has bubbled to the app, or, with priority, before it
@@ -280,7 +281,7 @@ class Prompt(TextArea):
             event.prevent_default()
             await self.run_action(action)
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         from keen_tui.frontends.tui.terminal.dropped_files import dropped_image, may_be_image  # noqa: PLC0415 - not before the first paint
 
         event.prevent_default()
@@ -296,7 +297,7 @@ class Prompt(TextArea):
 
     def _insert(self, text: str) -> None:
         """Write it in the place of what is selected, behind a label that the cursor is in."""
-        if result := self._replace_via_keyboard(text, *self.selection):
+        if result := self.type_over(text, *self.selection):
             self.move_cursor(result.end_location)
 
     def _apart(self, name: str) -> str:

@@ -31,7 +31,7 @@ class Field(Input):
         self.value = text
         self.cursor_position = len(text)
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if action := self._keys.get(event.key):
             event.stop()
             event.prevent_default()

@@ -35,7 +35,7 @@ from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from keen_tui.frontends.tui.startup import gc_policy
 from keen_tui.frontends.tui.state.sidebar_widths import kept_columns
 from keen_tui.frontends.tui.state.state import UiState
-from keen_tui.frontends.tui.terminal.compositor import FrugalCompositor
+from keen_tui.frontends.tui.terminal.compositor import paint_frugally
 from keen_tui.frontends.tui.transcript.messages import Moved
 from keen_tui.frontends.tui.transcript.widget import Transcript
 from keen_tui.frontends.tui.widgets.completion_list import CompletionList
@@ -96,7 +96,7 @@ class Stage(Screen[None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self._compositor = FrugalCompositor()
+        paint_frugally(self)
         self.session = session
         self.models = models
         self.history = history

@@ -1,0 +1,34 @@
+"""What an app needs of Textual that Textual keeps to itself: its terminal, its theme at once, a quiet end."""
+
+from __future__ import annotations
+
+from textual.app import App, ReturnType
+
+
+class TerminalApp(App[ReturnType]):
+    """An app that writes to its terminal, gives it back to the shell, and prints nothing when it fails."""
+
+    def failed(self, error: Exception | None) -> None:
+        """An exception that nobody took ends the app."""
+        raise NotImplementedError
+
+    def begin_with_theme(self, name: str) -> None:
+        """Have that theme before the app runs. Setting it would style everything twice."""
+        self.set_reactive(App.theme, name)
+        self._refresh_truecolor_filter(self.ansi_theme)  # what watching the theme would do
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence, if there is a terminal."""
+        if self._driver:
+            self._driver.write(sequence)
+
+    def suspend_job(self) -> bool:
+        """Give the terminal back to the shell, until that brings the program back. False: there is none."""
+        suspend = getattr(self._driver, "suspend_job", None)
+        return suspend is not None and bool(suspend())
+
+    def _fatal_error(self) -> None:
+        """Textual would print the exception with all that was known then, keys of models too."""
+        self.failed(self._exception)
+        self._close_messages_no_wait()
