@@ -24,8 +24,8 @@ from keen_tui.frontends.tui.state.state import (
     UserBlock,
 )
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.transcript.look import Look
 from keen_tui.frontends.tui.transcript.messages import Copied, LinkOpened, Moved
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.frontends.tui.transcript.widget import Transcript
 
 THEMES = load_themes()[0]
@@ -62,8 +62,10 @@ def running_timers(of: DOMNode) -> list[Timer]:
     ]
 
 
-def look(width: int = 80, theme: str = "keen-dark", glyphs: Glyphs = UNICODE, *, colour: bool = True) -> Look:
-    return Look(Styles(THEMES[theme], colour=colour), glyphs, width)
+def look(
+    width: int = 80, theme: str = "keen-dark", glyphs: Glyphs = UNICODE, *, colour: bool = True
+) -> RenderStyle:
+    return RenderStyle(Styles(THEMES[theme], colour=colour), glyphs, width)
 
 
 def tool_block(

@@ -28,17 +28,17 @@ from keen_tui.frontends.tui.state.state import (
     UserBlock,
 )
 from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, gap_before, source
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.text.labels import REASONS, SHORT_REASONS
 from tests.support import story
 from tests.support.screen import DIFF, incomplete_block, look, text_block, tool_block
 
-SCENE = Scene(look=look(), now=12.0)
+SCENE = BlockContext(look=look(), now=12.0)
 
 
-def rows(block: Block, scene: Scene = SCENE) -> list[str]:
-    return [line.text.rstrip() for line in draw_block(block, scene)]
+def rows(block: Block, context: BlockContext = SCENE) -> list[str]:
+    return [line.text.rstrip() for line in draw_block(block, context)]
 
 
 def error_block() -> EndBlock:
@@ -215,7 +215,7 @@ def test_the_incomplete_block_tells_what_is_kept_and_the_two_keys() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_the_incomplete_block_fits_any_width(width: int) -> None:
-    lines = draw_block(incomplete_block(), Scene(look=look(width), now=0.0, last=True))
+    lines = draw_block(incomplete_block(), BlockContext(look=look(width), now=0.0, last=True))
     assert {line.cells for line in lines} == {width}
 
 
@@ -250,7 +250,7 @@ def test_a_model_that_does_not_answer_can_be_exchanged(reason: EndReason) -> Non
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_the_keys_of_a_failed_turn_are_all_there_at_any_width(width: int) -> None:
-    lines = draw_block(error_block(), Scene(look=look(width), now=12.0, last=True))
+    lines = draw_block(error_block(), BlockContext(look=look(width), now=12.0, last=True))
     assert all(line.cells <= width for line in lines)
     assert [" ctrl+r    send again" in line.text for line in lines] == [line.chip for line in lines]
     shown = "\n".join(line.text for line in lines)
@@ -260,7 +260,7 @@ def test_the_keys_of_a_failed_turn_are_all_there_at_any_width(width: int) -> Non
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_full_context_names_compact_as_the_way_on_and_then_sending_again(width: int) -> None:
     end = TurnError(turn=1, attempt=1, reason="context", detail="too long (400)", seconds=0.4)
-    lines = draw_block(EndBlock(end=end), Scene(look=look(width), now=12.0, last=True))
+    lines = draw_block(EndBlock(end=end), BlockContext(look=look(width), now=12.0, last=True))
     shown = "\n".join(line.text for line in lines)
     for words in (" /compact    make room", "has earlier turns summarised", "ctrl+r send again", "ctrl+x"):
         assert words in shown
@@ -324,7 +324,7 @@ def test_the_first_connection_that_fails_says_why_and_names_the_key_of_the_picke
     retry = RetryScheduled(turn=1, step=1, attempt=2, max_attempts=4, delay=6, reason="network", detail=why)
     assert "Can't reach 127.0.0.1:11434: connection refused" in rows(RetryBlock(retry=retry, due=16.0))[0]
     end = TurnError(turn=1, attempt=1, reason="network", detail=why, seconds=3.0)
-    lines = draw_block(EndBlock(end=end), Scene(look=look(width), now=12.0, last=True))
+    lines = draw_block(EndBlock(end=end), BlockContext(look=look(width), now=12.0, last=True))
     said = " ".join(" ".join(line.text.removeprefix("▌") for line in lines).split())
     assert "Turn failed no connection to the model server" in said
     assert why in said and "f2 choose another model" in said
@@ -352,12 +352,12 @@ def test_a_notice_is_plain_words() -> None:
 
 
 def test_in_a_wide_terminal_the_ends_of_a_row_stay_together() -> None:
-    scene = replace(SCENE, look=look(width=200))
-    (row,) = rows(tool_block(target="x" * 300, summary="71 passed"), scene)
+    context = replace(SCENE, look=look(width=200))
+    (row,) = rows(tool_block(target="x" * 300, summary="71 passed"), context)
     assert len(row) == 108
     assert row[107] == "▸"
     reasoning = ReasoningBlock(turn=1, step=1, text="Hm.", seconds=1.0, open=False)
-    assert rows(reasoning, scene)[0][107] == "▸"
+    assert rows(reasoning, context)[0][107] == "▸"
 
 
 def test_in_a_narrow_terminal_the_words_of_an_incomplete_turn_are_broken_not_cut() -> None:
@@ -369,8 +369,8 @@ def test_in_a_narrow_terminal_the_words_of_an_incomplete_turn_are_broken_not_cut
 
 
 def test_while_something_is_asked_the_chip_is_not_filled() -> None:
-    scene = replace(SCENE, last=True)
-    assert sum(line.chip for line in draw_block(incomplete_block(), scene)) == 1
-    asked = draw_block(incomplete_block(), replace(scene, asked=True))
+    context = replace(SCENE, last=True)
+    assert sum(line.chip for line in draw_block(incomplete_block(), context)) == 1
+    asked = draw_block(incomplete_block(), replace(context, asked=True))
     filled = SCENE.look.styles("on-wait", on="wait-fill", bold=True)
     assert not any(line.chip or filled in [segment.style for segment in line.segments] for line in asked)

@@ -9,11 +9,11 @@ from rich.segment import Segment
 from rich.style import Style
 
 from keen_tui.frontends.tui.state.state import CompactionBlock, NoticeBlock, ReasoningBlock, UserBlock
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block, extent, source
 from keen_tui.frontends.tui.transcript.blocks.excerpt import MOST_CHARACTERS, MOST_LINES, gap_in, wrap_prose
 from keen_tui.frontends.tui.transcript.blocks.lines import wrap
 from keen_tui.frontends.tui.transcript.flow import Flow
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.text.sanitize import clean
 from tests.support.screen import look
 
@@ -64,7 +64,7 @@ def test_copied_lines_are_those_of_the_text() -> None:
 def test_a_huge_block_has_few_rows_and_about_as_many_are_expected(
     block: UserBlock | NoticeBlock | ReasoningBlock | CompactionBlock,
 ) -> None:
-    rows = len(draw_block(block, Scene(look=LOOK, now=0.0, unfolded=True)))
+    rows = len(draw_block(block, BlockContext(look=LOOK, now=0.0, unfolded=True)))
     lines, characters = extent(block, "unfolded")
     expected = lines + characters // LOOK.prose
     assert rows < 2_000

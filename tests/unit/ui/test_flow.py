@@ -10,11 +10,11 @@ from rich.style import Style
 from keen_tui.domain.display import CommandDisplay, FileDisplay
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.tool_views import render_display
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import CopiedText, LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap, wrap_code
 from keen_tui.frontends.tui.transcript.flow import Flow
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.text.diff import diff_display
 from tests.support.screen import DIFF, look, text_block, tool_block
 
@@ -57,11 +57,11 @@ def test_text_over_a_wrap_has_columns_in_both_rows() -> None:
 
 
 def test_decoration_is_no_text() -> None:
-    scene = Scene(look=look(), now=0.0, unfolded=True)
-    call = Flow(draw_block(tool_block(name="edit_file", target="src/cart.py", display=DIFF), scene)).text
+    context = BlockContext(look=look(), now=0.0, unfolded=True)
+    call = Flow(draw_block(tool_block(name="edit_file", target="src/cart.py", display=DIFF), context)).text
     assert call.split("\n")[1] == "  def total(self) -> Money:"
     assert "▾" not in call
-    reply = Flow(draw_block(text_block("- a list\n\n```\ncode\n```"), scene)).text
+    reply = Flow(draw_block(text_block("- a list\n\n```\ncode\n```"), context)).text
     assert reply == "•  a list\n\ncode"
 
 

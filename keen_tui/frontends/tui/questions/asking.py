@@ -12,8 +12,8 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Choice, Question
 from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
-from keen_tui.frontends.tui.transcript.look import RIGHT_MARGIN, TEXT_EDGE, Look
 from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_blocks
+from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.rows import wrapped
 from keen_tui.text.sanitize import clean
@@ -77,7 +77,7 @@ class _Plan:
     def __call__(self, width: int, styles: Styles, glyphs: Glyphs) -> Sequence[Text]:
         key = (width, styles, glyphs.ascii)
         if self._drawn is None or self._drawn[0] != key:
-            look = Look(styles, glyphs, width + TEXT_EDGE + RIGHT_MARGIN)
+            look = RenderStyle(styles, glyphs, width + TEXT_EDGE + RIGHT_MARGIN)
             lines = render_blocks(parse(self._text, {}), look)
             self._drawn = (key, [lines_to_text([line])[TEXT_EDGE:] for line in lines])
         return self._drawn[1]

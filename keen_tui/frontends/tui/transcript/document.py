@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from keen_tui.frontends.tui.state.state import Block, TextBlock
 from keen_tui.frontends.tui.state.trail import Trail
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import (
     block_name,
     draw_block,
@@ -22,9 +23,8 @@ from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines, rows_
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
 from keen_tui.frontends.tui.transcript.folding import Folding, Folds, FoldState, fold_key
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
-from keen_tui.frontends.tui.transcript.look import Look
 from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
-from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 LINES_KEPT: Final = 2_000
 """Drawn rows that are kept; the blocks seen longest ago lose theirs."""
@@ -68,7 +68,7 @@ class Place(NamedTuple):
 class Document:
     """The blocks of a conversation, their heights, and which of them are unfolded."""
 
-    def __init__(self, look: Look, clock: Callable[[], float]) -> None:
+    def __init__(self, look: RenderStyle, clock: Callable[[], float]) -> None:
         self.look = look
         self.breath = False
         self.live_output = False
@@ -242,7 +242,7 @@ class Document:
         self.redraw()
         return folding
 
-    def redraw(self, look: Look | None = None) -> None:
+    def redraw(self, look: RenderStyle | None = None) -> None:
         """Forget all drawings, as the look or the fold state changed."""
         self.look = look or self.look
         self._look_number += 1
@@ -350,9 +350,9 @@ class Document:
             [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
         )
 
-    def _scene(self, index: int) -> Scene:
+    def _scene(self, index: int) -> BlockContext:
         view = self.view(index)
-        return Scene(
+        return BlockContext(
             look=self.look,
             now=self._clock(),
             last=index == len(self.entries) - 1,

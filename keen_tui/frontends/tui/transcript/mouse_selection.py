@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from keen_tui.frontends.tui.transcript.document import Place
 from keen_tui.frontends.tui.transcript.painting import Mark
-from keen_tui.frontends.tui.transcript.selection import EVERYTHING, Selecting, Span
+from keen_tui.frontends.tui.transcript.selection import EVERYTHING, Span, TextSelection
 from keen_tui.frontends.tui.transcript.viewport import Viewport
 
 SCROLL_SECONDS: Final = 1 / 20
@@ -35,7 +35,7 @@ class MouseSelection:
         selected: what is selected of the document.
     """
 
-    def __init__(self, widget: Widget, viewport: Viewport, selected: Selecting) -> None:
+    def __init__(self, widget: Widget, viewport: Viewport, selected: TextSelection) -> None:
         self.dragged = False
         """Whether the pointer was moved since its button went down."""
         self._widget = widget

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from keen_tui.frontends.tui.state.state import Block
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.frontends.tui.transcript.heights import HeightIndex
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.frontends.tui.transcript.words import count_hits
 from keen_tui.text.find import Needle
 
@@ -80,11 +80,11 @@ class TranscriptSearch:
 
     def run(self, seconds: float) -> None:
         """Search on for about so long."""
-        scene = Scene(look=self._document.look, now=0.0, unfolded=True)
+        context = BlockContext(look=self._document.look, now=0.0, unfolded=True)
         until = self._clock() + seconds
         while self._ahead and self._clock() < until:
             index = self._ahead.pop()
-            self._counts.update(index, count_hits(self._searched[index], self.needle, scene))
+            self._counts.update(index, count_hits(self._searched[index], self.needle, context))
 
     def correct(self, block: int, hits: int) -> None:
         """The block was drawn, and shows so many hits."""

@@ -36,7 +36,7 @@ class Span(NamedTuple):
 EVERYTHING = Span(Spot(0, 0), Spot(sys.maxsize, sys.maxsize))
 
 
-class Selecting:
+class TextSelection:
     """What is selected in a document. None: nothing is."""
 
     def __init__(self, document: Document, flows: Flows) -> None:

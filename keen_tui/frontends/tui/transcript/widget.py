@@ -28,7 +28,6 @@ from keen_tui.frontends.tui.transcript.find_session import FindSession
 from keen_tui.frontends.tui.transcript.finding import Finder
 from keen_tui.frontends.tui.transcript.flow import Flows
 from keen_tui.frontends.tui.transcript.folding import Folding, fold_key
-from keen_tui.frontends.tui.transcript.look import Look
 from keen_tui.frontends.tui.transcript.messages import (
     Copied,
     FileWanted,
@@ -40,7 +39,8 @@ from keen_tui.frontends.tui.transcript.messages import (
 )
 from keen_tui.frontends.tui.transcript.mouse_selection import MouseSelection
 from keen_tui.frontends.tui.transcript.painting import Painter
-from keen_tui.frontends.tui.transcript.selection import Selecting
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
+from keen_tui.frontends.tui.transcript.selection import TextSelection
 from keen_tui.frontends.tui.transcript.viewport import Viewport
 
 WHEEL_ROWS: Final = 3
@@ -89,7 +89,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
         super().__init__(id=id)
         self.reduced_motion = False
         """True: the dot of a running call stands still."""
-        self.document = Document(Look(styles, glyphs, 80), clock)
+        self.document = Document(RenderStyle(styles, glyphs, 80), clock)
         self.viewport = Viewport(self, self.document)
         self.cursor = BlockCursor(self, self.document, self.viewport)
         self.copier = Copier(
@@ -99,7 +99,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
             copied=lambda text, told: self.post_message(Copied(text, told)),
         )
         flows = Flows(self.document)
-        self.selection = MouseSelection(self, self.viewport, Selecting(self.document, flows))
+        self.selection = MouseSelection(self, self.viewport, TextSelection(self.document, flows))
         self.finding = FindSession(
             self.document,
             Finder(self.document, flows),
@@ -157,7 +157,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything anew in another theme or with other glyphs."""
-        self._redraw(Look(styles, glyphs, self.document.look.width))
+        self._redraw(RenderStyle(styles, glyphs, self.document.look.width))
 
     def recolour(self) -> None:
         """Colours were worked out beside the event loop: show them."""
@@ -284,7 +284,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
         look = self.document.look
         width = self.scrollable_content_region.width
         if width and width != look.width:
-            self._redraw(Look(look.styles, look.glyphs, width))
+            self._redraw(RenderStyle(look.styles, look.glyphs, width))
         else:
             self.viewport.settle()
 
@@ -367,7 +367,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
             )
             self.post_message(moved)
 
-    def _redraw(self, look: Look) -> None:
+    def _redraw(self, look: RenderStyle) -> None:
         self.document.redraw(look)
         self._painter.forget()
         self.viewport.settle()

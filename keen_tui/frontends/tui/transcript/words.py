@@ -26,11 +26,11 @@ from keen_tui.frontends.tui.state.state import (
     ToolBlock,
     UserBlock,
 )
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.block_rows import draw_block
 from keen_tui.frontends.tui.transcript.blocks.endings import done_facts
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import call_time, result_words, short_name
 from keen_tui.frontends.tui.transcript.flow import Flow
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.text.find import Needle
 from keen_tui.text.units import duration
 
@@ -38,7 +38,7 @@ _MARKS = re.compile(r"[*_`~]+|\]\([^)\s]*\)|\[")
 """What Markdown writes and nobody sees: emphasis, code marks, links."""
 
 
-def count_hits(block: Block, needle: Needle, scene: Scene) -> int:
+def count_hits(block: Block, needle: Needle, context: BlockContext) -> int:
     """How often the needle stands in the block: exact for most, a guess for Markdown.
 
     The guess may be too high, as the address of a link is no text on the screen. Who arrives there draws the
@@ -46,7 +46,7 @@ def count_hits(block: Block, needle: Needle, scene: Scene) -> int:
     """
     if isinstance(block, TextBlock):
         return _in_markdown(block.text, needle)
-    return needle.count("\n".join(_texts(block, scene)))
+    return needle.count("\n".join(_texts(block, context)))
 
 
 def _in_markdown(text: str, needle: Needle) -> int:
@@ -57,7 +57,7 @@ def _in_markdown(text: str, needle: Needle) -> int:
     return max(written, needle.count(_MARKS.sub("", text)))
 
 
-def _texts(block: Block, scene: Scene) -> Iterator[str]:
+def _texts(block: Block, context: BlockContext) -> Iterator[str]:
     match block:
         case UserBlock():
             yield from (block.text, *block.images)
@@ -67,22 +67,22 @@ def _texts(block: Block, scene: Scene) -> Iterator[str]:
             yield f"thought for {duration(block.seconds)}"
             yield block.text
         case ToolBlock():
-            yield from _tool_texts(block, scene)
+            yield from _tool_texts(block, context)
         case EndBlock(end=TurnDone() as end):
             yield "   ".join(text for text, _ in done_facts(end, block.cost) if text)
         case EndBlock() | CompactionBlock() | RetryBlock():
-            yield Flow(draw_block(block, scene)).text
+            yield Flow(draw_block(block, context)).text
         case _:
             assert_never(block)
 
 
-def _tool_texts(block: ToolBlock, scene: Scene) -> Iterator[str]:
-    glyphs = scene.look.glyphs
+def _tool_texts(block: ToolBlock, context: BlockContext) -> Iterator[str]:
+    glyphs = context.look.glyphs
     name, results = short_name(block.name, glyphs), "".join(text for text, _ in result_words(block, glyphs))
     if block.result is None:
         yield f"{name} {block.target} {results}"
         return
-    yield f"{name} {block.target} {results} {call_time(block, scene.now)}"
+    yield f"{name} {block.target} {results} {call_time(block, context.now)}"
     match block.result.display:
         case CommandDisplay() as display:
             yield display.command

@@ -27,6 +27,7 @@ from keen_tui.frontends.tui.state.state import (
     ToolBlock,
     UserBlock,
 )
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.compaction import draw_compaction
 from keen_tui.frontends.tui.transcript.blocks.endings import draw_end, draw_retry
 from keen_tui.frontends.tui.transcript.blocks.excerpt import extent_of, wrap_prose
@@ -34,10 +35,9 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced, wrap
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import draw_tool, excerpt_rows
 from keen_tui.frontends.tui.transcript.blocks.user_rows import FOLDED_ROWS, draw_user
 from keen_tui.frontends.tui.transcript.folding import FoldState, fold_key
-from keen_tui.frontends.tui.transcript.look import TEXT_EDGE, Look
 from keen_tui.frontends.tui.transcript.markdown.markdown import parse_structure
 from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream, render_markdown
-from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
@@ -47,25 +47,25 @@ _LEFT_OUT: Final = re.compile(r"^\[… .+ left out", re.MULTILINE)
 NOT_CARRIED: Final = "cut here: these words are not carried over"
 
 
-def draw_block(block: Block, scene: Scene, stream: MarkdownStream | None = None) -> Sequence[Line]:
+def draw_block(block: Block, context: BlockContext, stream: MarkdownStream | None = None) -> Sequence[Line]:
     """The rows of `block`. `stream` holds the text of an open text block already."""
     match block:
         case UserBlock():
-            return draw_user(block, scene)
+            return draw_user(block, context)
         case TextBlock():
-            return _draw_text(block, scene, stream)
+            return _draw_text(block, context, stream)
         case ReasoningBlock():
-            return _draw_reasoning(block, scene)
+            return _draw_reasoning(block, context)
         case ToolBlock():
-            return draw_tool(block, scene)
+            return draw_tool(block, context)
         case RetryBlock():
-            return draw_retry(block, scene)
+            return draw_retry(block, context)
         case NoticeBlock():
-            return _prose(block.text, scene, "soft")
+            return _prose(block.text, context, "soft")
         case CompactionBlock():
-            return draw_compaction(block, scene)
+            return draw_compaction(block, context)
         case EndBlock():
-            return draw_end(block, scene)
+            return draw_end(block, context)
         case _:
             assert_never(block)
 
@@ -160,17 +160,17 @@ def code_of(block: Block) -> list[str]:
     return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
 
 
-def _draw_text(block: TextBlock, scene: Scene, stream: MarkdownStream | None) -> list[Line]:
-    look = scene.look
+def _draw_text(block: TextBlock, context: BlockContext, stream: MarkdownStream | None) -> list[Line]:
+    look = context.look
     lines = stream.lines(look) if stream is not None else render_markdown(block.text, look)
     if block.lost:
-        return [*_behind_lost_mark(lines, scene), *_cut_here(scene)] if lines else []
-    if block.open and scene.last and lines:
+        return [*_behind_lost_mark(lines, context), *_cut_here(context)] if lines else []
+    if block.open and context.last and lines:
         lines[-1] = _with_caret(lines[-1], look)
     return lines
 
 
-def _with_caret(line: Line, look: Look) -> Line:
+def _with_caret(line: Line, look: RenderStyle) -> Line:
     """The row with the streaming caret behind its text; on code it takes the place of a blank."""
     length = len(line.text.rstrip())
     on_code = length < len(line.text)
@@ -179,30 +179,30 @@ def _with_caret(line: Line, look: Look) -> Line:
     return line._replace(segments=(*before, caret, *after), trim=max(len(line.text) - length, 1))
 
 
-def _draw_reasoning(block: ReasoningBlock, scene: Scene) -> list[Line]:
-    look = scene.look
-    thinking = block.open and scene.last
+def _draw_reasoning(block: ReasoningBlock, context: BlockContext) -> list[Line]:
+    look = context.look
+    thinking = block.open and context.last
     words = f"thinking for {duration(block.seconds, running=True)}" if thinking else ""
     lost = ("not carried over", "dim") if block.lost else ("", "dim")
-    lines = scene.facts(
+    lines = context.facts(
         look.glyphs.more, "dim", (words or f"thought for {duration(block.seconds)}", "dim"), lost
     )
     if not block.text.strip():
         return lines
-    lines[0] = scene.fold_mark(lines[0])
-    return [*lines, *_prose(block.text, scene, "dim")] if scene.unfolded else lines
+    lines[0] = context.fold_mark(lines[0])
+    return [*lines, *_prose(block.text, context, "dim")] if context.unfolded else lines
 
 
-def _prose(text: str, scene: Scene, role: str) -> list[Line]:
-    look = scene.look
+def _prose(text: str, context: BlockContext, role: str) -> list[Line]:
+    look = context.look
     gutter = look.gutter()
     return [line.behind(gutter) for line in wrap_prose(text.strip(), look.styles(role), look)]
 
 
-def _behind_lost_mark(lines: list[Line], scene: Scene) -> list[Line]:
+def _behind_lost_mark(lines: list[Line], context: BlockContext) -> list[Line]:
     """Text that was cut: dim and italic, behind a dotted line."""
-    style = scene.look.styles("dim", italic=True)
-    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+    style = context.look.styles("dim", italic=True)
+    mark = context.look.gutter(context.look.glyphs.live, "dim")
     return [
         Line(
             (*mark, Segment(line.text[TEXT_EDGE:].rstrip(), style)),
@@ -213,11 +213,11 @@ def _behind_lost_mark(lines: list[Line], scene: Scene) -> list[Line]:
     ]
 
 
-def _cut_here(scene: Scene) -> list[Line]:
-    mark = scene.look.gutter(scene.look.glyphs.live, "dim")
+def _cut_here(context: BlockContext) -> list[Line]:
+    mark = context.look.gutter(context.look.glyphs.live, "dim")
     return [
         line.behind(mark)
-        for line in wrap([Segment(NOT_CARRIED, scene.look.styles("soft"))], scene.look.prose)
+        for line in wrap([Segment(NOT_CARRIED, context.look.styles("soft"))], context.look.prose)
     ]
 
 

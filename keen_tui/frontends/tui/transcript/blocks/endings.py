@@ -11,9 +11,9 @@ from keen_tui.domain.events import RetryScheduled, TurnDone, TurnError, TurnInco
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
-from keen_tui.frontends.tui.transcript.look import TEXT_EDGE
-from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE
 from keen_tui.text.labels import DETAILED, OF_THE_SERVER, shortly_why, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
@@ -28,28 +28,30 @@ VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
 
 
-def draw_end(block: EndBlock, scene: Scene) -> list[Line]:
+def draw_end(block: EndBlock, context: BlockContext) -> list[Line]:
     match block.end:
         case TurnDone():
-            return scene.facts(scene.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
+            return context.facts(context.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
         case TurnIncomplete():
-            waits = scene.last and scene.has_ways_on and not block.settled
-            return _draw_incomplete(block, block.end, scene) if waits else _folded(block, block.end, scene)
+            waits = context.last and context.has_ways_on and not block.settled
+            return (
+                _draw_incomplete(block, block.end, context) if waits else _folded(block, block.end, context)
+            )
         case TurnError():
-            waits = scene.last and scene.has_ways_on and not block.settled
-            return _draw_error(block.end, scene) if waits else _folded(block, block.end, scene)
+            waits = context.last and context.has_ways_on and not block.settled
+            return _draw_error(block.end, context) if waits else _folded(block, block.end, context)
 
 
-def draw_retry(block: RetryBlock, scene: Scene) -> list[Line]:
+def draw_retry(block: RetryBlock, context: BlockContext) -> list[Line]:
     """The row of an automatic retry, with the seconds that are left, and why the call failed: in the
     server's own words where those say more than the reason."""
     retry: RetryScheduled = block.retry
-    left = max(block.due - scene.now, 0.0)
+    left = max(block.due - context.now, 0.0)
     usual = {"cut": "connection lost", "stalled": "no answer"}
-    said = cut(clean(retry.detail).rstrip("."), _RETRY_DETAIL, scene.look.glyphs.more)
+    said = cut(clean(retry.detail).rstrip("."), _RETRY_DETAIL, context.look.glyphs.more)
     reason = usual.get(retry.reason) or said or "the model server is busy"
-    return scene.facts(
-        scene.running_glyph,
+    return context.facts(
+        context.running_glyph,
         "accent",
         (f"{reason}, trying again{f' in {duration(left, running=True)}' if left >= 1 else ''}", "accent"),
         (f"{retry.attempt} of {retry.max_attempts}", "dim"),
@@ -71,25 +73,25 @@ def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]
     )
 
 
-def _folded(block: EndBlock, end: TurnIncomplete | TurnError, scene: Scene) -> list[Line]:
+def _folded(block: EndBlock, end: TurnIncomplete | TurnError, context: BlockContext) -> list[Line]:
     """One row for an end that waits for nothing any more."""
     words = shortly_why(end)
-    glyphs = scene.look.glyphs
+    glyphs = context.look.glyphs
     if isinstance(end, TurnError):
         settled = "sent again" if block.settled == "retried" else ""
         glyph, role = (glyphs.stopped, "soft") if end.reason == "interrupted" else (glyphs.failed, "fail")
-        return scene.facts(glyph, role, (words, "soft"), (settled, "dim"))
+        return context.facts(glyph, role, (words, "soft"), (settled, "dim"))
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
         kept = f"{counted(changed, 'file')} remembered" if changed else ""
-        return scene.facts(
+        return context.facts(
             glyphs.none, "dim", (f"turn {end.turn} abandoned", "soft"), (words, "dim"), (kept, "dim")
         )
     kept = f"{counted(end.calls, 'call')} kept"
-    return scene.facts(glyphs.look, "soft", (words, "soft"), (kept, "dim"), (block.settled, "dim"))
+    return context.facts(glyphs.look, "soft", (words, "soft"), (kept, "dim"), (block.settled, "dim"))
 
 
-def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list[Line]:
+def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
     """The block that shows the way on: what is kept, what is not, and the two keys."""
     changed = len(end.turn_memory.files_changed)
     kept = [counted(end.calls, "call")]
@@ -101,21 +103,21 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
     reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
     rows = [
         [],
-        *_title(scene.look.glyphs.look, "wait", "Turn incomplete", reason, scene, "wait-wash"),
-        *_detail(end, scene, "wait-wash"),
+        *_title(context.look.glyphs.look, "wait", "Turn incomplete", reason, context, "wait-wash"),
+        *_detail(end, context, "wait-wash"),
         [],
-        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), scene),
-        *_labelled("not kept", lost if block.lost_words else "nothing is lost", scene),
+        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context),
+        *_labelled("not kept", lost if block.lost_words else "nothing is lost", context),
         [],
     ]
     first = len(rows)
     full = end.reason == "context"
     if full:
-        rows += _key_rows(scene, *COMPACT, "has earlier turns summarised; then retry", not scene.asked)
+        rows += _key_rows(context, *COMPACT, "has earlier turns summarised; then retry", not context.asked)
     rows += [
-        *_key_rows(scene, shown("retry"), "retry", _RETRIES, not full and not scene.asked),
+        *_key_rows(context, shown("retry"), "retry", _RETRIES, not full and not context.asked),
         *_key_rows(
-            scene,
+            context,
             shown("discard"),
             "discard",
             f"asks first; {remembered} remembered" if changed else "asks first; no file was changed",
@@ -123,19 +125,19 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, scene: Scene) -> list
         ),
         [],
     ]
-    chip = -1 if scene.asked else first
-    return [_washed(row, scene, is_chip=number == chip) for number, row in enumerate(rows)]
+    chip = -1 if context.asked else first
+    return [_washed(row, context, is_chip=number == chip) for number, row in enumerate(rows)]
 
 
-def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
+def _draw_error(end: TurnError, context: BlockContext) -> list[Line]:
     """Nothing is kept: what went wrong, and the key that sends the message again."""
-    styles, glyphs = scene.look.styles, scene.look.glyphs
+    styles, glyphs = context.look.styles, context.look.glyphs
     stopped = end.reason == "interrupted"
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
     role = "soft" if stopped else "fail"
-    title_rows = _title(glyph, role, title, why_ended(end), scene, None)
-    rows = [*title_rows, *(_detail(end, scene, None) or [[]])]
-    ways = _ways_on(end, scene)
+    title_rows = _title(glyph, role, title, why_ended(end), context, None)
+    rows = [*title_rows, *(_detail(end, context, None) or [[]])]
+    ways = _ways_on(end, context)
     bar = Segment(glyphs.bar, styles(role))
     return [
         Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=number == len(rows))
@@ -143,9 +145,9 @@ def _draw_error(end: TurnError, scene: Scene) -> list[Line]:
     ]
 
 
-def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
+def _ways_on(end: TurnError, context: BlockContext) -> list[list[Segment]]:
     """The chip and the other keys of a failed turn, in as few rows as the width allows."""
-    styles = scene.look.styles
+    styles = context.look.styles
     again = (shown("retry"), "send again")
     others = [(shown("discard"), "take it back")]
     if end.reason in OF_THE_SERVER:
@@ -162,7 +164,7 @@ def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
     ]
     rows: list[list[Segment]] = []
     for way in ways:
-        if rows and cells_of(rows[-1]) + len(_GAP) + cells_of(way) <= scene.look.wide + TEXT_EDGE:
+        if rows and cells_of(rows[-1]) + len(_GAP) + cells_of(way) <= context.look.wide + TEXT_EDGE:
             rows[-1] += [Segment(_GAP), *way]
         else:
             rows.append([Segment(" " * TEXT_EDGE), *way])
@@ -170,37 +172,37 @@ def _ways_on(end: TurnError, scene: Scene) -> list[list[Segment]]:
 
 
 def _title(
-    glyph: str, role: str, title: str, reason: str, scene: Scene, on: str | None
+    glyph: str, role: str, title: str, reason: str, context: BlockContext, on: str | None
 ) -> list[list[Segment]]:
-    styles = scene.look.styles
+    styles = context.look.styles
     runs = [
         Segment(title, styles(role, on=on, bold=True)),
         Segment("   ", styles("text", on=on)),
         Segment(reason, styles("text", on=on)),
     ]
-    rows = wrap(runs, scene.look.wide)
-    gutters = (scene.look.gutter(glyph, role, on=on), scene.look.gutter(on=on))
+    rows = wrap(runs, context.look.wide)
+    gutters = (context.look.gutter(glyph, role, on=on), context.look.gutter(on=on))
     return [[*gutters[min(number, 1)], *row.segments] for number, row in enumerate(rows)]
 
 
-def _detail(end: TurnIncomplete | TurnError, scene: Scene, on: str | None) -> list[list[Segment]]:
+def _detail(end: TurnIncomplete | TurnError, context: BlockContext, on: str | None) -> list[list[Segment]]:
     """The server's own words, where they say more than the reason."""
     if end.reason not in DETAILED or not end.detail.strip():
         return []
-    runs = [Segment(clean(end.detail.strip()), scene.look.styles("soft", on=on))]
-    return [[*scene.look.gutter(on=on), *row.segments] for row in wrap(runs, scene.look.prose)]
+    runs = [Segment(clean(end.detail.strip()), context.look.styles("soft", on=on))]
+    return [[*context.look.gutter(on=on), *row.segments] for row in wrap(runs, context.look.prose)]
 
 
-def _labelled(label: str, words: str, scene: Scene) -> list[list[Segment]]:
+def _labelled(label: str, words: str, context: BlockContext) -> list[list[Segment]]:
     """A label and what it stands for, in as many rows as that takes."""
-    styles = scene.look.styles
+    styles = context.look.styles
     left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash"))]
-    return _beside(left, VERB_COLUMN, Segment(words, styles("text", on="wait-wash")), scene)
+    return _beside(left, VERB_COLUMN, Segment(words, styles("text", on="wait-wash")), context)
 
 
-def _key_rows(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> list[list[Segment]]:
+def _key_rows(context: BlockContext, key: str, verb: str, effect: str, is_chip: bool) -> list[list[Segment]]:
     """Key, verb and consequence in three columns. Only the chip is filled."""
-    styles = scene.look.styles
+    styles = context.look.styles
     wash = styles("text", on="wait-wash")
     chip = (
         styles("on-wait", on="wait-fill", bold=True) if is_chip else styles("text", on="wait-wash", bold=True)
@@ -213,22 +215,22 @@ def _key_rows(scene: Scene, key: str, verb: str, effect: str, is_chip: bool) -> 
         Segment(verb, styles("text", on="wait-wash", bold=is_chip)),
         Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
     ]
-    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), scene)
+    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), context)
 
 
-def _beside(left: list[Segment], column: int, words: Segment, scene: Scene) -> list[list[Segment]]:
+def _beside(left: list[Segment], column: int, words: Segment, context: BlockContext) -> list[list[Segment]]:
     """What stands left of a column, and the words in it, broken into rows where they are too long."""
-    first, *more = wrap([words], max(scene.look.width - column - 2, 1))
-    indent = Segment(" " * column, scene.look.styles("text", on="wait-wash"))
+    first, *more = wrap([words], max(context.look.width - column - 2, 1))
+    indent = Segment(" " * column, context.look.styles("text", on="wait-wash"))
     return [[*left, *first.segments], *([indent, *row.segments] for row in more)]
 
 
-def _washed(row: Sequence[Segment], scene: Scene, *, is_chip: bool) -> Line:
+def _washed(row: Sequence[Segment], context: BlockContext, *, is_chip: bool) -> Line:
     """A row of the amber block: bar at the left edge, its ground over the whole width."""
-    styles = scene.look.styles
-    bar = Segment(scene.look.glyphs.bar, styles("wait", on="wait-wash"))
+    styles = context.look.styles
+    bar = Segment(context.look.glyphs.bar, styles("wait", on="wait-wash"))
     line = Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=is_chip)
-    return line.filled(scene.look.width, styles("text", on="wait-wash"))
+    return line.filled(context.look.width, styles("text", on="wait-wash"))
 
 
 def _with_bar(row: Sequence[Segment], bar: Segment) -> tuple[Segment, ...]:

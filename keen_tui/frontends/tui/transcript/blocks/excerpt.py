@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, wrap
-from keen_tui.frontends.tui.transcript.look import Look
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.text.sanitize import clean
 
 MOST_CHARACTERS: Final = 40_000
@@ -46,7 +46,7 @@ def extent_of(text: str) -> tuple[int, int]:
     return lines + 2, gap.start + len(text) - gap.end
 
 
-def wrap_prose(text: str, style: Style, look: Look) -> list[Line]:
+def wrap_prose(text: str, style: Style, look: RenderStyle) -> list[Line]:
     """Text from outside as rows of prose. The row for what is left out is copied as that."""
     gap = gap_in(text)
     if gap is None:
@@ -61,11 +61,11 @@ def wrap_prose(text: str, style: Style, look: Look) -> list[Line]:
     ]
 
 
-def _wrapped(text: str, style: Style, look: Look) -> list[Line]:
+def _wrapped(text: str, style: Style, look: RenderStyle) -> list[Line]:
     return wrap([Segment(clean(text, newlines=True), style)], look.prose)
 
 
-def _left_out(text: str, look: Look) -> Line:
+def _left_out(text: str, look: RenderStyle) -> Line:
     lines = text.count("\n")
     words = f"{lines:,} more line{'s' if lines > 1 else ''}" if lines else f"{len(text):,} more characters"
     row = f"{look.glyphs.more} {words}"

@@ -15,11 +15,11 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, ToolBlock, ToolStatus
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.tool_views.excerpts import diff_excerpt, draw_output, output_excerpt
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import joined, one_row
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of
 from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
-from keen_tui.frontends.tui.transcript.look import TEXT_EDGE, Look
-from keen_tui.frontends.tui.transcript.scene import Scene
+from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.text.highlighting import safe_code
 from keen_tui.text.labels import TOOL_NAMES
 from keen_tui.text.sanitize import clean
@@ -99,18 +99,18 @@ def _how(result: ToolResult) -> list[tuple[str, str]]:
     return [(how, "dim")] if how else []
 
 
-def draw_tool(block: ToolBlock, scene: Scene) -> Sequence[Line]:
-    rows = [_row(block, scene), *_contacts(block, scene.look)]
+def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
+    rows = [_row(block, context), *_contacts(block, context.look)]
     if block.status == "running":
-        shown = LIVE_LINES_UNFOLDED if scene.unfolded else LIVE_LINES if scene.live_output else 0
-        return [*rows, *_live_lines(block, scene.look, shown)]
-    if scene.unfolded and block.result is not None:
-        look = scene.look
+        shown = LIVE_LINES_UNFOLDED if context.unfolded else LIVE_LINES if context.live_output else 0
+        return [*rows, *_live_lines(block, context.look, shown)]
+    if context.unfolded and block.result is not None:
+        look = context.look
         display = block.result.display or TextDisplay(text=block.result.text)
         gutter = look.gutter()
         drawn = render_display(display, look.wide, look.styles, look.glyphs)
         return joined(*map(one_row, rows), drawn.mapped(lambda line: line.behind(gutter)))
-    return _with_excerpt(rows, block, scene) if scene.excerpt else rows
+    return _with_excerpt(rows, block, context) if context.excerpt else rows
 
 
 def excerpt_rows(block: ToolBlock, rows: int) -> int:
@@ -121,9 +121,9 @@ def excerpt_rows(block: ToolBlock, rows: int) -> int:
     return rows if block.name == OWN_COMMAND else min(rows, MOST_OUTPUT_ROWS)
 
 
-def _with_excerpt(rows: list[Line], block: ToolBlock, scene: Scene) -> Sequence[Line]:
+def _with_excerpt(rows: list[Line], block: ToolBlock, context: BlockContext) -> Sequence[Line]:
     """The rows of a call, and below them the part of what it shows that needs a look."""
-    look, display = scene.look, block.result.display if block.result is not None else None
+    look, display = context.look, block.result.display if block.result is not None else None
     gutter = look.gutter()
     match display:
         case DiffDisplay():
@@ -141,34 +141,34 @@ def _with_excerpt(rows: list[Line], block: ToolBlock, scene: Scene) -> Sequence[
     return [*rows, *(line.behind(gutter) for line in drawn)]
 
 
-def _row(block: ToolBlock, scene: Scene) -> Line:
-    look, glyphs, styles = scene.look, scene.look.glyphs, scene.look.styles
+def _row(block: ToolBlock, context: BlockContext) -> Line:
+    look, glyphs, styles = context.look, context.look.glyphs, context.look.styles
     glyph, role = status_glyph(block.status, glyphs)
     if block.status == "running":
-        glyph = scene.running_glyph
+        glyph = context.running_glyph
     name = short_name(block.name, glyphs)
     left = [
         *look.gutter(glyph, role),
         Segment(name.ljust(TARGET_COLUMN - TEXT_EDGE), styles("soft")),
     ]
-    right = _right(block, scene)
+    right = _right(block, context)
     room = look.row - 3 - TARGET_COLUMN - cells_of(right) - 3
     target = clean(block.target)
     cut_target = cut_path if block.name in _PATH_TOOLS else cut
     left.append(Segment(cut_target(target, max(room, 8), glyphs.more), styles("text")))
     blanks = max(look.row - 3 - cells_of(left) - cells_of(right), 1)
     row = Line((*left, Segment(" " * blanks), *right), skip=TEXT_EDGE)
-    return scene.fold_mark(row) if block.status != "asks" else row
+    return context.fold_mark(row) if block.status != "asks" else row
 
 
-def _right(block: ToolBlock, scene: Scene) -> list[Segment]:
+def _right(block: ToolBlock, context: BlockContext) -> list[Segment]:
     """Result and time, ending one blank before the fold mark."""
-    styles = scene.look.styles
-    time = call_time(block, scene.now)
-    room = max(scene.look.row // 3, 12)
+    styles = context.look.styles
+    time = call_time(block, context.now)
+    room = max(context.look.row // 3, 12)
     words = [
-        Segment(cut(text, room, scene.look.glyphs.more), styles(role))
-        for text, role in result_words(block, scene.look.glyphs)
+        Segment(cut(text, room, context.look.glyphs.more), styles(role))
+        for text, role in result_words(block, context.look.glyphs)
     ]
     role = styles("accent", bold=True) if block.status == "running" else styles("dim")
     return [*words, Segment(time.rjust(TIME_CELLS), role), Segment(" ")]
@@ -189,7 +189,7 @@ def contact_words(contacts: Sequence[HostContacted]) -> str:
     return "; ".join(words + ", ".join(hosts) for words, hosts in parts if hosts)
 
 
-def _contacts(block: ToolBlock, look: Look) -> list[Line]:
+def _contacts(block: ToolBlock, look: RenderStyle) -> list[Line]:
     words = contact_words(block.contacts)
     if not words:
         return []
@@ -198,7 +198,7 @@ def _contacts(block: ToolBlock, look: Look) -> list[Line]:
     ]
 
 
-def _live_lines(block: ToolBlock, look: Look, shown: int) -> Iterator[Line]:
+def _live_lines(block: ToolBlock, look: RenderStyle, shown: int) -> Iterator[Line]:
     """The newest output of a running call."""
     rows = [row for row in safe_code(block.tail).split("\n") if row.strip()] if shown else []
     mark = (*look.gutter(), Segment(look.glyphs.live + " ", look.styles("dim")))

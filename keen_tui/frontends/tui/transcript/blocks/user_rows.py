@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from keen_tui.frontends.tui.state.state import UserBlock
+from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.excerpt import wrap_prose
 from keen_tui.frontends.tui.transcript.blocks.lines import Line
 from keen_tui.frontends.tui.transcript.folding import fold_key
-from keen_tui.frontends.tui.transcript.scene import Scene
 from keen_tui.frontends.tui.widgets.pastes import is_long
 from keen_tui.text.units import counted
 
@@ -20,28 +20,28 @@ FOLDED_ROWS: Final = _FIRST_LINES + 1 + _LAST_LINES
 """About how many rows a long text has while it is folded."""
 
 
-def draw_user(block: UserBlock, scene: Scene) -> list[Line]:
+def draw_user(block: UserBlock, context: BlockContext) -> list[Line]:
     """The words behind the prompt sign, and a row for each image."""
-    look = scene.look
+    look = context.look
     folds = fold_key(block) is not None
-    text = _folded(block.text, scene) if folds and not scene.unfolded else block.text
+    text = _folded(block.text, context) if folds and not context.unfolded else block.text
     lines = wrap_prose(text.strip("\n"), look.styles("text", bold=True), look)
     first, rest = look.gutter(look.glyphs.prompt, "accent"), look.gutter()
     for words in block.images:
         lines += wrap_prose(words, look.styles("soft"), look)
     rows = [line.behind(rest if number else first) for number, line in enumerate(lines)]
-    return [scene.fold_mark(rows[0]), *rows[1:]] if folds else rows
+    return [context.fold_mark(rows[0]), *rows[1:]] if folds else rows
 
 
-def _folded(text: str, scene: Scene) -> str:
+def _folded(text: str, context: BlockContext) -> str:
     """The text with a label for each paste that is known or, of one that is not, without its middle."""
-    text = scene.labelled(text)
+    text = context.labelled(text)
     if not is_long(text):
         return text
     lines = text.strip("\n").split("\n")
     first, last = lines[:_FIRST_LINES], lines[_FIRST_LINES:][-_LAST_LINES:]
     head, tail = "\n".join(first)[:_CHARACTERS], "\n".join(last)[-_CHARACTERS:]
-    more = scene.look.glyphs.more
+    more = context.look.glyphs.more
     if left := len(lines) - len(first) - len(last):
         return f"{head}\n[{more} {counted(left, 'more line')}]\n{tail}"
     hidden = counted(len(text) - len(head) - len(tail), "more character")

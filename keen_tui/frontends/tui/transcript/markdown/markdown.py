@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.segment import Segment
 
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line, wrap
-from keen_tui.frontends.tui.transcript.look import Look
 from keen_tui.frontends.tui.transcript.markdown.code import code_lines
 from keen_tui.frontends.tui.transcript.markdown.inline import inline_runs
 from keen_tui.frontends.tui.transcript.markdown.tables import draw_table, table_columns, table_rows
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -58,7 +58,7 @@ def children(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 
 def render_blocks(
     tokens: Sequence[Token],
-    look: Look,
+    look: RenderStyle,
     *,
     number: int | None = None,
     widths: tuple[int, ...] | None = None,
@@ -82,7 +82,9 @@ def render_blocks(
     return lines
 
 
-def _inner(tokens: Sequence[Token], look: Look, cells: int, *, role: str, tight: bool = False) -> list[Line]:
+def _inner(
+    tokens: Sequence[Token], look: RenderStyle, cells: int, *, role: str, tight: bool = False
+) -> list[Line]:
     lines: list[Line] = []
     for block in children(tokens):
         drawn = _block(block, look, cells, role=role)
@@ -93,7 +95,7 @@ def _inner(tokens: Sequence[Token], look: Look, cells: int, *, role: str, tight:
 
 def _block(
     block: Sequence[Token],
-    look: Look,
+    look: RenderStyle,
     cells: int,
     *,
     role: str = "text",
@@ -130,7 +132,7 @@ def _block(
     return wrap([Segment(first.content.rstrip("\n"), look.styles(role))], cells)
 
 
-def _list(block: Sequence[Token], look: Look, cells: int, role: str, number: int | None) -> list[Line]:
+def _list(block: Sequence[Token], look: RenderStyle, cells: int, role: str, number: int | None) -> list[Line]:
     ordered = block[0].type == "ordered_list_open"
     if number is None:
         number = int(block[0].attrs.get("start", 1))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from keen_tui.frontends.tui.transcript.blocks.lines import BLANK, Line
-from keen_tui.frontends.tui.transcript.look import Look
 from keen_tui.frontends.tui.transcript.markdown.code import code_lines
 from keen_tui.frontends.tui.transcript.markdown.markdown import children, parse, render_blocks
 from keen_tui.frontends.tui.transcript.markdown.splitter import PARAGRAPH, Piece, Splitter, is_cut_apart
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 from keen_tui.text.highlighting import load
 from keen_tui.text.sanitize import clean
 
@@ -18,7 +18,7 @@ class MarkdownStream:
 
     def __init__(self) -> None:
         self._splitter = Splitter()
-        self._look: Look | None = None
+        self._look: RenderStyle | None = None
         self._drawn: list[Line] = []
         self._pieces_drawn = 0
 
@@ -32,7 +32,7 @@ class MarkdownStream:
         """Draw everything anew."""
         self._look = None
 
-    def lines(self, look: Look) -> list[Line]:
+    def lines(self, look: RenderStyle) -> list[Line]:
         """All rows as they are now, gutter included."""
         if look != self._look:
             self._look, self._drawn, self._pieces_drawn = look, [], 0
@@ -42,12 +42,12 @@ class MarkdownStream:
         tail = self._splitter.tail()
         return list(self._drawn) if tail is None else self._joined(tail, look)
 
-    def _joined(self, piece: Piece, look: Look) -> list[Line]:
+    def _joined(self, piece: Piece, look: RenderStyle) -> list[Line]:
         rows = self._draw(piece, look)
         gap = [BLANK] * piece.gap if self._drawn and rows else []
         return [*self._drawn, *gap, *rows]
 
-    def _draw(self, piece: Piece, look: Look) -> list[Line]:
+    def _draw(self, piece: Piece, look: RenderStyle) -> list[Line]:
         if piece.code:
             gutter = look.gutter()
             rows = code_lines(piece.source, look.wide, look.styles, ground="panel", language=piece.language)
@@ -58,7 +58,7 @@ class MarkdownStream:
         return render_blocks(tokens, look, number=piece.number, widths=piece.widths)
 
 
-def render_markdown(text: str, look: Look) -> list[Line]:
+def render_markdown(text: str, look: RenderStyle) -> list[Line]:
     """The rows of a whole text. What a stream would not cut inside a block is parsed once, not in pieces."""
     safe = clean(text, newlines=True, tabs=True)
     if not safe.endswith("\n"):

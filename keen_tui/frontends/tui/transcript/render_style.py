@@ -20,7 +20,7 @@ ROW_CELLS: Final = 110
 """The same for a row of facts whose last ones stand at its right end."""
 
 
-class Look(Struct, frozen=True):
+class RenderStyle(Struct, frozen=True):
     """`width` is that of the whole column in cells, gutter and right margin included."""
 
     styles: Styles

@@ -8,11 +8,11 @@ from msgspec import Struct
 from rich.segment import Segment
 
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
-from keen_tui.frontends.tui.transcript.look import Look
+from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 
-class Scene(Struct, frozen=True):
-    """`now` is seconds on the clock of `ui.state.apply`; `last`: no block follows.
+class BlockContext(Struct, frozen=True):
+    """`now` is seconds on the clock of `state.reducer.apply`; `last`: no block follows.
 
     `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
     newest output under a running call. A block that is not `unfolded` may show an `excerpt`. `labelled` gives
@@ -20,7 +20,7 @@ class Scene(Struct, frozen=True):
     `has_ways_on`: an end that waits shows its keys.
     """
 
-    look: Look
+    look: RenderStyle
     now: float
     last: bool = False
     unfolded: bool = False
