@@ -24,7 +24,7 @@ async def test_the_text_of_the_file_is_sent_in_the_place_of_the_name(tmp_path: P
 
 async def test_the_palette_offers_them_and_has_their_words_written_first(tmp_path: Path) -> None:
     async with workspace(tmp_path, commands=(REVIEW, TIDY)) as driver:
-        driver.screen.offer_command("git:review")
+        driver.screen.parts.outbox.offer_command("git:review")
         assert driver.written == "/git:review "
         await driver.press("ctrl+p")
         await driver.pilot.pause()

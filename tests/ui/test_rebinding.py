@@ -87,7 +87,7 @@ async def test_a_key_that_was_taken_away_does_nothing_and_is_not_named(tmp_path:
     async with workspace(tmp_path, settings=settings, size=(80, 24)) as driver:
         await pend(driver)
         await driver.press("ctrl+b")
-        assert not driver.screen.overlay_open
+        assert not driver.screen.parts.arrangement.overlay_open
         assert "panels" not in named(driver)
         assert "/retry" in named(driver)
 

@@ -212,7 +212,7 @@ async def test_ten_thousand_blocks_are_copied_while_keys_are_answered(tmp_path: 
         driver.screen.show(replace(driver.screen.state, past=Trail(long_session(10_000))))
         await driver.pilot.pause()
         driver.screen.transcript.selection.select_all()
-        driver.screen.action_interrupt()
+        driver.screen.run("interrupt")
         driver.app.post_message(events.Key("x", "x"))
         await driver.until(lambda: driver.written == "x")
         assert driver.screen.transcript.copier.busy

@@ -180,7 +180,7 @@ async def test_a_hidden_panel_comes_out_for_the_row_of_a_block(tmp_path: Path) -
         assert driver.screen.transcript.reveal(1, "a")
         await driver.press("a")
         await driver.until(lambda: driver.screen.focused is driver.screen.sidebar.activity)
-        assert driver.screen.overlay_open
+        assert driver.screen.parts.arrangement.overlay_open
 
 
 async def test_a_panel_that_comes_out_keeps_the_focus_however_late_it_is_drawn(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ async def test_a_panel_that_comes_out_keeps_the_focus_however_late_it_is_drawn(t
         assert driver.screen.transcript.reveal(1, "a")
         with driver.app.batch_update():
             await driver.press("a")
-            await driver.until(lambda: driver.screen.overlay_open)
+            await driver.until(lambda: driver.screen.parts.arrangement.overlay_open)
             await driver.pilot.pause()
         await driver.pilot.pause()
         assert driver.screen.focused is driver.screen.sidebar.activity

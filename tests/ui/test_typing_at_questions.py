@@ -12,6 +12,7 @@ from textual.events import Paste
 from keen_tui.domain.display import CommandDisplay, PartDisplay
 from keen_tui.domain.events import AnswerChoice, ApprovalRequested, Event, QuestionAsked
 from keen_tui.frontends.tui.questions.confirm import in_use_question
+from keen_tui.frontends.tui.questions.question import GivenAnswer
 from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from tests.support import story
 from tests.support.workspace import Driver, workspace
@@ -157,7 +158,7 @@ async def test_a_paste_is_part_of_the_words(tmp_path: Path) -> None:
 
 async def test_letters_at_a_question_of_the_workspace_stay_in_the_draft(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.screen.ask(in_use_question("A session"))
+        driver.screen.open_question(in_use_question("A session"))
         await read(driver)
         await driver.type("2 birds")
         await driver.press("enter")
@@ -208,9 +209,9 @@ async def test_an_answer_to_a_question_that_is_gone_answers_no_other_one(tmp_pat
         await read(driver)
         first = driver.screen.question_pane.question
         assert first is not None
-        late = QuestionPane.Answered(first, first.choices[3], "use tabs")
+        late = QuestionPane.Answered(first, GivenAnswer(choice="no", words="use tabs"))
         await closed(driver, 1)
         await appears(driver, 2, a_command(2))
-        driver.screen.post_message(late)
+        driver.screen.question_pane.post_message(late)
         await driver.until(lambda: driver.written == "use tabs")
         assert given(driver) == []

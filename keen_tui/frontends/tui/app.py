@@ -135,7 +135,7 @@ class KeenApp(TerminalApp[str | None]):
     def action_command_palette(self) -> None:
         """Open the palette, over whatever page there is."""
         if self.live:
-            self.workspace.action_palette()
+            self.workspace.run("palette")
 
     def copy_to_clipboard(self, text: str) -> None:
         """Have the terminal take it, and the desktop beside it: not every terminal does."""
@@ -157,7 +157,7 @@ class KeenApp(TerminalApp[str | None]):
     def keep_draft(self) -> None:
         """Keep what was written and not sent, as the program ends."""
         if self._workspace:
-            self._workspace.keep_draft()
+            self._workspace.parts.drafts.keep()
 
     def get_default_screen(self) -> Screen[None]:
         return self._entrance
@@ -181,12 +181,12 @@ class KeenApp(TerminalApp[str | None]):
     async def action_quit(self) -> None:
         """Leave as every other way does: by asking where work would be lost."""
         self._back_to_workspace()
-        self.workspace.action_leave()
+        self.workspace.run("leave")
 
     def action_help_quit(self) -> None:
         """ctrl+c on a screen that lies over the workspace."""
         self._back_to_workspace()
-        self.workspace.action_interrupt()
+        self.workspace.run("interrupt")
 
     def action_help_on_page(self) -> None:
         """Open the help page over a page that has none of its own."""
@@ -251,9 +251,9 @@ class KeenApp(TerminalApp[str | None]):
         self._entrance.echo(typed)
 
     async def _act_on(self, typed: TypedEvent) -> None:
-        self.workspace.forget_notice()
+        self.workspace.say("")
         if isinstance(typed, events.Key) and self.screen is self.workspace:
-            self.workspace.used(key=typed.key)
+            self.workspace.parts.tips.used(key=typed.key)
             self.workspace.turn_to_prompt(typed)
         await super().on_event(typed)
 
@@ -279,7 +279,7 @@ class KeenApp(TerminalApp[str | None]):
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
             self._workspace = self._made(workplace)
             self._workspace.announcer = self._announcer_for(workplace)
-            self._workspace.tips = self._tips_for(workplace)
+            self._workspace.parts.tips.tips = self._tips_for(workplace)
         except Exception as error:
             self.failure = error
             self.exit()
@@ -376,9 +376,9 @@ class KeenApp(TerminalApp[str | None]):
         self.run_worker(bridge, name="bridge", exit_on_error=False)
         if problems:
             workspace.say(" ".join(problems))
-        workspace.remember()
+        workspace.parts.drafts.bring_back()
         if workplace.opening:
-            workspace.go_on_with(workplace.opening)
+            workspace.work(workspace.parts.sessions.open(workplace.opening), "opening")
         if workplace.companion:
             companion = self._run_companion(workplace.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)
@@ -388,7 +388,7 @@ class KeenApp(TerminalApp[str | None]):
         """What was typed so far takes effect, before anything is asked; then the rest is loaded."""
         await self._typeahead.open()
         if self.screen is self.workspace:
-            self.workspace.begin()
+            self.workspace.parts.models.begin()
         self.live = True
         loop = asyncio.get_running_loop()
         workplace.session.warm_up(lambda: self._warmed_up(loop))

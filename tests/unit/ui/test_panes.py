@@ -40,18 +40,29 @@ from keen_tui.frontends.tui.widgets.notes import NoticeRows
 from keen_tui.frontends.tui.widgets.rows import Rows, spread, wrapped
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
+from keen_tui.frontends.tui.workspace.deeds import deeds_of
 from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support import story
+from tests.support.fake_session import FakeSession
 from tests.support.screen import tool_block
 
 STYLES = Styles(load_themes()[0]["keen-dark"])
 
 
-def test_every_bound_action_has_its_method() -> None:
+def test_every_bound_action_does_something(tmp_path: Path) -> None:
+    deeds = deeds_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
     for action in ACTIONS:
-        owner = {"anywhere": WorkspaceScreen, "composer": Prompt}.get(action.where)
-        if owner and action.bound:
-            assert hasattr(owner, f"action_{action.id}"), action.id
+        if action.where in ("anywhere", "search") and action.bound:
+            assert action.id in deeds
+        if action.where == "composer" and action.bound:
+            assert hasattr(Prompt, f"action_{action.id}"), action.id
+        if action.slash or action.listed:
+            assert action.id in deeds
+
+
+def test_only_actions_of_the_registry_do_something(tmp_path: Path) -> None:
+    deeds = deeds_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
+    assert set(deeds) <= {action.id for action in ACTIONS}
 
 
 def test_no_key_of_a_place_does_two_things() -> None:

@@ -6,7 +6,7 @@ everything that acts on a key or names one reads it from here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from textual.binding import Binding
@@ -62,14 +62,25 @@ def shown_key(key: str) -> str:
     return _SHOWN.get(key, key)
 
 
-def bindings(where: Where) -> list[Binding]:
+def run_by_id(action_id: str) -> str:
+    """How a binding calls an action that the workspace looks up in its table."""
+    return f"do({action_id!r})"
+
+
+def bindings(where: Where, does: Callable[[str], str] = str) -> list[Binding]:
     """The key bindings of the actions of that place, with the keys of the registry: `overrides` has the rest.
+    `does` gives what a binding calls for the id of its action.
 
     All have priority: the editor that the prompt is built on has uses of its own for many of these keys.
     """
     return [
         Binding(
-            ",".join(action.keys) or NO_KEY, action.id, action.label, show=False, priority=True, id=action.id
+            ",".join(action.keys) or NO_KEY,
+            does(action.id),
+            action.label,
+            show=False,
+            priority=True,
+            id=action.id,
         )
         for action in ACTIONS
         if action.where == where and action.bound

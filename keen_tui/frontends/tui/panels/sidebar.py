@@ -57,6 +57,11 @@ class Sidebar(Vertical):
         self.todos.tick(beat)
         self.turn_memory.tick(beat)
 
+    def fold_memory(self) -> None:
+        """Fold or unfold TurnMemory."""
+        self.turn_memory.folded = not self.turn_memory.folded
+        self.share_height()
+
     def share_height(self) -> None:
         """The todo list takes up to a third while something is open. Of the rest TurnMemory takes what it
         needs up to 60 %; Activity what it needs, at least 8 rows."""

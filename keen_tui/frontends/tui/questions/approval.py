@@ -25,8 +25,6 @@ from keen_tui.text.disguise import revealed
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
-APPROVAL = "approval"
-
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
 """The answers that allow the call, and how far they go."""
 
@@ -49,7 +47,6 @@ def approval_question(event: ApprovalRequested) -> Question:
     is_risky = event.is_risky or any(part.is_risky for part in parts)
     warning = _FOR_GOOD if any(part.loses for part in parts) else ""
     return Question(
-        id=APPROVAL,
         title=clean(event.question),
         facts=_facts(event),
         body=_Body(event),

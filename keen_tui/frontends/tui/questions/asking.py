@@ -18,8 +18,6 @@ from keen_tui.frontends.tui.widgets.phrases import tool_name
 from keen_tui.frontends.tui.widgets.rows import wrapped
 from keen_tui.text.sanitize import clean
 
-ASKED = "asked"
-
 _LONGEST_TITLE = 68
 """Characters of a question that stand in one row beside what asks, in the narrowest terminal."""
 
@@ -30,7 +28,6 @@ def asked_question(event: QuestionAsked) -> Question:
     question = clean(event.question, newlines=True)
     is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
     return Question(
-        id=ASKED,
         title=question if is_short else "A question",
         facts=tool_name(clean(event.name)),
         body=_Plan(event.body) if event.body else None if is_short else _Words(question),

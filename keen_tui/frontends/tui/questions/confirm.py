@@ -22,13 +22,6 @@ from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
-DISCARD = "discard"
-LEAVE = "leave"
-SWITCH = "switch"
-REPLACE = "replace"
-IN_USE = "in use"
-MEMORY = "memory"
-
 _RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
 
 _POLICY_CELLS = max(map(len, POLICIES))
@@ -42,7 +35,6 @@ _CARRIED: dict[PolicyName, str] = {
 def discard_question(pending: PendingState) -> Question:
     """Whether to give up the incomplete turn."""
     return Question(
-        id=DISCARD,
         title="Discard the incomplete turn?",
         body=_words(_kept(pending), "The files keep their changes; later turns are told which ones."),
         choices=(
@@ -72,7 +64,6 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
         retry = (_RETRY,)
     leave = Choice(id="leave", label="yes, leave", consequence=later)
     return Question(
-        id=LEAVE,
         title="Leave Keen TUI?",
         body=words,
         choices=(_keep("no, stay"), *retry, leave),
@@ -83,7 +74,6 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
 def switch_question(pending: PendingState, model: str) -> Question:
     """Whether to go on with another model although it can't resume the incomplete turn."""
     return Question(
-        id=SWITCH,
         title=f"Switch to {clean(model)}?",
         body=_words(
             _kept(pending),
@@ -106,7 +96,6 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
     go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
     stay = _keep("no, stay in this session")
     return Question(
-        id=REPLACE,
         title=clean(title),
         body=_words(
             _kept(pending),
@@ -120,7 +109,6 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
 def in_use_question(title: str) -> Question:
     """What to do about a session that another program has open."""
     return Question(
-        id=IN_USE,
         title="Another program has this session open.",
         body=_words(clean(title), "Two programs can't write to one session. You can continue in a copy."),
         choices=(
@@ -142,7 +130,6 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
     ]
     edit = Choice(id="edit", label="  edit what is remembered", consequence="turn by turn, by hand")
     return Question(
-        id=MEMORY,
         title="What should later turns remember of a finished turn?",
         facts=f"now {policy}",
         why="A change takes effect from the next turn on.",

@@ -15,7 +15,6 @@ from keen_tui.frontends.tui.widgets.rows import cut_row, wrapped
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import MODES
 
-PERMISSIONS = "permissions"
 TAKE_BACK = "take back "
 
 _MOST_CHOICES = 8
@@ -29,7 +28,6 @@ def permissions_question(mode: Mode, permitted: Permitted) -> Question:
         for command in permitted.saved[-_MOST_CHOICES:]
     ]
     return Question(
-        id=PERMISSIONS,
         title=f"Permissions: {mode}",
         body=lambda width, look, glyphs: _rows(mode, permitted, width, look, glyphs),
         choices=(*back, Choice(id="close", label="close")),

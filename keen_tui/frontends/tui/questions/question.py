@@ -33,7 +33,6 @@ class Question(Struct, frozen=True, kw_only=True):
     `preselected` is the index of the answer that enter gives, or None where enter alone gives none.
     """
 
-    id: str
     title: str
     choices: tuple[Choice, ...]
     facts: str = ""
@@ -50,3 +49,10 @@ class Question(Struct, frozen=True, kw_only=True):
         """The index of the answer that typed words go with, None where there is none."""
         places = (place for place, choice in enumerate(self.choices) if choice.asks_why)
         return next(places, None)
+
+
+class GivenAnswer(Struct, frozen=True, kw_only=True):
+    """The id of the `choice` that was taken, and the words that were typed with it."""
+
+    choice: str
+    words: str = ""

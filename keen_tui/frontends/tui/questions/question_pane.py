@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.message import Message
@@ -17,7 +18,7 @@ from keen_tui.frontends.tui.keys.keymap import action_by_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.answering import Answering
-from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.questions.question import GivenAnswer, Question
 from keen_tui.frontends.tui.questions.question_page import QuestionPage, QuestionStyle, laid_out
 from keen_tui.frontends.tui.widgets.pastes import pasted
 from keen_tui.frontends.tui.widgets.rows import Rows
@@ -39,13 +40,12 @@ class QuestionPane(Widget):
     """
 
     class Answered(Message):
-        """The question `question` was answered with `choice`; `words` were typed with it."""
+        """The pane's own note that the question `question` was answered."""
 
-        def __init__(self, question: Question, choice: Choice, words: str) -> None:
+        def __init__(self, question: Question, given: GivenAnswer) -> None:
             super().__init__()
             self.question = question
-            self.choice = choice
-            self.words = words
+            self.given = given
 
     def __init__(
         self,
@@ -68,6 +68,7 @@ class QuestionPane(Widget):
         self._guards = 0
         self._is_hidden = False
         self._is_answered = False
+        self._answer: asyncio.Future[GivenAnswer | None] | None = None
         self.question: Question | None = None
         """The question that is open."""
         self.answering = Answering(0, None, None)
@@ -91,9 +92,12 @@ class QuestionPane(Widget):
         """Whether keys may be the rest of what is being written in the composer."""
         return self.question is not None and self.question.interrupts and self._has_draft()
 
-    def ask(self, question: Question) -> None:
-        """Show the question and take the focus."""
+    def ask(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
+        """Show the question and take the focus. Gives the answer, or None once the question is closed or
+        another one is asked."""
         self._give_words_back()
+        self._resolve(None)
+        self._answer = answer = asyncio.get_running_loop().create_future()
         self.question = question
         self.answering = Answering(len(question.choices), question.preselected, question.takes_words)
         self.nudged = self._is_answered = False
@@ -101,12 +105,17 @@ class QuestionPane(Widget):
         self.display = True
         self.take_focus()
         self.guard()
+        return answer
 
     def close(self) -> None:
         """Hide the pane. Words that were not sent go back to the draft."""
         self._give_words_back()
+        self._resolve(None)
         self.question = None
         self.display = False
+
+    def on_unmount(self) -> None:
+        self._resolve(None)
 
     def set_hidden(self, hidden: bool) -> None:
         """Tell whether the pane can be seen: if not, keys answer nothing, and for a moment after."""
@@ -175,7 +184,7 @@ class QuestionPane(Widget):
             answering.line.take()
         answering.digit = ""
         self._is_answered = True
-        self.post_message(self.Answered(question, choice, words))
+        self.post_message(self.Answered(question, GivenAnswer(choice=choice.id, words=words)))
 
     def take_key(self, event: events.Key) -> bool:
         """Do what the key does here; False: it does nothing."""
@@ -201,6 +210,20 @@ class QuestionPane(Widget):
         self.nudged = False
         self.answering.paste(text)
         self._view.changed(layout=True)
+
+    @on(Answered)
+    async def _answered(self, message: Answered) -> None:
+        """Behind the key, so that an answer to a question that was settled meanwhile answers no other one."""
+        message.stop()
+        if message.question is self.question:
+            self._resolve(message.given)
+            await asyncio.sleep(0)  # who asked acts on it before the next key does
+        else:
+            self._put_back(message.given.words)
+
+    def _resolve(self, given: GivenAnswer | None) -> None:
+        if self._answer and not self._answer.done():
+            self._answer.set_result(given)
 
     def _write(self, text: str, was_guarded: bool) -> bool:
         if was_guarded:

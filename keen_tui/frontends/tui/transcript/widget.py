@@ -271,7 +271,7 @@ class Transcript(PaintedRows, ScrollView, can_focus=True):
 
     async def action_look_for(self) -> None:
         """Look for words, as the workspace does."""
-        await self.screen.run_action("find")
+        await self.screen.run_action("do('find')")
 
     def on_focus(self) -> None:
         self.cursor.ensure()

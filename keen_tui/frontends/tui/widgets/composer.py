@@ -69,14 +69,12 @@ class Prompt(TypedText):
     class QueuedWanted(Message):
         """Up was pressed on an empty prompt: the newest queued message is wanted back."""
 
-    class SearchWanted(Message):
-        """Earlier messages are to be looked through."""
+    class ActionWanted(Message):
+        """The action of that id is to be run."""
 
-    class ImageWanted(Message):
-        """The image on the clipboard is to go with the message, or else the text that the program copied."""
-
-    class LeaveWanted(Message):
-        """ctrl+d was pressed on an empty prompt."""
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
 
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, soft_wrap=True, highlight_cursor_line=False)
@@ -126,7 +124,7 @@ class Prompt(TypedText):
 
     def action_paste_image(self) -> None:
         """Take the image that is on the clipboard."""
-        self.post_message(self.ImageWanted())
+        self.post_message(self.ActionWanted("paste_image"))
 
     def paste_image(self, size: str, name: str) -> None:
         """Write a label for an image that a message names so."""
@@ -134,7 +132,7 @@ class Prompt(TypedText):
 
     def action_find_message(self) -> None:
         """Look for an earlier message."""
-        self.post_message(self.SearchWanted())
+        self.post_message(self.ActionWanted("find_message"))
 
     def action_new_line(self) -> None:
         """Begin a new line."""
@@ -150,7 +148,7 @@ class Prompt(TypedText):
         if self.text:
             self.action_delete_right()
         else:
-            self.post_message(self.LeaveWanted())
+            self.post_message(self.ActionWanted("leave"))
 
     def before_writing(self, start: Location, end: Location) -> tuple[Location, Location]:
         """Within a label nothing is written, but behind it."""

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from keen_tui.frontends.tui.keys.keymap import action_by_key
+from keen_tui.frontends.tui.keys.keymap import action_by_key, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.transcript.finding import Tally
@@ -29,7 +29,8 @@ class FindBar(Rows):
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, words: str = "") -> None:
         super().__init__(styles, glyphs, id="find-bar")
-        self.field = Field(id="find-field", keys=action_by_key("search"), value=words)
+        keys = {key: run_by_id(action_id) for key, action_id in action_by_key("search").items()}
+        self.field = Field(id="find-field", keys=keys, value=words)
         self.field.placeholder = "words in this session"
         self._tally = Tally()
 

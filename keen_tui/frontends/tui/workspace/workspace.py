@@ -1,399 +1,387 @@
-"""What keys and answers do in the workspace: each action of the registry has its method here."""
+"""The workspace: conversation left, instruments right, one row of status below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from inspect import isawaitable
-from typing import ClassVar, get_args
+from pathlib import Path
+from typing import Any, ClassVar
 
 from textual import events, on
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import TextArea
 
-from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.frontends.shared.action import Action
-from keen_tui.frontends.shared.actions import BY_ID
-from keen_tui.frontends.shared.commands import Called
-from keen_tui.frontends.tui.keys.keymap import bindings, shown
+from keen_tui.domain.events import ModelChanged
+from keen_tui.frontends.shared.action import Where
+from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.shared.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
+from keen_tui.frontends.tui import background
+from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
+from keen_tui.frontends.tui.look.glyphs import Glyphs
+from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.panels.activity import Activity
 from keen_tui.frontends.tui.panels.panel import Panel
-from keen_tui.frontends.tui.questions.approval import APPROVAL, SCOPES
-from keen_tui.frontends.tui.questions.asking import ASKED
-from keen_tui.frontends.tui.questions.confirm import (
-    DISCARD,
-    IN_USE,
-    LEAVE,
-    MEMORY,
-    REPLACE,
-    SWITCH,
-    discard_question,
-    leave_question,
-)
-from keen_tui.frontends.tui.questions.permissions import PERMISSIONS
+from keen_tui.frontends.tui.panels.sidebar import Sidebar
+from keen_tui.frontends.tui.panels.todos import TodoPanel
+from keen_tui.frontends.tui.panels.turn_memory import TurnMemoryPanel
+from keen_tui.frontends.tui.questions.question import GivenAnswer, Question
 from keen_tui.frontends.tui.questions.question_pane import QuestionPane
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.terminal.announcer import Announcer
-from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN, Prompt
-from keen_tui.frontends.tui.workspace.change_actions import ChangeActions
-from keen_tui.frontends.tui.workspace.copy_actions import CopyActions
-from keen_tui.frontends.tui.workspace.detail_actions import DetailActions
-from keen_tui.frontends.tui.workspace.history_actions import HistoryActions
-from keen_tui.frontends.tui.workspace.memory_actions import MemoryActions
-from keen_tui.frontends.tui.workspace.moving_actions import MovingActions
-from keen_tui.frontends.tui.workspace.permission_actions import PermissionActions
-from keen_tui.frontends.tui.workspace.settings_actions import SettingsActions
-from keen_tui.frontends.tui.workspace.shell_actions import ShellActions
-from keen_tui.frontends.tui.workspace.sidebar_actions import SidebarActions
-from keen_tui.frontends.tui.workspace.stage import Stage
-from keen_tui.frontends.tui.workspace.tip_actions import TipActions
-from keen_tui.settings.custom_commands import CustomCommand, expanded
-from keen_tui.text.labels import MODES
+from keen_tui.frontends.tui.terminal.compositor import paint_frugally
+from keen_tui.frontends.tui.transcript.messages import (
+    Copied,
+    FileWanted,
+    HitsCounted,
+    LinkOpened,
+    LinkWanted,
+    Moved,
+    RowWanted,
+)
+from keen_tui.frontends.tui.transcript.widget import Transcript
+from keen_tui.frontends.tui.widgets.completing import Completion
+from keen_tui.frontends.tui.widgets.completion_list import CompletionList
+from keen_tui.frontends.tui.widgets.composer import Composer, Prompt
+from keen_tui.frontends.tui.widgets.header import HeaderBar
+from keen_tui.frontends.tui.widgets.notes import NoticeRows
+from keen_tui.frontends.tui.widgets.status_bar import StatusBar
+from keen_tui.frontends.tui.widgets.strip import Strip
+from keen_tui.frontends.tui.widgets.too_small import TooSmall
+from keen_tui.frontends.tui.widgets.welcome import Welcome
+from keen_tui.frontends.tui.workspace.deeds import deeds_of
+from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
+from keen_tui.frontends.tui.workspace.parts import Parts
+from keen_tui.frontends.tui.workspace.said import NoticeBoard
+from keen_tui.settings.custom_commands import CustomCommand
 
-AGAIN_WITHIN_SECONDS = 2.0
-"""How soon the second key to leave, or to stop, must follow the first."""
 
-_MODES: tuple[Mode, ...] = get_args(Mode)
-_OF_PANELS = {"show_row": "show", "open_row": "open_file", "diff_row": "show_changes"}
-"""What the panels call the actions of the registry that they handle themselves."""
-
-
-class WorkspaceScreen(
-    ChangeActions,
-    CopyActions,
-    DetailActions,
-    HistoryActions,
-    MemoryActions,
-    MovingActions,
-    PermissionActions,
-    SettingsActions,
-    ShellActions,
-    SidebarActions,
-    TipActions,
-    Stage,
-):
-    """Turns keys, answers and palette commands into calls on the session."""
+class WorkspaceScreen(Screen[None]):
+    """All panes, drawn from the states it is given with `show`. What keys and messages do is done by its
+    parts, which see it as a `WorkspaceView`."""
 
     CSS_PATH = "../look/keen.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
-
-    _last_interrupt = float("-inf")
-    _last_escape = float("-inf")
-
-    def run(self, action_id: str, words: str = "") -> None:
-        """Run the action of that id, with the words that it may take."""
-        if action_id == "stop":
-            self.leave_find()  # esc means the search first, the name means the turn
-        self.used(action_id)
-        method = getattr(self, f"action_{action_id}")
-        done = method(words) if BY_ID[action_id].takes else method()
-        if isawaitable(done):
-            self.call_next(lambda: done)
-
-    def run_in_pane(self, action: Action) -> None:
-        """Go to the pane of that action and run it there, once the focus has arrived."""
-        pane: Widget
-        if action.where == "panels":
-            if not self.sidebar.display:
-                self.toggle_sidebar()
-            pane, name = self.sidebar.activity, _OF_PANELS[action.id]
-        else:
-            pane, name = (self.prompt if action.where == "composer" else self.transcript), action.id
-        self.set_focus(pane)
-        self.call_after_refresh(pane.run_action, name)
-
-    def offer_command(self, name: str) -> None:
-        """Send a command of one's own, or have its words written first where it takes some."""
-        called = self.commands.called(f"/{name}")
-        if called and isinstance(called.what, CustomCommand):
-            if called.what.hint:
-                self.prompt.write(f"/{name} ")
-            else:
-                self._submit(expanded(called.what, ""), f"/{name}")
+    AUTO_FOCUS = "#prompt"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere", run_by_id)]
 
     announcer: Announcer | None = None
     """Tells what happens outside of the screen too."""
 
+    def __init__(
+        self,
+        session: SessionPort,
+        styles: Styles,
+        glyphs: Glyphs,
+        *,
+        models: ModelsPort | None = None,
+        history: HistoryPort | None = None,
+        files: FilesPort | None = None,
+        prompts: PromptsPort | None = None,
+        reduced_motion: bool = False,
+        keeps_pending: bool = False,
+        commands: Sequence[CustomCommand] = (),
+        sidebar_file: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        paint_frugally(self)
+        self.session = session
+        self.files = files
+        self.prompts = prompts
+        self.commands = SlashCommands(commands)
+        self.clock = clock
+        self.state = UiState(
+            mode=session.mode,
+            policy=session.policy,
+            model=_model_of(session),
+            replay="playing" if session.is_replay else "",
+        )
+        self._drawn_session = ""
+        self._is_command = False
+        self._make_panes(styles, glyphs)
+        self.transcript.reduced_motion = reduced_motion
+        if keeps_pending:
+            self.sidebar.turn_memory.kept_where = "on disk"
+
+        self.said = NoticeBoard(self.notice)
+        self.parts = Parts(
+            self,
+            models=models,
+            history=history,
+            sidebar_file=sidebar_file,
+            reduced_motion=reduced_motion,
+            keeps_pending=keeps_pending,
+        )
+        self._deeds = deeds_of(self)
+
+    def _make_panes(self, styles: Styles, glyphs: Glyphs) -> None:
+        session, clock = self.session, self.clock
+        self.header = HeaderBar(styles, glyphs, folder=session.workspace)
+        self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
+        self.transcript.document.has_ways_on = not session.is_replay
+        self.welcome = Welcome(styles, glyphs)
+        self.notice = NoticeRows(styles, glyphs, id="notice", most_rows=3)
+        self.guide = NoticeRows(styles, glyphs, id="guide", most_rows=3)
+        self.strip = Strip(styles, glyphs, clock=clock)
+        self.composer = Composer(styles, glyphs)
+        self.composer.prompt.workspace = session.workspace
+        self.transcript.document.labelled = self.composer.prompt.labelled
+        self.completions = CompletionList(styles, glyphs)
+        self.question_pane = QuestionPane(
+            styles,
+            glyphs,
+            has_draft=lambda: bool(self.prompt.text.strip()),
+            put_back=self.prompt.go_on,
+            keep=self.prompt.keep,
+            room=lambda: self.parts.arrangement.room_for_question(),
+        )
+        self.sidebar = Sidebar(
+            Activity(styles, glyphs, clock=clock), TodoPanel(styles, glyphs), TurnMemoryPanel(styles, glyphs)
+        )
+        self.status = StatusBar(styles, glyphs)
+        self.too_small = TooSmall(styles, glyphs, id="too-small")
+        self.conversation: Widget = Vertical(id="conversation")
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        with Horizontal(id="main"):
+            with self.conversation:
+                with Container(id="stage"):
+                    yield self.welcome
+                    yield self.transcript
+                yield self.notice
+                yield self.strip
+                yield self.guide
+                yield self.completions
+                yield self.composer
+                yield self.question_pane
+            yield self.sidebar
+        yield self.status
+        yield self.too_small
+
+    def on_mount(self) -> None:
+        self.prompt.choose = self.parts.completer.choose
+        self.prompt.take_choice = lambda: self.parts.completer.take(sends=True)
+        self.watch(self, "focused", self.show_status, init=False)
+        self.show(self.state)
+        background.listen(self._errand_done)
+
+    def on_unmount(self) -> None:
+        background.leave(self._errand_done)
+
+    @property
+    def prompt(self) -> Prompt:
+        """The editor of the composer."""
+        return self.composer.prompt
+
+    @property
+    def look(self) -> Styles:
+        """The theme in use."""
+        return self.status.look
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The signs in use."""
+        return self.status.glyphs
+
+    @property
+    def focused_place(self) -> Where:
+        """Where the focus is, in the words of the action registry."""
+        if isinstance(self.focused, Transcript):
+            return "transcript"
+        if isinstance(self.focused, Panel):
+            return "panels"
+        if self.focused and self.focused.id == "find-field":
+            return "search"
+        return "question" if self.question_pane.question else "composer"
+
+    # What is drawn
+
     def show(self, state: UiState) -> None:
-        before = self.state
-        super().show(state)
+        """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
+        before, self.state = self.state, state
+        if state.restoring:
+            self.transcript.document.prepare(state.past)
+        else:
+            self._draw(before, state)
+        self.parts.tips.show(before, state)
+        self.parts.memory.show(before, state)
+        self.parts.sessions.show(before, state)
         if self.announcer:
             self.announcer.show(state)
         if state.taken_back and state.taken_back != before.taken_back and not state.restoring:
-            self._put_back(state.taken_back)
+            self.prompt.write_before(state.taken_back)
         if state.unsent and state.session_id != before.session_id:
-            self._put_back("\n".join(state.unsent))
+            self.prompt.write_before("\n".join(state.unsent))
 
-    def set_mode(self, mode: Mode) -> None:
-        """Change the permission mode."""
-        self._ask_session(lambda: self.session.set_mode(mode))
-        if self.session.mode == mode:
-            self.say(f"Mode {mode}: {MODES[mode]}.")
+    def _draw(self, before: UiState, state: UiState) -> None:
+        if state.session_id != self._drawn_session:
+            self._begin_session(state.session_id)
+        empty = not state.past and not state.live
+        self.welcome.display = empty
+        self.transcript.display = not empty
+        self.transcript.show(state.past, state.live)
+        self.header.show_model(state.model)
+        self.header.title = state.title or (state.turns[0].title if state.turns else "")
+        self.sidebar.show(state)
+        self.strip.show(state)
+        self.composer.show(state)
+        if before.running and not state.running:
+            self.said.end_turn()
+        if state.notice and state.notice != before.notice:
+            self.said.say_too(state.notice)
+        self.parts.turn_questions.show(before, state)
+        self.show_status()
+        self.parts.ticker.run(state.running)
 
-    # The turn
+    def _begin_session(self, session_id: str) -> None:
+        """What is drawn next is no continuation. The draft in the composer stays."""
+        self._drawn_session = session_id
+        self.transcript.begin()
+        if isinstance(self.focused, Transcript):
+            self.prompt.focus()
 
-    def action_stop(self) -> None:
-        """Decline what is asked; else stop what runs; else go back to the composer, and twice in a row clear
-        it."""
-        if self.close_completions():
-            return
-        if self.leave_find() or self.question_pane.back():
-            return
-        question = self.question_pane.question
-        again = self._again_since(self._last_escape)
-        self._last_escape = self.clock()
-        if question and question.id in (APPROVAL, ASKED):
-            self._decline(again=again)
-        elif question:
-            self.close_question()
-        else:
-            was_running = self.session.running
-            self.session.stop()  # a replay plays on although nothing runs
-            if not was_running:
-                self._back_to_prompt(again=again)
+    def show_status(self) -> None:
+        """Draw the status bar."""
+        self.welcome.show_mode(self.session.mode)
+        self.status.show(
+            self.state,
+            chip_in_view=self.transcript.viewport.key_chip_visible if self.state.pending else True,
+            pane_keys=pane_keys(
+                self.focused_place,
+                is_command=self.prompt.is_command,
+                can_fold=self.transcript.cursor.can_fold,
+                running=self.state.running,
+            ),
+            overlay_open=self.parts.arrangement.overlay_open,
+        )
 
-    def action_interrupt(self) -> None:
-        """Copy what is selected; else stop, or put away what is written; the second time leave."""
-        if self.copy_selected() or self._put_away_draft():
-            return
-        again = self._again_since(self._last_interrupt)
-        self._last_interrupt = self.clock()
-        question = self.question_pane.question
-        if question and question.id == LEAVE:
-            if not self.question_pane.guarded:
-                self.app.exit()
-        elif again:
-            self.action_leave()
-        elif self.session.running:
-            self.session.stop()
-            self.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
-        else:
-            self.say(f"{shown('interrupt')} again leaves")
+    def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
+        """Draw everything with another theme or another set of signs."""
+        for part in (
+            self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.completions,
+            self.composer, self.question_pane, self.sidebar, self.status, self.too_small, self.parts.find_row,
+        ):  # fmt: skip
+            part.set_look(styles, glyphs)
 
-    def _put_away_draft(self) -> bool:
-        """Clear a composer that is written in while nothing runs. False: there is nothing to clear."""
-        if self.session.running or not self.prompt.has_focus or not self.prompt.text.strip():
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """Whether nothing shall blink or breathe."""
+        self.parts.ticker.reduced = self.transcript.reduced_motion = reduced
+
+    def _errand_done(self) -> None:
+        """What took too long for a frame is there now."""
+        self.transcript.recolour()
+        self.question_pane.set_look(self.look, self.glyphs)
+
+    # What is said and asked
+
+    def say(self, text: str) -> None:
+        """Show one sentence above the composer until the next key."""
+        self.said.say(text)
+
+    def attempt(self, deed: Callable[[], None]) -> bool:
+        """Do it; what the session refuses becomes the notice. False: it was refused."""
+        try:
+            deed()
+        except SessionRefused as refused:
+            self.say(str(refused))
             return False
-        self.prompt.clear_away()
-        self.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
         return True
 
-    def action_steer(self, words: str = "") -> None:
-        """Hand in what is written, else the oldest message that is queued."""
-        text = words or self.prompt.written
-        if text.strip() and not words:
-            self.prompt.put_away()
-        is_call = text.startswith(SHELL_SIGN) or self.commands.called(text) is not None
-        if not text.strip() and not (self.session.queue and self.state.turn_running):
-            self.say("Write a message for the running turn first.")
-        elif self.lacks_model or is_call:
-            self._send(Prompt.Sent(text))
+    async def ask(self, question: Question) -> str:
+        """Put a question, and wait for the id of the answer; "" where it is closed, or another one comes."""
+        given = await self.open_question(question)
+        if given is None:
+            return ""
+        self.close_question()
+        return given.choice
+
+    def open_question(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
+        """Put a question in the place of the composer; the draft in there stays. It is open until it is
+        closed, or another one comes: the answer alone does not close it."""
+        self.parts.detail.leave_whole()
+        answer = self.question_pane.ask(question)
+        self.composer.display = False
+        self.add_class("-asks")
+        self.transcript.set_asked(True)
+        return answer
+
+    def close_question(self) -> None:
+        """Give the composer its place back, unless the turn asks something."""
+        self.parts.detail.leave_whole()
+        self.transcript.set_asked(False)
+        self.composer.display = True
+        self.set_focus(self.prompt)
+        self.question_pane.close()
+        self.remove_class("-asks")
+        self.parts.turn_questions.ask_again()
+
+    # What is done
+
+    def run(self, action_id: str, words: str = "") -> None:
+        """Run the action of that id, with the words that it may take."""
+        if action_id == "stop":
+            self.parts.find_row.leave()  # esc means the search first, the name means the turn
+        self.parts.tips.used(action_id)
+        done = self._deeds[action_id](words)
+        if isawaitable(done):
+            self.call_next(lambda: done)
+
+    async def action_do(self, action_id: str) -> None:
+        """A key of the action was pressed."""
+        done = self._deeds[action_id]("")
+        if isawaitable(done):
+            await done
+
+    def work(self, deed: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
+        """Do this beside everything else. With `instead` what is still done under that name is ended."""
+        self.run_worker(deed, name=name, group=name, exclusive=instead)
+
+    def cancel_work(self, name: str) -> None:
+        """Do this no more."""
+        self.workers.cancel_group(self, name)
+
+    def start(self, deed: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
+        """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
+        self.work(deed, "command")
+        loop = asyncio.get_running_loop()
+        begun: asyncio.Future[None] = loop.create_future()
+        loop.call_soon(_end, begun)
+        return begun
+
+    def open_page(self, page: Screen[Any], then: Callable[[Any], Any] | None = None) -> None:
+        """Show a page over the workspace; `then` gets what it gives back."""
+        self.app.push_screen(page, then)
+
+    def offer(self, found: Sequence[Completion], *, runs: bool = False) -> None:
+        """Show these directly above the composer."""
+        self.completions.styles.margin = (0, 0, self.composer.outer_size.height, 0)
+        self.completions.show(found, runs=runs)
+
+    def focus_input(self) -> None:
+        """Move the focus to where one writes or answers."""
+        if self.question_pane.question:
+            self.question_pane.take_focus()
         else:
-            if not words:
-                self.note_sent(text)
-            self._ask_session(lambda: self.session.steer(text))
+            self.set_focus(self.prompt)
 
-    def action_retry(self) -> None:
-        """Go on with the incomplete or failed turn."""
-        self._close_own_question()
-        self.retry()
-
-    def action_discard(self) -> None:
-        """Ask whether to give the incomplete turn up; take a failed message back at once."""
-        pending = self.session.pending
-        if pending and not self.session.running:
-            self.ask(discard_question(pending))
-        else:
-            self._ask_session(self.session.discard)
-
-    def action_next_mode(self) -> None:
-        """The next permission mode."""
-        place = _MODES.index(self.session.mode)
-        self.set_mode(_MODES[(place + 1) % len(_MODES)])
-
-    async def action_suspend(self) -> None:
-        """Give the terminal back to the shell."""
-        await self.app.run_action("suspend")
-
-    def action_leave(self) -> None:
-        """Leave; asks first where a turn runs or an incomplete one waits."""
-        if self.session.running or self.session.pending:
-            pending, running = self.session.pending, self.session.running
-            self.ask(leave_question(pending, running=running, durable=self.keeps_pending))
-        else:
-            self.app.exit()
-
-    # The screen
-
-    def action_sidebar(self) -> None:
-        """Show or hide the panels."""
-        self.toggle_sidebar()
-
-    def action_fold_memory(self) -> None:
-        """Fold or unfold TurnMemory."""
-        memory = self.sidebar.turn_memory
-        memory.folded = not memory.folded
-        self.sidebar.share_height()
-
-    def action_palette(self) -> None:
-        """Open the command palette, or close it."""
-        from keen_tui.frontends.tui.pages.palette import Palette, PaletteEntry  # noqa: PLC0415 - not before the first paint
-        from keen_tui.frontends.tui.pages.palette_entries import palette_entries  # noqa: PLC0415
-
-        if isinstance(self.app.screen, Palette):
-            self.app.screen.dismiss(None)
-            return
-
-        def chosen(entry: PaletteEntry | None) -> None:
-            if entry:
-                entry.run()
-
-        entries = palette_entries(self, self.theme_names)
-        self.app.push_screen(Palette(self.status.look, self.status.glyphs, entries), chosen)
-
-    def action_help(self) -> None:
-        """Open the help page."""
-        from keen_tui.frontends.tui.pages.help import HelpScreen  # noqa: PLC0415 - not before the first paint
-
-        page = HelpScreen(self.status.look, self.status.glyphs, self.focused_place, self.commands.custom)
-        self.app.push_screen(page)
+    def turn_to_prompt(self, key: events.Key) -> None:
+        """Move the focus to where one writes for a letter that does nothing where it is."""
+        place, letter = self.focused_place, key.character or ""
+        is_free = place in ("transcript", "panels")
+        if is_free and key.is_printable and letter.strip() and letter not in letters_of(place):
+            self.focus_input()
 
     # Messages of the panes
 
-    @on(Prompt.Sent)
-    def _send(self, message: Prompt.Sent) -> None:
-        is_own = message.text.startswith(SHELL_SIGN)
-        called = None if is_own else self.commands.called(message.text)
-        if self.is_replacing and (called is None or isinstance(called.what, CustomCommand)):
-            self.hold(message.text)
-            return
-        self.note_sent(message.text)
-        if is_own:
-            self.run_own_command(message.text)
-        elif called is None:
-            self._submit(message.text, message.text)
-        else:
-            self._call(called, message.text)
-
-    def _call(self, called: Called, typed: str) -> None:
-        if called.refusal:
-            self.prompt.write(typed)
-            self.say(called.refusal)
-            return
-        match called.what:
-            case Action():
-                self.run(called.what.id, called.words)
-                self.prompt.suggest_again()
-            case CustomCommand():
-                self._submit(expanded(called.what, called.words), typed)
-            case None:
-                self.prompt.write(typed)
-                nearest = self.commands.nearest(called.name)
-                self.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
-
-    def _submit(self, text: str, typed: str) -> None:
-        """Send the text. What was `typed` for it comes back where it can't be sent."""
-        if self.lacks_model:
-            self.prompt.write(typed)
-            self.begin("Your message waits in the composer until you have chosen.")
-        else:
-            self.prompt.suggested = ""
-            self.transcript.action_scroll_end()
-            self._ask_session(lambda: self.session.submit(text))
-
-    @on(Prompt.QueuedWanted)
-    def _edit_queued(self) -> None:
-        text = self.session.withdraw_queued()
-        if text is not None:
-            self.prompt.write_before(text)
-
-    @on(Prompt.LeaveWanted)
-    def _leave_from_prompt(self) -> None:
-        self.action_leave()
-
-    @on(Panel.Chosen)
-    def _reveal(self, message: Panel.Chosen) -> None:
-        if self.overlay_open:
-            self.toggle_sidebar()
-        self.transcript.focus()
-        self.transcript.reveal(message.turn, message.call_id)
-
-    @on(QuestionPane.Answered)
-    def _answered(self, message: QuestionPane.Answered) -> None:
-        asked, choice = message.question.id, message.choice.id
-        if message.question is not self.question_pane.question:  # it was settled, or another one came
-            self.prompt.go_on(message.words)
-        elif asked == APPROVAL:
-            self._answer_approval(choice, message.words)
-        elif asked == ASKED:
-            self._reply(int(choice), message.words)
-        elif asked == DISCARD:
-            self._answer_discard(choice)
-        elif asked == LEAVE:
-            self._answer_leave(choice)
-        elif asked == SWITCH:
-            self.answer_switch(choice)
-        elif asked == REPLACE:
-            self.answer_replace(choice)
-        elif asked == IN_USE:
-            self.answer_in_use(choice)
-        elif asked == MEMORY:
-            self.answer_memory(choice)
-        elif asked == PERMISSIONS:
-            self.answer_permissions(choice)
-
-    def _answer_approval(self, choice: str, words: str) -> None:
-        approval = self.state.approval
-        if approval is None:
-            return
-        if choice == "stop":
-            self.session.stop()
-            return
-        self._ask_session(
-            lambda: self.session.answer(
-                approval.id,
-                allow=choice in SCOPES,
-                scope=SCOPES.get(choice, "once"),
-                message=words,
-            )
-        )
-
-    def _reply(self, choice: int | None, words: str = "") -> None:
-        """Answer what the model asks."""
-        if asked := self.state.asked:
-            self._ask_session(lambda: self.session.reply(asked.id, choice, words))
-
-    def _decline(self, *, again: bool) -> None:
-        """esc declines what the turn asks, but not before one can have seen it; twice in a row stops the
-        turn."""
-        if again:
-            self.session.stop()
-        elif self.question_pane.guarded:
-            return
-        elif self.state.approval:
-            self._answer_approval("no", "")
-        else:
-            self._reply(None)
-
-    def _answer_discard(self, choice: str) -> None:
-        self.close_question()
-        if choice == "discard":
-            self._ask_session(self.session.discard)
-        elif choice == "retry":
-            self.retry()
-
-    def _answer_leave(self, choice: str) -> None:
-        if choice == "leave":
-            self.app.exit()
-            return
-        self.close_question()
-        if choice == "retry":
-            self.retry()
-
-    # Helpers
-
-    def forget_notice(self) -> None:
-        """A key was pressed: the notice has been read."""
-        self.notice.text = ""
+    def on_resize(self, event: events.Resize) -> None:
+        self.parts.arrangement.resize(event.size)
 
     def on_paste(self, event: events.Paste) -> None:
         """What is pasted while the focus is elsewhere belongs to the composer."""
@@ -401,32 +389,92 @@ class WorkspaceScreen(
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
 
-    def _put_back(self, text: str) -> None:
-        """A message came back: it stands before what has been written since."""
-        self.prompt.write_before(text)
+    @on(TextArea.Changed, "#prompt")
+    def _text_changed(self) -> None:
+        self.parts.drafts.keep_soon()
+        self.parts.completer.follow_text()
+        if self.prompt.is_command != self._is_command:  # enter does something else with a command
+            self._is_command = self.prompt.is_command
+            self.show_status()
 
-    def _back_to_prompt(self, *, again: bool) -> None:
-        """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""
-        if not self.transcript.selection.is_empty:
-            self.clear_selection()
-        elif not self.prompt.has_focus:
-            self.prompt.focus()
-        elif self.prompt.text and again:
-            self.prompt.put_away()
-        elif self.prompt.text:
-            self.say(f"{shown('stop')} again clears what you wrote")
+    @on(TextArea.SelectionChanged, "#prompt")
+    def _cursor_moved(self) -> None:
+        self.parts.completer.follow_cursor()
 
-    def _close_own_question(self) -> None:
-        question = self.question_pane.question
-        if question and question.id not in (APPROVAL, ASKED):
-            self.close_question()
+    @on(Prompt.Sent)
+    def _send(self, message: Prompt.Sent) -> None:
+        self.parts.outbox.send(message.text)
 
-    def _again_since(self, before: float) -> bool:
-        return self.clock() - before <= AGAIN_WITHIN_SECONDS
+    @on(Prompt.QueuedWanted)
+    def _edit_queued(self) -> None:
+        self.parts.outbox.edit_queued()
 
-    def _ask_session(self, deed: Callable[[], None]) -> None:
-        """Do it; what the session refuses becomes the notice."""
-        try:
-            deed()
-        except SessionRefused as refused:
-            self.say(str(refused))
+    @on(Prompt.ActionWanted)
+    def _run_wanted(self, message: Prompt.ActionWanted) -> None:
+        self.run(message.action_id)
+
+    @on(CompletionList.Taken)
+    def _take_clicked(self, message: CompletionList.Taken) -> None:
+        self.parts.completer.take_clicked(message.completion)
+
+    def on_find_bar_wanted(self) -> None:
+        """Other words stand in the row."""
+        self.parts.find_row.follow_field()
+
+    @on(HitsCounted)
+    def _count_hits(self, message: HitsCounted) -> None:
+        self.parts.find_row.count(message.tally)
+
+    @on(Moved)
+    def _transcript_moved(self) -> None:
+        self.show_status()
+
+    @on(Copied)
+    def _say_copied(self, message: Copied) -> None:
+        self.say(message.told)
+
+    @on(FileWanted)
+    def _open_file(self, message: FileWanted) -> None:
+        self.parts.opener.open_of(message.block)
+
+    @on(LinkWanted)
+    def _open_link(self, message: LinkWanted) -> None:
+        self.parts.opener.open_link_of(message.block)
+
+    @on(LinkOpened)
+    def _open_clicked(self, message: LinkOpened) -> None:
+        self.parts.opener.open_clicked(message.href)
+
+    @on(RowWanted)
+    def _show_row(self, message: RowWanted) -> None:
+        self.parts.arrangement.show_row(message.turn, message.call_id)
+
+    @on(Panel.Chosen)
+    def _reveal(self, message: Panel.Chosen) -> None:
+        if self.parts.arrangement.overlay_open:
+            self.parts.arrangement.toggle_sidebar()
+        self.transcript.focus()
+        self.transcript.reveal(message.turn, message.call_id)
+
+    @on(Panel.FileWanted)
+    def _open_file_of_row(self, message: Panel.FileWanted) -> None:
+        self.parts.changes.open_file_of(message.turn, message.call_id)
+
+    @on(Panel.ChangesWanted)
+    def _show_changes_of_row(self, message: Panel.ChangesWanted) -> None:
+        self.parts.changes.diff_of(message.turn)
+
+
+def _end(begun: asyncio.Future[None]) -> None:
+    if not begun.done():
+        begun.set_result(None)
+
+
+def _model_of(session: SessionPort) -> ModelChanged:
+    """The model of the beginning."""
+    return ModelChanged(
+        model=session.model,
+        server=session.server,
+        effort=session.effort,
+        context_window=session.context_window,
+    )

@@ -1,61 +1,60 @@
-"""The part of the workspace that is about settings: the screen of them, and what a change does at once."""
+"""The commands about settings: the page of them, the theme, and what a change does at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.tui.workspace.model_actions import ModelActions
+from keen_tui.frontends.tui.commands.models import ModelPages
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 if TYPE_CHECKING:
     from keen_tui.frontends.tui.app import KeenApp
 
 
-class SettingsActions(ModelActions):
-    """Opens the settings screen."""
+class SettingPages:
+    """Opens the settings page and the choice of themes."""
+
+    def __init__(self, view: WorkspaceView, models: ModelPages) -> None:
+        self._view = view
+        self._models = models
 
     @property
     def theme_names(self) -> list[str]:
         """The themes to choose from."""
         return self._keen.theme_names
 
-    def action_settings(self) -> None:
+    def settings(self) -> None:
         """Show the settings."""
         desk = self._keen.workplace.settings if self._keen.workplace else None
+        view = self._view
         if desk is None:
-            self.say("There are no settings to change here.")
+            view.say("There are no settings to change here.")
             return
         from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen  # noqa: PLC0415 - not before the first paint
 
         try:
             settings = desk.all()
         except KeenError as error:
-            self.say(str(error))
+            view.say(str(error))
             return
-        screen = SettingsScreen(
-            self.status.look,
-            self.status.glyphs,
-            desk,
-            settings,
-            apply=self._apply_setting,
-            themes=self._keen.theme_names,
+        page = SettingsScreen(
+            view.look, view.glyphs, desk, settings, apply=self._apply, themes=self.theme_names
         )
-        self.app.push_screen(screen, self._settings_left)
+        view.open_page(page, self._left)
 
-    def action_theme(self, name: str = "") -> None:
+    def theme(self, name: str = "") -> None:
         """Choose a theme while looking at it, or use the one of that name."""
-        if name in self._keen.theme_names:
+        view, keen = self._view, self._keen
+        if name in keen.theme_names:
             self.keep_theme(name)
             return
         from keen_tui.frontends.tui.pages.settings.theme_picker import ThemePicker  # noqa: PLC0415 - not before the first paint
 
         if name:
-            self.say(f"There is no theme {name}.")
-        keen = self._keen
-        picker = ThemePicker(
-            self.status.look, self.status.glyphs, keen.theme_names, keen.broken_themes, in_use=keen.theme
-        )
-        keen.push_screen(picker, self._theme_chosen)
+            view.say(f"There is no theme {name}.")
+        page = ThemePicker(view.look, view.glyphs, keen.theme_names, keen.broken_themes, in_use=keen.theme)
+        view.open_page(page, self._theme_chosen)
 
     def keep_theme(self, name: str) -> None:
         """Use this theme from now on, and write that down."""
@@ -65,28 +64,28 @@ class SettingsActions(ModelActions):
             try:
                 desk.change("theme", name)
             except KeenError as error:
-                self.say(f"Theme {name}, for now: {error}")
+                self._view.say(f"Theme {name}, for now: {error}")
                 return
-            self.say(f"Theme {name}. Remembered in {desk.file}.")
+            self._view.say(f"Theme {name}. Remembered in {desk.file}.")
 
     def _theme_chosen(self, name: str | None) -> None:
         if name:
             self.keep_theme(name)
 
-    def _settings_left(self, choose_model: bool | None) -> None:
+    def _left(self, choose_model: bool | None) -> None:
         if choose_model:
-            self.action_models()
+            self._models.choose()
 
-    def _apply_setting(self, name: str, value: Any) -> None:
+    def _apply(self, name: str, value: Any) -> None:
         """Let a setting take effect now. Raises SessionRefused."""
         match name:
             case "mode":
-                self.session.set_mode(value)
+                self._view.session.set_mode(value)
             case "memory.policy":
-                self.session.set_policy(value)
+                self._view.session.set_policy(value)
             case _:
                 self._keen.apply_setting(name, value)
 
     @property
     def _keen(self) -> KeenApp:
-        return cast("KeenApp", self.app)
+        return cast("KeenApp", self._view.app)

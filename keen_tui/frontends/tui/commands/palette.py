@@ -1,0 +1,79 @@
+"""The command palette: what its entries do in the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from textual.widget import Widget
+
+from keen_tui.domain.choices import Mode
+from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.text.labels import MODES
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+
+_OF_PANELS: Final = {"show_row": "show", "open_row": "open_file", "diff_row": "show_changes"}
+"""What the panels call the actions of the registry that they handle themselves."""
+
+
+class PaletteDeeds:
+    """Does what is chosen in the palette."""
+
+    def __init__(self, screen: WorkspaceScreen) -> None:
+        self._screen = screen
+
+    @property
+    def commands(self) -> SlashCommands:
+        """All slash commands."""
+        return self._screen.commands
+
+    def run(self, action_id: str) -> None:
+        """Run the action of that id."""
+        self._screen.run(action_id)
+
+    def run_in_pane(self, action: Action) -> None:
+        """Go to the pane of that action and run it there, once the focus has arrived."""
+        screen = self._screen
+        pane: Widget
+        if action.where == "panels":
+            if not screen.sidebar.display:
+                screen.parts.arrangement.toggle_sidebar()
+            pane, name = screen.sidebar.activity, _OF_PANELS[action.id]
+        else:
+            pane, name = (screen.prompt if action.where == "composer" else screen.transcript), action.id
+        screen.set_focus(pane)
+        screen.call_after_refresh(pane.run_action, name)
+
+    def offer_command(self, name: str) -> None:
+        """Send a command of one's own, or have its words written first where it takes some."""
+        self._screen.parts.outbox.offer_command(name)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the permission mode."""
+        session = self._screen.session
+        self._screen.attempt(lambda: session.set_mode(mode))
+        if session.mode == mode:
+            self._screen.say(f"Mode {mode}: {MODES[mode]}.")
+
+    def keep_theme(self, name: str) -> None:
+        """Use a theme from now on."""
+        self._screen.parts.settings.keep_theme(name)
+
+
+def toggle_palette(screen: WorkspaceScreen) -> None:
+    """Open the command palette, or close it."""
+    from keen_tui.frontends.tui.pages.palette import Palette, PaletteEntry  # noqa: PLC0415 - not before the first paint
+    from keen_tui.frontends.tui.pages.palette_entries import palette_entries  # noqa: PLC0415
+
+    if isinstance(screen.app.screen, Palette):
+        screen.app.screen.dismiss(None)
+        return
+
+    def chosen(entry: PaletteEntry | None) -> None:
+        if entry:
+            entry.run()
+
+    entries = palette_entries(PaletteDeeds(screen), screen.parts.settings.theme_names)
+    screen.open_page(Palette(screen.look, screen.glyphs, entries), chosen)

@@ -1,0 +1,76 @@
+"""What a turn asks: to approve a call, or a question of the model. It comes before all other questions."""
+
+from __future__ import annotations
+
+from keen_tui.domain.events import ApprovalRequested, QuestionAsked
+from keen_tui.frontends.tui.questions.approval import SCOPES, approval_question
+from keen_tui.frontends.tui.questions.asking import asked_question
+from keen_tui.frontends.tui.questions.question import GivenAnswer
+from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
+
+_NO = GivenAnswer(choice="no")
+
+
+class TurnQuestions:
+    """Asks them, and answers the session. Only events say that one of them is settled."""
+
+    def __init__(self, view: WorkspaceView) -> None:
+        self._view = view
+
+    def show(self, before: UiState, after: UiState) -> None:
+        """Ask what has come up, and close what is settled."""
+        approval, asked = after.approval, after.asked
+        question = self._view.question_pane.question
+        if approval and approval is not before.approval:
+            self._ask_approval(approval)
+        elif asked and asked is not before.asked:
+            self._ask_question(asked)
+        elif question and question.interrupts and not (approval or asked):
+            self._view.close_question()
+
+    def ask_again(self) -> None:
+        """Ask what is open, where another question stood in its place."""
+        state = self._view.state
+        if state.approval:
+            self._ask_approval(state.approval)
+        elif state.asked:
+            self._ask_question(state.asked)
+
+    def decline(self) -> None:
+        """Answer no, without words."""
+        state = self._view.state
+        if state.approval:
+            self._answer(state.approval, _NO)
+        elif state.asked:
+            self._reply(state.asked, None)
+
+    def _ask_approval(self, event: ApprovalRequested) -> None:
+        answer = self._view.open_question(approval_question(event))
+
+        async def answered() -> None:
+            if given := await answer:
+                self._answer(event, given)
+
+        self._view.work(answered(), "approval")
+
+    def _ask_question(self, event: QuestionAsked) -> None:
+        answer = self._view.open_question(asked_question(event))
+
+        async def answered() -> None:
+            if given := await answer:
+                self._reply(event, given)
+
+        self._view.work(answered(), "question")
+
+    def _answer(self, event: ApprovalRequested, given: GivenAnswer) -> None:
+        session = self._view.session
+        if given.choice == "stop":
+            session.stop()
+            return
+        allow, scope = given.choice in SCOPES, SCOPES.get(given.choice, "once")
+        self._view.attempt(lambda: session.answer(event.id, allow=allow, scope=scope, message=given.words))
+
+    def _reply(self, event: QuestionAsked, given: GivenAnswer | None) -> None:
+        choice, words = (int(given.choice), given.words) if given else (None, "")
+        self._view.attempt(lambda: self._view.session.reply(event.id, choice, words))

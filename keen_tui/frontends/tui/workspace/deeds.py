@@ -1,0 +1,134 @@
+"""What each action of the registry does in the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, get_args
+
+from textual.widget import Widget
+
+from keen_tui.domain.choices import Mode
+from keen_tui.frontends.tui.commands import pages
+from keen_tui.frontends.tui.commands.palette import PaletteDeeds, toggle_palette
+from keen_tui.frontends.tui.commands.permissions import permissions
+from keen_tui.frontends.tui.panels.panel import Panel
+from keen_tui.frontends.tui.questions.confirm import discard_question
+from keen_tui.frontends.tui.transcript.widget import Transcript
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
+
+ActionDeed = Callable[[str], Awaitable[object] | None]
+"""What an action does with the words behind its command. Keys that are pressed meanwhile wait for what it
+gives."""
+
+_MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+def deeds_of(screen: WorkspaceScreen) -> Mapping[str, ActionDeed]:
+    """The deeds by the ids of their actions."""
+    parts, start = screen.parts, screen.start
+    settings, sessions, models, changes = parts.settings, parts.sessions, parts.models, parts.changes
+    return {
+        "stop": lambda words: parts.stopping.stop(),
+        "interrupt": lambda words: parts.stopping.interrupt(),
+        "leave": lambda words: start(parts.stopping.leave()),
+        "suspend": lambda words: screen.app.run_action("suspend"),
+        "retry": lambda words: _retry(screen),
+        "discard": lambda words: start(_discard(screen)),
+        "steer": parts.outbox.steer,
+        "compact": lambda words: _compact(screen, words),
+        "next_mode": lambda words: _next_mode(screen),
+        "sessions": sessions.resume,
+        "new_session": lambda words: start(sessions.new()),
+        "fork": lambda words: start(sessions.fork(words)),
+        "rename": sessions.rename,
+        "export": sessions.export,
+        "models": lambda words: models.choose(),
+        "check_connection": lambda words: models.check_connection(),
+        "enter_key": lambda words: models.enter_key(),
+        "name_server": models.name_server,
+        "context": lambda words: parts.memory.context(),
+        "memory": lambda words: start(parts.memory.memory()),
+        "permissions": lambda words: start(permissions(screen)),
+        "settings": lambda words: settings.settings(),
+        "theme": settings.theme,
+        "diff": changes.diff,
+        "undo": changes.undo,
+        "usage": lambda words: pages.open_usage(screen),
+        "help": lambda words: pages.open_help(screen),
+        "palette": lambda words: toggle_palette(screen),
+        "find": parts.find_row.toggle,
+        "find_older": lambda words: parts.find_row.step(-1),
+        "find_newer": lambda words: parts.find_row.step(1),
+        "find_message": lambda words: parts.completer.search(),
+        "copy": parts.copier.copy,
+        "details": lambda words: parts.detail.change(),
+        "edit_draft": lambda words: parts.opener.edit_draft(),
+        "open_file": lambda words: screen.transcript.action_open_file(),
+        "paste_image": lambda words: parts.image_paste.start(),
+        "sidebar": lambda words: parts.arrangement.toggle_sidebar(),
+        "wider_panels": lambda words: parts.arrangement.widen(1),
+        "narrower_panels": lambda words: parts.arrangement.widen(-1),
+        "fold_memory": lambda words: screen.sidebar.fold_memory(),
+        "next_pane": lambda words: _next_pane(screen),
+        "page_up": lambda words: _page(screen, -1),
+        "page_down": lambda words: _page(screen, 1),
+        "top": lambda words: screen.transcript.action_scroll_home(),
+        "bottom": lambda words: screen.transcript.action_scroll_end(),
+    }
+
+
+def _compact(screen: WorkspaceScreen, words: str) -> None:
+    """Have the conversation summarised."""
+    screen.attempt(lambda: screen.session.compact(words))
+
+
+def _retry(screen: WorkspaceScreen) -> None:
+    """Go on with the incomplete or failed turn."""
+    question = screen.question_pane.question
+    if question and not question.interrupts:
+        screen.close_question()
+    screen.attempt(screen.session.retry)
+
+
+async def _discard(screen: WorkspaceScreen) -> None:
+    """Ask whether to give the incomplete turn up; take a failed message back at once."""
+    session = screen.session
+    if session.pending is None or session.running:
+        screen.attempt(session.discard)
+        return
+    choice = await screen.ask(discard_question(session.pending))
+    if choice == "discard":
+        screen.attempt(session.discard)
+    elif choice == "retry":
+        screen.attempt(session.retry)
+
+
+def _next_mode(screen: WorkspaceScreen) -> None:
+    """The next permission mode."""
+    place = _MODES.index(screen.session.mode)
+    PaletteDeeds(screen).set_mode(_MODES[(place + 1) % len(_MODES)])
+
+
+def _next_pane(screen: WorkspaceScreen) -> None:
+    """Write what is chosen; else move the focus on: composer, transcript, panels."""
+    if not screen.parts.completer.take():
+        panes = sorted(screen.focus_chain, key=_rank)
+        place = panes.index(screen.focused) + 1 if screen.focused in panes else 0
+        screen.set_focus(panes[place % len(panes)] if panes else None)
+
+
+def _rank(pane: Widget) -> int:
+    """The place of a pane in the way that the focus takes; those of a place as they stand on the screen."""
+    return 1 if isinstance(pane, Transcript) else 2 if isinstance(pane, Panel) else 0
+
+
+def _page(screen: WorkspaceScreen, way: int) -> None:
+    """Up (-1) or down (1) in a long question, else in the transcript."""
+    if screen.question_pane.scroll_body(way):
+        return
+    if way < 0:
+        screen.transcript.action_page_up()
+    else:
+        screen.transcript.action_page_down()

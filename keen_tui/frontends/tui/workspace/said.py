@@ -1,0 +1,38 @@
+"""What is said above the composer."""
+
+from __future__ import annotations
+
+from keen_tui.frontends.tui.widgets.notes import NoticeRows
+
+
+class NoticeBoard:
+    """Says sentences in these rows until the next key."""
+
+    def __init__(self, rows: NoticeRows) -> None:
+        self._rows = rows
+        self._said_in_turn = ""
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        return self._rows.text
+
+    def say(self, text: str) -> None:
+        """Show this, and nothing else."""
+        self._rows.text = text
+
+    def say_in_turn(self, text: str) -> None:
+        """Say it, and not beyond the end of what runs."""
+        self._said_in_turn = text
+        self.say(text)
+
+    def say_too(self, text: str) -> None:
+        """Show what happened beside what stands there unread: no key was pressed since."""
+        unread = self.text
+        self.say(f"{unread} {text}" if unread and text not in unread else text)
+
+    def end_turn(self) -> None:
+        """What ran has ended."""
+        if self._said_in_turn:
+            self.say(self.text.replace(self._said_in_turn, "").strip())
+            self._said_in_turn = ""

@@ -1,0 +1,114 @@
+"""What becomes of a message: it is sent, steers the turn, or calls a command."""
+
+from __future__ import annotations
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.action import Action
+from keen_tui.frontends.shared.commands import Called
+from keen_tui.frontends.tui.commands.models import ModelPages
+from keen_tui.frontends.tui.commands.sessions import SessionSwitch
+from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN
+from keen_tui.frontends.tui.workspace.recall import Drafts
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
+from keen_tui.settings.custom_commands import CustomCommand, expanded
+
+
+class Outbox:
+    """Takes what was written. What can't be sent comes back into the composer."""
+
+    def __init__(
+        self, view: WorkspaceView, drafts: Drafts, models: ModelPages, sessions: SessionSwitch
+    ) -> None:
+        self._view = view
+        self._drafts = drafts
+        self._models = models
+        self._sessions = sessions
+
+    def send(self, text: str) -> None:
+        """Do what the message says."""
+        is_user_command = text.startswith(SHELL_SIGN)
+        called = None if is_user_command else self._view.commands.called(text)
+        if self._sessions.is_replacing and (called is None or isinstance(called.what, CustomCommand)):
+            self._sessions.hold(text)
+            return
+        self._drafts.note_sent(text)
+        if is_user_command:
+            self._run_user_command(text)
+        elif called is None:
+            self._submit(text, text)
+        else:
+            self._call(called, text)
+
+    def steer(self, words: str = "") -> None:
+        """Hand in what is written, else the oldest message that is queued."""
+        view = self._view
+        text = words or view.prompt.written
+        if text.strip() and not words:
+            view.prompt.put_away()
+        is_call = text.startswith(SHELL_SIGN) or view.commands.called(text) is not None
+        if not text.strip() and not (view.session.queue and view.state.turn_running):
+            view.say("Write a message for the running turn first.")
+        elif self._models.lacks_model or is_call:
+            self.send(text)
+        else:
+            if not words:
+                self._drafts.note_sent(text)
+            view.attempt(lambda: view.session.steer(text))
+
+    def offer_command(self, name: str) -> None:
+        """Send a command of one's own, or have its words written first where it takes some."""
+        called = self._view.commands.called(f"/{name}")
+        if called and isinstance(called.what, CustomCommand):
+            if called.what.hint:
+                self._view.prompt.write(f"/{name} ")
+            else:
+                self._submit(expanded(called.what, ""), f"/{name}")
+
+    def edit_queued(self) -> None:
+        """The newest queued message goes back into the composer."""
+        text = self._view.session.withdraw_queued()
+        if text is not None:
+            self._view.prompt.write_before(text)
+
+    def _call(self, called: Called, typed: str) -> None:
+        view = self._view
+        if called.refusal:
+            view.prompt.write(typed)
+            view.say(called.refusal)
+            return
+        match called.what:
+            case Action():
+                view.run(called.what.id, called.words)
+                view.prompt.suggest_again()
+            case CustomCommand():
+                self._submit(expanded(called.what, called.words), typed)
+            case None:
+                view.prompt.write(typed)
+                nearest = view.commands.nearest(called.name)
+                view.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
+
+    def _submit(self, text: str, typed: str) -> None:
+        """Send the text. What was `typed` for it comes back where it can't be sent."""
+        view = self._view
+        if self._models.lacks_model:
+            view.prompt.write(typed)
+            self._models.begin("Your message waits in the composer until you have chosen.")
+        else:
+            view.prompt.suggested = ""
+            view.transcript.action_scroll_end()
+            view.attempt(lambda: view.session.submit(text))
+
+    def _run_user_command(self, typed: str) -> None:
+        """Run what was `typed` behind the sign. Where it can't be run it comes back."""
+        view, command = self._view, typed.removeprefix(SHELL_SIGN).strip()
+        if not command:
+            view.prompt.write(typed)
+            view.say("Write a command behind the !, for example !git status")
+            return
+        try:
+            view.session.run_own(command)
+        except SessionRefused as refused:
+            view.prompt.write(typed)
+            view.say(str(refused))
+        else:
+            view.transcript.action_scroll_end()

@@ -1,0 +1,129 @@
+"""What esc and ctrl+c mean, and how one leaves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from keen_tui.frontends.tui.keys.keymap import shown
+from keen_tui.frontends.tui.questions.confirm import leave_question
+from keen_tui.frontends.tui.questions.question import Question
+from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
+from keen_tui.frontends.tui.workspace.complete import Completer
+from keen_tui.frontends.tui.workspace.copy import CopyCommand
+from keen_tui.frontends.tui.workspace.find import FindRow
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
+
+AGAIN_WITHIN_SECONDS: Final = 2.0
+"""How soon the second key to leave, or to stop, must follow the first."""
+
+
+class StopKeys:
+    """Ends what is nearest: a list, a search, a question, the turn, the program.
+
+    Args:
+        keeps_pending: the work of an incomplete turn outlives the program.
+    """
+
+    def __init__(
+        self,
+        view: WorkspaceView,
+        questions: TurnQuestions,
+        completer: Completer,
+        find: FindRow,
+        copier: CopyCommand,
+        *,
+        keeps_pending: bool,
+    ) -> None:
+        self._view = view
+        self._questions = questions
+        self._completer = completer
+        self._find = find
+        self._copier = copier
+        self._keeps_pending = keeps_pending
+        self._leaving: Question | None = None
+        self._last_interrupt = float("-inf")
+        self._last_escape = float("-inf")
+
+    def stop(self) -> None:
+        """Decline what is asked; else stop what runs; else go back to the composer, and twice in a row clear
+        it."""
+        pane, session = self._view.question_pane, self._view.session
+        if self._completer.close() or self._find.leave() or pane.back():
+            return
+        question = pane.question
+        again = self._again_since(self._last_escape)
+        self._last_escape = self._view.clock()
+        if question and question.interrupts:
+            self._decline(again=again)
+        elif question:
+            self._view.close_question()
+        else:
+            was_running = session.running
+            session.stop()  # a replay plays on although nothing runs
+            if not was_running:
+                self._back_to_prompt(again=again)
+
+    def interrupt(self) -> None:
+        """Copy what is selected; else stop, or put away what is written; the second time leave."""
+        if self._copier.copy_selected() or self._put_away_draft():
+            return
+        view = self._view
+        again = self._again_since(self._last_interrupt)
+        self._last_interrupt = view.clock()
+        question = view.question_pane.question
+        if question and question is self._leaving:
+            if not view.question_pane.guarded:
+                view.app.exit()
+        elif again:
+            view.run("leave")
+        elif view.session.running:
+            view.session.stop()
+            view.said.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
+        else:
+            view.say(f"{shown('interrupt')} again leaves")
+
+    async def leave(self) -> None:
+        """Leave; asks first where a turn runs or an incomplete one waits."""
+        view = self._view
+        running, pending = view.session.running, view.session.pending
+        if not (running or pending):
+            view.app.exit()
+            return
+        self._leaving = leave_question(pending, running=running, durable=self._keeps_pending)
+        choice = await view.ask(self._leaving)
+        if choice == "leave":
+            view.app.exit()
+        elif choice == "retry":
+            view.attempt(view.session.retry)
+
+    def _decline(self, *, again: bool) -> None:
+        """esc declines what the turn asks, but not before one can have seen it; twice in a row stops the
+        turn."""
+        if again:
+            self._view.session.stop()
+        elif not self._view.question_pane.guarded:
+            self._questions.decline()
+
+    def _put_away_draft(self) -> bool:
+        """Clear a composer that is written in while nothing runs. False: there is nothing to clear."""
+        prompt = self._view.prompt
+        if self._view.session.running or not prompt.has_focus or not prompt.text.strip():
+            return False
+        prompt.clear_away()
+        self._view.say(f"cleared; up brings it back, {shown('interrupt')} leaves")
+        return True
+
+    def _back_to_prompt(self, *, again: bool) -> None:
+        """esc while nothing runs: unselects, then leads to the composer; there, the second one clears it."""
+        view, prompt = self._view, self._view.prompt
+        if not view.transcript.selection.is_empty:
+            view.clear_selection()
+        elif not prompt.has_focus:
+            prompt.focus()
+        elif prompt.text and again:
+            prompt.put_away()
+        elif prompt.text:
+            view.say(f"{shown('stop')} again clears what you wrote")
+
+    def _again_since(self, before: float) -> bool:
+        return self._view.clock() - before <= AGAIN_WITHIN_SECONDS
