@@ -24,6 +24,7 @@ from keen_tui.agent.open_session import (
     newest_todos,
 )
 from keen_tui.agent.runner import Runner
+from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.questions import UserQuestions
@@ -38,9 +39,7 @@ from keen_tui.domain.events import (
     Event,
     MemoryEdited,
     ModelChanged,
-    Notice,
     PolicyChanged,
-    SandboxFound,
     SessionOpened,
     SessionRenamed,
     SessionRestored,
@@ -102,7 +101,7 @@ class Session:
         self._instruct = instruct
         self._why_stopped = STOPPED
         self._is_closed = False
-        self._sandbox_description = ""
+        self._surroundings = Surroundings(toolbox, self._publish)
         self._job = JobSlot()
         self._background = BackgroundJobs()
         self._meter = ContextMeter(RequestSize(), self._next_request, self.bus.publish, self._background.add)
@@ -208,8 +207,7 @@ class Session:
     @property
     def permitted(self) -> Permitted:
         """What was allowed or forbidden beside the mode."""
-        kept_back = self._agent.toolbox.kept_back
-        return replace(self._approvals.permitted, sandbox=self._sandbox_description, kept_back=kept_back)
+        return self._surroundings.added_to(self._approvals.permitted)
 
     async def context(self, draft: str = "") -> ContextReport:
         """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
@@ -226,8 +224,7 @@ class Session:
 
     async def missing_sandbox(self) -> str:
         """Why commands have no sandbox here; "" where they have one, or where the user turned it off."""
-        found = await self._agent.toolbox.sandbox.found()
-        return "" if found.sandbox else found.reason
+        return await self._surroundings.missing_sandbox()
 
     async def read_instructions(self) -> Instructions:
         """The instructions as they stand in their files now."""
@@ -549,19 +546,8 @@ class Session:
     def _warmed_up(self) -> None:
         if not self._is_closed:
             self._meter.start()
-            self._background.add(self._find_sandbox())
-            self._background.add(self._report_kept_back())
-
-    async def _report_kept_back(self) -> None:
-        """Say once which files the program kept back and ended before anybody had decided about them."""
-        for sentence in await asyncio.to_thread(self._agent.toolbox.undecided_files):
-            self._publish(Notice(turn=0, text=sentence))
-
-    async def _find_sandbox(self) -> None:
-        found = await self._agent.toolbox.sandbox.found()
-        name = found.sandbox.name if found.sandbox else ""
-        self._sandbox_description = found.description
-        self._publish(SandboxFound(name=name, reason=found.sentence))
+            self._background.add(self._surroundings.report_sandbox())
+            self._background.add(self._surroundings.report_kept_back())
 
     def _next_request(self) -> Callable[[], Measured] | None:
         """Measures what the next request holds without its message; None while something runs."""
