@@ -53,7 +53,7 @@ def assert_all_holds(bench: Bench, workspace: Path) -> None:
     assert set(finished) <= set(ran)
 
 
-@pytest.mark.parametrize("rounds", range(0, 60, 5))
+@pytest.mark.parametrize("rounds", range(0, 60, 10))
 @pytest.mark.parametrize("milliseconds", [0, 20, 40, 70])
 async def test_stopped_anywhere_it_can_be_resumed(
     tmp_path: Path, at_work: AtWork, milliseconds: int, rounds: int
