@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keen_tui.domain.choices import ExportFormat
-from keen_tui.domain.errors import KeenError, SessionInUse
+from keen_tui.domain.errors import KeenError, SessionInUse, SessionRefused
 from keen_tui.domain.reports import Changes, SavedSession, SearchHit
 
 NOW = time.time()
@@ -57,6 +57,7 @@ class FakeHistory:
         self.finds_slowly = self.lists_slowly = False
         self.turns: dict[int, Changes] = {}
         self.calls: list[tuple[object, ...]] = []
+        self._begun = 0
         self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
 
     async def sessions(
@@ -83,20 +84,31 @@ class FakeHistory:
 
     async def new(self) -> None:
         await self._change("new")
+        self._begin_another()
 
     async def open(self, session_id: str) -> None:
         if session_id in self.elsewhere:
             raise SessionInUse("Another program has this session open.")
         await self._change("open", session_id)
+        self.session_id = session_id
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
         await self._change("fork", session_id, turn)
+        self._begin_another()
+
+    def _begin_another(self) -> None:
+        self._begun += 1
+        self.session_id = f"new{self._begun}"
 
     async def rename(self, session_id: str, title: str) -> None:
+        if not title.strip():
+            raise SessionRefused("A title needs a word: /rename TITLE.")
         await self._change("rename", session_id, title)
         self.kept = tuple(replace(each, title=title) if each.id == session_id else each for each in self.kept)
 
     async def delete(self, session_id: str) -> None:
+        if session_id == self.session_id:
+            raise SessionRefused("This session is open: begin another one first (/new).")
         await self._change("delete", session_id)
         self.kept = tuple(each for each in self.kept if each.id != session_id)
 
@@ -111,7 +123,11 @@ class FakeHistory:
 
     async def undo(self, turn: int) -> str:
         await self._change("undo", turn)
-        return f"Changes of turn {turn} undone."
+        return ""
+
+    async def close(self) -> str:
+        """There is nothing to save."""
+        return ""
 
     async def _change(self, *call: object) -> None:
         self.calls.append(call)

@@ -74,10 +74,10 @@ async def test_a_session_is_deleted_only_after_the_question(tmp_path: Path) -> N
         assert ("delete", "s4") not in history.calls, "another key takes the question back"
         await opened_list(driver)
         await driver.press("ctrl+d", "enter")
-        await driver.until(lambda: ("delete", "s4") in history.calls)
+        await driver.until(lambda: ("delete", "s5") in history.calls)
         await driver.until_shown("4 sessions")
         await driver.press("enter")
-        await driver.until(lambda: history.calls[-1] == ("open", "s3"))
+        await driver.until(lambda: history.calls[-1] == ("open", "s4"))
 
 
 async def test_the_session_on_the_screen_is_not_deleted(tmp_path: Path) -> None:
