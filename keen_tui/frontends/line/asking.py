@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never, get_args
 
-from keen_tui.domain.choices import PolicyName, Scope
+from keen_tui.domain.choices import Mode, PolicyName, Scope
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.events import ApprovalRequested, QuestionAsked
+from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import POLICIES
 from keen_tui.frontends.line.displays import display_lines
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
 from keen_tui.frontends.line.sentences import kept_words, tool_name
 from keen_tui.frontends.line.streaming import read_out
+from keen_tui.frontends.shared.questions import (
+    TAKE_BACK,
+    CommandQuestion,
+    DiscardQuestion,
+    InUseQuestion,
+    LeaveQuestion,
+    PermissionsQuestion,
+    ReplaceQuestion,
+)
 from keen_tui.memory.pending import PendingState
 from keen_tui.text.disguise import revealed
+from keen_tui.text.labels import MODES
 from keen_tui.text.sanitize import clean
 
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
@@ -138,3 +150,55 @@ def memory_question(policy: PolicyName) -> LineQuestion:
 def yes_or_no(*lines: str, yes: str = "yes", no: str = "no") -> LineQuestion:
     """A question with two answers, "yes" and "no"."""
     return LineQuestion(lines=lines, choices=(LineChoice(id="yes", label=yes), LineChoice(id="no", label=no)))
+
+
+def in_use_question() -> LineQuestion:
+    """What to do about a session that another program has open."""
+    return yes_or_no(
+        "Question: Another program has this session open. Continue in a copy?", yes="yes, fork it"
+    )
+
+
+def permissions_question(mode: Mode, permitted: Permitted) -> LineQuestion:
+    """What runs unasked here, and whether the mode shall be another or a command ask again."""
+    modes: tuple[Mode, ...] = get_args(Mode)
+    choices: Iterable[LineChoice] = (
+        *(LineChoice(id=each, label=f"mode {each}", consequence=MODES[each]) for each in modes),
+        *(
+            LineChoice(id=TAKE_BACK + each, label=f"ask again about {revealed(each)}")
+            for each in permitted.saved
+        ),
+        STAY,
+    )
+    return LineQuestion(lines=tuple(_permitted(mode, permitted)), choices=tuple(choices))
+
+
+def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
+    yield f"Permission mode {mode}: {MODES[mode]}."
+    if permitted.sandbox:
+        yield permitted.sandbox
+    parts = (
+        ("Your rule, in the settings", permitted.rules),
+        ("Allowed for this session", permitted.session),
+        ("Allowed for good in this folder", permitted.saved),
+        ("Kept back, since it can run code later", permitted.kept_back),
+    )
+    for title, texts in parts:
+        yield from (f"{title}: {revealed(text)}." for text in texts)
+
+
+def question_of(asked: CommandQuestion) -> LineQuestion:
+    """What a command asks, in words."""
+    match asked:
+        case DiscardQuestion(pending):
+            return discard_question(pending)
+        case LeaveQuestion(pending, running, durable):
+            return leave_question(pending, running=running, durable=durable)
+        case ReplaceQuestion(pending, title, running):
+            return replace_question(pending, title, running=running)
+        case InUseQuestion():
+            return in_use_question()
+        case PermissionsQuestion(mode, permitted):
+            return permissions_question(mode, permitted)
+        case _:
+            assert_never(asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from keen_tui.frontends.line.command_context import Desk
@@ -11,6 +12,7 @@ from keen_tui.frontends.line.session_commands import SessionCommands
 from keen_tui.frontends.line.setting_commands import SettingCommands
 from keen_tui.frontends.line.turn_commands import TurnCommands
 from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.commands import Offered, SlashCommands
 
 Deed = Callable[[str], Awaitable[None]]
@@ -37,23 +39,16 @@ class PlainCommands:
         async def leaving(words: str) -> None:
             await leave()
 
-        self.deeds: Mapping[str, Deed] = {
-            "retry": turns.retry,
-            "discard": turns.discard,
+        shared = {each.id: partial(each.does, desk.context) for each in ACTIONS if isinstance(each, Command)}
+        self.deeds: Mapping[str, Deed] = shared | {
             "steer": turns.steer,
             "models": self.models.choose,
             "check_connection": self.models.check,
             "enter_key": self.models.key,
             "name_server": self.models.server,
             "sessions": self.sessions.resume,
-            "new_session": self.sessions.new,
-            "fork": self.sessions.fork,
-            "rename": self.sessions.rename,
-            "export": self.sessions.export,
-            "compact": turns.compact,
             "context": turns.context,
             "memory": turns.memory,
-            "permissions": settings.permissions,
             "usage": turns.usage,
             "settings": settings.settings,
             "diff": turns.diff,

@@ -18,7 +18,7 @@ from keen_tui.domain.events import (
     QuestionAnswered,
     QuestionAsked,
 )
-from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question, leave_question
+from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question
 from keen_tui.frontends.line.command_context import Desk
 from keen_tui.frontends.line.commands import PlainCommands
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
@@ -30,6 +30,7 @@ from keen_tui.frontends.line.session_stats import Ledger
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.turn_commands import LEAVE
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
 """How soon the second ctrl+c must follow the first to leave."""
@@ -64,7 +65,7 @@ class LineFrontEnd:
         self._teller = Teller(voice)
         self._openings = Openings(voice, self._teller)
         self._slash = SlashCommands(workplace.commands)
-        self._desk = Desk(workplace, voice, self._questions, self._ledger)
+        self._desk = Desk(workplace, voice, self._questions, self._ledger, self._end)
         self._commands = PlainCommands(self._desk, self._slash, self.leave)
         self._written = LineRouter(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()
@@ -123,19 +124,13 @@ class LineFrontEnd:
 
     async def leave(self) -> None:
         """Leave; asks first where a turn runs or an incomplete one waits."""
-        running, pending = self._session.running, self._session.pending
-        if running or pending:
-            self._is_leaving = True
-            try:
-                durable = self._workplace.keeps_pending
-                question = leave_question(pending, running=running, durable=durable)
-                choice = await self._desk.choice(question)
-            finally:
-                self._is_leaving = False
-            if choice == "retry":
-                self._session.retry()
-            if choice != "leave":
-                return
+        self._is_leaving = True
+        try:
+            await LEAVE.does(self._desk.context, "")
+        finally:
+            self._is_leaving = False
+
+    def _end(self) -> None:
         self._over.set()
 
     def show_guide(self, text: str) -> None:

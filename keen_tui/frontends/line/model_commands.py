@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import Desk, kept
+from keen_tui.frontends.line.command_context import Desk
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.shared.command import kept
 from keen_tui.frontends.shared.port import ModelsPort
+from keen_tui.frontends.shared.session_commands import may_replace
 from keen_tui.text.units import counted, tokens
 
 _MOST = 20
@@ -179,7 +181,7 @@ class ModelCommands:
         """Where the incomplete turn would be lost, ask first (turn.md rule 8)."""
         if self._desk.session.running or not self._models.would_abandon(model):
             return True
-        return await self._desk.may_replace(f"Switch to {model.title}?")
+        return await may_replace(self._desk.context, f"Switch to {model.title}?")
 
     @property
     def _models(self) -> ModelsPort:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, cast, get_args
+from collections.abc import Iterator
+from typing import Any
 
-from keen_tui.domain.choices import Mode
-from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import Desk, kept
+from keen_tui.frontends.line.command_context import Desk
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
-from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import MODES
-
-_TAKE_BACK = "take back "
+from keen_tui.frontends.shared.command import kept
 
 
 class SettingCommands:
@@ -22,17 +17,6 @@ class SettingCommands:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-
-    async def permissions(self, words: str) -> None:
-        """Tell what runs unasked, and change the mode or take back what was allowed."""
-        session = self._desk.session
-        chosen = await self._desk.choice(_permissions(session.mode, session.permitted))
-        if chosen in MODES:
-            session.set_mode(cast(Mode, chosen))
-        elif chosen.startswith(_TAKE_BACK):
-            command = chosen.removeprefix(_TAKE_BACK)
-            await session.take_back(command)
-            self._desk.say(f"{command} asks again.")
 
     async def settings(self, words: str) -> None:
         """Tell every setting, and change one."""
@@ -63,33 +47,6 @@ class SettingCommands:
                 self._desk.session.set_policy(value)
             case _:
                 self._desk.say("It takes effect from the next start on.")
-
-
-def _permissions(mode: Mode, permitted: Permitted) -> LineQuestion:
-    modes: tuple[Mode, ...] = get_args(Mode)
-    choices: Iterable[LineChoice] = (
-        *(LineChoice(id=each, label=f"mode {each}", consequence=MODES[each]) for each in modes),
-        *(
-            LineChoice(id=_TAKE_BACK + each, label=f"ask again about {revealed(each)}")
-            for each in permitted.saved
-        ),
-        STAY,
-    )
-    return LineQuestion(lines=tuple(_permitted(mode, permitted)), choices=tuple(choices))
-
-
-def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
-    yield f"Permission mode {mode}: {MODES[mode]}."
-    if permitted.sandbox:
-        yield permitted.sandbox
-    parts = (
-        ("Your rule, in the settings", permitted.rules),
-        ("Allowed for this session", permitted.session),
-        ("Allowed for good in this folder", permitted.saved),
-        ("Kept back, since it can run code later", permitted.kept_back),
-    )
-    for title, texts in parts:
-        yield from (f"{title}: {revealed(text)}." for text in texts)
 
 
 def _value(setting: Setting) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import POLICIES, Changes
-from keen_tui.frontends.line.asking import discard_question, memory_question, yes_or_no
-from keen_tui.frontends.line.command_context import Desk, kept
+from keen_tui.frontends.line.asking import memory_question, yes_or_no
+from keen_tui.frontends.line.command_context import Desk
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.shared.changes import ShownFile, shown_files
+from keen_tui.frontends.shared.command import kept
 from keen_tui.frontends.shared.usage import NOTHING, Spent
 from keen_tui.text.units import counted, dollars, size, tokens
 
@@ -23,31 +24,11 @@ class TurnCommands:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    async def retry(self, words: str) -> None:
-        """Go on with the turn that ended incomplete or failed, or try now what would be tried again later."""
-        self._desk.session.retry()
-
-    async def discard(self, words: str) -> None:
-        """Ask whether to give the incomplete turn up; take a failed message back at once."""
-        session = self._desk.session
-        if session.pending is None or session.running:
-            session.discard()
-            return
-        choice = await self._desk.choice(discard_question(session.pending))
-        if choice == "discard":
-            session.discard()
-        elif choice == "retry":
-            session.retry()
-
     async def steer(self, words: str) -> None:
         """Hand a message to the running turn, or the oldest that is queued."""
         if not (words or self._desk.session.queue):
             raise SessionRefused("Write a message after it, such as: /steer use tabs")
         self._desk.session.steer(words)
-
-    async def compact(self, words: str) -> None:
-        """Have the conversation summarised."""
-        self._desk.session.compact(words)
 
     async def memory(self, words: str) -> None:
         """Choose how much of a finished turn later turns get."""

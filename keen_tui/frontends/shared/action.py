@@ -14,10 +14,10 @@ which lie over all of that."""
 class Action(Struct, frozen=True, kw_only=True):
     """One thing a person can do.
 
-    `id` names the method `action_<id>` (of the workspace or, for `composer` and `transcript`, of that pane)
-    and the key in settings. `label` is what the palette shows, `hint` the verb after its key on the screen,
-    `slash` the commands that run it from the composer. `takes` names what may be written behind them,
-    "[focus]", and its method gets that; "" for actions that take nothing. Actions that are not `bound` only
+    `id` is its name in the settings and in the tables of the front ends; for `composer` and `transcript` that
+    pane has a method `action_<id>`. `label` is what the palette shows, `hint` the verb after its key on the
+    screen, `slash` the commands that run it from the composer. `takes` names what may be written behind them,
+    "[focus]", which it is given then; "" for actions that take nothing. Actions that are not `bound` only
     tell of keys which a pane handles itself; one that `follows` another has that one's keys.
     """
 

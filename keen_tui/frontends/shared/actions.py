@@ -5,6 +5,7 @@ Keys are the ones that the program comes with: `keymap` knows those in use.
 
 from __future__ import annotations
 
+from keen_tui.frontends.shared import permission_commands, session_commands, turn_commands
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.page_actions import PAGE_ACTIONS
 from keen_tui.frontends.shared.pane_actions import PANE_ACTIONS
@@ -17,22 +18,8 @@ ACTIONS: tuple[Action, ...] = (
         hint="stop",
         help="declines what is asked; else stops the turn; twice clears the composer",
     ),
-    Action(
-        id="retry",
-        keys=("ctrl+r",),
-        label="Retry the turn",
-        slash=("retry",),
-        hint="retry",
-        help="resumes an incomplete turn, or ends the wait before a retry",
-    ),
-    Action(
-        id="discard",
-        keys=("ctrl+x",),
-        label="Discard the incomplete turn",
-        slash=("discard",),
-        hint="discard",
-        help="gives the incomplete turn up (asks); takes a failed message back",
-    ),
+    turn_commands.RETRY,
+    turn_commands.DISCARD,
     Action(
         id="sidebar",
         keys=("ctrl+b",),
@@ -168,45 +155,11 @@ ACTIONS: tuple[Action, ...] = (
         takes="[words]",
         help="opens a saved session, found by its title or by words in it",
     ),
-    Action(
-        id="new_session",
-        keys=(),
-        label="New session",
-        slash=("new", "clear"),
-        help="begins an empty session; the one on the screen stays saved",
-    ),
-    Action(
-        id="fork",
-        keys=(),
-        label="Fork this session",
-        slash=("fork",),
-        takes="[turn]",
-        help="continues in a copy, whole or up to a turn: /fork 3",
-    ),
-    Action(
-        id="rename",
-        keys=(),
-        label="Rename this session",
-        slash=("rename",),
-        takes="[title]",
-        help="gives this session a title: /rename a better title",
-    ),
-    Action(
-        id="export",
-        keys=(),
-        label="Export this session",
-        slash=("export",),
-        takes="[markdown|json|html] [file]",
-        help="writes this session to a file: Markdown, or /export html, or /export notes.json",
-    ),
-    Action(
-        id="compact",
-        keys=(),
-        label="Compact the conversation",
-        slash=("compact",),
-        takes="[focus]",
-        help="summarises the conversation to make room; words say what matters most",
-    ),
+    session_commands.NEW_SESSION,
+    session_commands.FORK,
+    session_commands.RENAME,
+    session_commands.EXPORT,
+    turn_commands.COMPACT,
     Action(
         id="context",
         keys=(),
@@ -221,13 +174,7 @@ ACTIONS: tuple[Action, ...] = (
         slash=("memory",),
         help="how much of a finished turn later turns get; forgets and notes by hand",
     ),
-    Action(
-        id="permissions",
-        keys=(),
-        label="Permissions",
-        slash=("permissions",),
-        help="what runs without asking: mode, your rules, what you allowed; takes it back",
-    ),
+    permission_commands.PERMISSIONS,
     Action(
         id="usage",
         keys=(),
@@ -287,13 +234,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Suspend",
         help="gives the terminal back to the shell; fg brings Keen back. A running turn waits meanwhile",
     ),
-    Action(
-        id="leave",
-        keys=(),
-        label="Leave",
-        slash=("exit", "quit"),
-        help="ends the program; asks where work is pending",
-    ),
+    turn_commands.LEAVE,
     Action(
         id="page_up",
         keys=("pageup",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from keen_tui.domain.choices import ExportFormat
-from keen_tui.domain.errors import ConfigError
+from keen_tui.frontends.shared.command import WordsRefused
 
 _FORMATS: dict[str, ExportFormat] = {
     "markdown": "markdown",
@@ -22,14 +22,14 @@ def export_words(words: str) -> tuple[ExportFormat, str]:
     A format in front wins over the file's suffix; a file whose suffix says nothing gets Markdown.
 
     Raises:
-        ConfigError: one bare word that is no format: nobody calls a file "pdf".
+        WordsRefused: one bare word that is no format: nobody calls a file "pdf".
     """
     first, _, rest = words.strip().partition(" ")
     if named := _FORMATS.get(first.lower()):
         return named, rest.strip()
     file = PurePath(words.strip())
     if words.strip() and not rest and file.name == str(file) and not file.suffix:
-        raise ConfigError(f"There is no format {first}. There are markdown, json and html.")
+        raise WordsRefused(f"There is no format {first}. There are markdown, json and html.")
     return _FORMATS.get(file.suffix[1:].lower(), "markdown"), words.strip()
 
 
@@ -37,13 +37,13 @@ def fork_words(words: str, turns: tuple[int, ...]) -> int:
     """The turn that was written behind `/fork`, 0 for none. `turns` are those that there are.
 
     Raises:
-        ConfigError: there is nothing to fork, or no such turn.
+        WordsRefused: there is nothing to fork, or no such turn.
     """
     if not turns:
-        raise ConfigError("There is nothing to fork yet: this session has no turn.")
+        raise WordsRefused("There is nothing to fork yet: this session has no turn.")
     if not words:
         return 0
     if words.isdecimal() and int(words) in turns:
         return int(words)
     known = f"turn {turns[0]}" if len(turns) == 1 else f"the turns {turns[0]} to {turns[-1]}"
-    raise ConfigError(f"There is no turn {words}. This session has {known}.")
+    raise WordsRefused(f"There is no turn {words}. This session has {known}.")

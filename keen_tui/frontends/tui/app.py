@@ -378,7 +378,7 @@ class KeenApp(TerminalApp[str | None]):
             workspace.say(" ".join(problems))
         workspace.parts.drafts.bring_back()
         if workplace.opening:
-            workspace.work(workspace.parts.sessions.open(workplace.opening), "opening")
+            workspace.parts.commands.attempt(workspace.parts.sessions.open(workplace.opening))
         if workplace.companion:
             companion = self._run_companion(workplace.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)

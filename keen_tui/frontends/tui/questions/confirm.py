@@ -7,14 +7,24 @@ asked for. None of them is preselected.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from rich.text import Text
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.reports import POLICIES
+from keen_tui.frontends.shared.questions import (
+    CommandQuestion,
+    DiscardQuestion,
+    InUseQuestion,
+    LeaveQuestion,
+    PermissionsQuestion,
+    ReplaceQuestion,
+)
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
+from keen_tui.frontends.tui.questions.permissions import permissions_question
 from keen_tui.frontends.tui.questions.question import Choice, Question
 from keen_tui.frontends.tui.widgets.rows import wrapped
 from keen_tui.memory.pending import PendingState
@@ -112,8 +122,8 @@ def in_use_question(title: str) -> Question:
         title="Another program has this session open.",
         body=_words(clean(title), "Two programs can't write to one session. You can continue in a copy."),
         choices=(
-            Choice(id="fork", label="fork it", consequence="continues in a copy of everything that is saved"),
-            Choice(id="stay", label="back"),
+            Choice(id="yes", label="fork it", consequence="continues in a copy of everything that is saved"),
+            Choice(id="no", label="back"),
         ),
     )
 
@@ -156,3 +166,20 @@ def _words(*texts: str) -> Callable[[int, Styles, Glyphs], list[Text]]:
         return [row for text in texts if text for row in wrapped(text, width, styles("soft"))]
 
     return rows
+
+
+def question_of(asked: CommandQuestion) -> Question:
+    """What a command asks, as the pane asks it."""
+    match asked:
+        case DiscardQuestion(pending):
+            return discard_question(pending)
+        case LeaveQuestion(pending, running, durable):
+            return leave_question(pending, running=running, durable=durable)
+        case ReplaceQuestion(pending, title, running):
+            return replace_question(pending, title, running=running)
+        case InUseQuestion(title):
+            return in_use_question(title)
+        case PermissionsQuestion(mode, permitted):
+            return permissions_question(mode, permitted)
+        case _:
+            assert_never(asked)

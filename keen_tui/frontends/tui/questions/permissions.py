@@ -8,14 +8,13 @@ from rich.text import Text
 
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.permitted import Permitted
+from keen_tui.frontends.shared.questions import TAKE_BACK
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Choice, Question
 from keen_tui.frontends.tui.widgets.rows import cut_row, wrapped
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import MODES
-
-TAKE_BACK = "take back "
 
 _MOST_CHOICES = 8
 """Answers have keys from 1 to 9."""

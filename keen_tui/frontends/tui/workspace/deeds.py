@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from textual.widget import Widget
 
 from keen_tui.domain.choices import Mode
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.command import Command
+from keen_tui.frontends.shared.turn_commands import RETRY
 from keen_tui.frontends.tui.commands import pages
 from keen_tui.frontends.tui.commands.palette import PaletteDeeds, toggle_palette
-from keen_tui.frontends.tui.commands.permissions import permissions
 from keen_tui.frontends.tui.panels.panel import Panel
-from keen_tui.frontends.tui.questions.confirm import discard_question
 from keen_tui.frontends.tui.transcript.widget import Transcript
 
 if TYPE_CHECKING:
@@ -29,28 +31,22 @@ def deeds_of(screen: WorkspaceScreen) -> Mapping[str, ActionDeed]:
     """The deeds by the ids of their actions."""
     parts, start = screen.parts, screen.start
     settings, sessions, models, changes = parts.settings, parts.sessions, parts.models, parts.changes
-    return {
+    shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
+    return shared | {
         "stop": lambda words: parts.stopping.stop(),
         "interrupt": lambda words: parts.stopping.interrupt(),
-        "leave": lambda words: start(parts.stopping.leave()),
         "suspend": lambda words: screen.app.run_action("suspend"),
         "retry": lambda words: _retry(screen),
-        "discard": lambda words: start(_discard(screen)),
         "steer": parts.outbox.steer,
-        "compact": lambda words: _compact(screen, words),
         "next_mode": lambda words: _next_mode(screen),
-        "sessions": sessions.resume,
-        "new_session": lambda words: start(sessions.new()),
-        "fork": lambda words: start(sessions.fork(words)),
+        "sessions": lambda words: parts.commands.attempt(sessions.resume(words)),
         "rename": sessions.rename,
-        "export": sessions.export,
         "models": lambda words: models.choose(),
         "check_connection": lambda words: models.check_connection(),
         "enter_key": lambda words: models.enter_key(),
         "name_server": models.name_server,
         "context": lambda words: parts.memory.context(),
         "memory": lambda words: start(parts.memory.memory()),
-        "permissions": lambda words: start(permissions(screen)),
         "settings": lambda words: settings.settings(),
         "theme": settings.theme,
         "diff": changes.diff,
@@ -79,30 +75,12 @@ def deeds_of(screen: WorkspaceScreen) -> Mapping[str, ActionDeed]:
     }
 
 
-def _compact(screen: WorkspaceScreen, words: str) -> None:
-    """Have the conversation summarised."""
-    screen.attempt(lambda: screen.session.compact(words))
-
-
-def _retry(screen: WorkspaceScreen) -> None:
+def _retry(screen: WorkspaceScreen) -> Awaitable[object]:
     """Go on with the incomplete or failed turn."""
     question = screen.question_pane.question
     if question and not question.interrupts:
         screen.close_question()
-    screen.attempt(screen.session.retry)
-
-
-async def _discard(screen: WorkspaceScreen) -> None:
-    """Ask whether to give the incomplete turn up; take a failed message back at once."""
-    session = screen.session
-    if session.pending is None or session.running:
-        screen.attempt(session.discard)
-        return
-    choice = await screen.ask(discard_question(session.pending))
-    if choice == "discard":
-        screen.attempt(session.discard)
-    elif choice == "retry":
-        screen.attempt(session.retry)
+    return screen.parts.commands.start(RETRY)
 
 
 def _next_mode(screen: WorkspaceScreen) -> None:

@@ -8,8 +8,10 @@ from keen_tui.frontends.shared.port import HistoryPort, ModelsPort
 from keen_tui.frontends.tui.commands.changes import ChangeCommands
 from keen_tui.frontends.tui.commands.memory import MemoryCommands
 from keen_tui.frontends.tui.commands.models import ModelPages
-from keen_tui.frontends.tui.commands.sessions import SessionSwitch
+from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.sessions import SessionPages
 from keen_tui.frontends.tui.commands.settings import SettingPages
+from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.arrange import Arrangement
 from keen_tui.frontends.tui.workspace.complete import Completer
@@ -52,11 +54,13 @@ class Parts:
         self.completer = Completer(view, search)
         self.turn_questions = TurnQuestions(view)
         self.models = ModelPages(view, models)
-        self.sessions = SessionSwitch(view, history, self.find_row)
+        self.switch = SessionSwitch(view, self.find_row)
+        self.commands = CommandRunner(view, self.switch, history, keeps_pending=keeps_pending)
+        self.sessions = SessionPages(view, self.commands, self.switch, self.find_row)
         self.changes = ChangeCommands(view, history, self.opener)
         self.memory = MemoryCommands(view)
         self.settings = SettingPages(view, self.models)
-        self.outbox = Outbox(view, self.drafts, self.models, self.sessions)
+        self.outbox = Outbox(view, self.drafts, self.models, self.switch)
         self.stopping = StopKeys(
-            view, self.turn_questions, self.completer, self.find_row, self.copier, keeps_pending=keeps_pending
+            view, self.turn_questions, self.completer, self.find_row, self.copier, self.commands
         )

@@ -6,7 +6,7 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.commands import Called
 from keen_tui.frontends.tui.commands.models import ModelPages
-from keen_tui.frontends.tui.commands.sessions import SessionSwitch
+from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.widgets.composer import SHELL_SIGN
 from keen_tui.frontends.tui.workspace.recall import Drafts
 from keen_tui.frontends.tui.workspace.view import WorkspaceView

@@ -1,12 +1,11 @@
-"""What esc and ctrl+c mean, and how one leaves."""
+"""What esc and ctrl+c mean."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from keen_tui.frontends.tui.commands.run import CommandRunner
 from keen_tui.frontends.tui.keys.keymap import shown
-from keen_tui.frontends.tui.questions.confirm import leave_question
-from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.complete import Completer
 from keen_tui.frontends.tui.workspace.copy import CopyCommand
@@ -18,11 +17,7 @@ AGAIN_WITHIN_SECONDS: Final = 2.0
 
 
 class StopKeys:
-    """Ends what is nearest: a list, a search, a question, the turn, the program.
-
-    Args:
-        keeps_pending: the work of an incomplete turn outlives the program.
-    """
+    """Ends what is nearest: a list, a search, a question, the turn, the program."""
 
     def __init__(
         self,
@@ -31,16 +26,14 @@ class StopKeys:
         completer: Completer,
         find: FindRow,
         copier: CopyCommand,
-        *,
-        keeps_pending: bool,
+        commands: CommandRunner,
     ) -> None:
         self._view = view
         self._questions = questions
         self._completer = completer
         self._find = find
         self._copier = copier
-        self._keeps_pending = keeps_pending
-        self._leaving: Question | None = None
+        self._commands = commands
         self._last_interrupt = float("-inf")
         self._last_escape = float("-inf")
 
@@ -70,8 +63,7 @@ class StopKeys:
         view = self._view
         again = self._again_since(self._last_interrupt)
         self._last_interrupt = view.clock()
-        question = view.question_pane.question
-        if question and question is self._leaving:
+        if self._commands.ui.asks_to_leave:
             if not view.question_pane.guarded:
                 view.app.exit()
         elif again:
@@ -81,20 +73,6 @@ class StopKeys:
             view.said.say_in_turn(f"stopping; {shown('interrupt')} again leaves")
         else:
             view.say(f"{shown('interrupt')} again leaves")
-
-    async def leave(self) -> None:
-        """Leave; asks first where a turn runs or an incomplete one waits."""
-        view = self._view
-        running, pending = view.session.running, view.session.pending
-        if not (running or pending):
-            view.app.exit()
-            return
-        self._leaving = leave_question(pending, running=running, durable=self._keeps_pending)
-        choice = await view.ask(self._leaving)
-        if choice == "leave":
-            view.app.exit()
-        elif choice == "retry":
-            view.attempt(view.session.retry)
 
     def _decline(self, *, again: bool) -> None:
         """esc declines what the turn asks, but not before one can have seen it; twice in a row stops the

@@ -212,7 +212,7 @@ class WorkspaceScreen(Screen[None]):
             self._draw(before, state)
         self.parts.tips.show(before, state)
         self.parts.memory.show(before, state)
-        self.parts.sessions.show(before, state)
+        self.parts.switch.show(before, state)
         if self.announcer:
             self.announcer.show(state)
         if state.taken_back and state.taken_back != before.taken_back and not state.restoring:

@@ -1,0 +1,32 @@
+"""The command about permissions: what runs without asking, and taking it back."""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from keen_tui.domain.choices import Mode
+from keen_tui.frontends.shared.command import Command, CommandContext
+
+
+async def permissions(context: CommandContext, words: str) -> None:
+    """Show what runs unasked, and take back what was allowed for good."""
+    from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion  # noqa: PLC0415 - not before the first paint
+
+    session = context.session
+    choice = await context.ui.ask(PermissionsQuestion(session.mode, session.permitted))
+    if choice in get_args(Mode):
+        session.set_mode(cast(Mode, choice))
+    elif choice.startswith(TAKE_BACK):
+        command = choice.removeprefix(TAKE_BACK)
+        await session.take_back(command)
+        context.ui.say(f"{command} asks again.")
+
+
+PERMISSIONS = Command(
+    id="permissions",
+    keys=(),
+    label="Permissions",
+    slash=("permissions",),
+    help="what runs without asking: mode, your rules, what you allowed; takes it back",
+    does=permissions,
+)

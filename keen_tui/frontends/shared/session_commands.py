@@ -1,0 +1,131 @@
+"""The commands about sessions: new, fork, rename, export; and how one is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from keen_tui.domain.errors import SessionInUse
+from keen_tui.frontends.shared.command import Command, CommandContext, kept
+
+if TYPE_CHECKING:
+    from keen_tui.domain.reports import SavedSession
+    from keen_tui.frontends.shared.port import HistoryPort
+
+_NONE_KEPT = "No sessions are kept here."
+
+
+async def new(context: CommandContext, words: str) -> None:
+    """Begin an empty session."""
+    if await replace(context, "Begin a new session?", saved(context).new):
+        context.ui.narrate("A new session begins. The one before stays saved.")
+
+
+async def fork(context: CommandContext, words: str) -> None:
+    """Go on with a copy of this session, whole or up to a turn."""
+    from keen_tui.frontends.shared.session_arguments import fork_words  # noqa: PLC0415 - not before the first paint
+
+    history, turn = saved(context), fork_words(words, context.ui.turns)
+    part = f"up to turn {turn}" if turn else "of this session"
+    await replace(context, f"Continue in a copy {part}?", lambda: history.fork(turn=turn))
+
+
+async def rename(context: CommandContext, words: str) -> None:
+    """Give this session a title."""
+    history = saved(context)
+    await history.rename(history.session_id, words)
+
+
+async def export(context: CommandContext, words: str) -> None:
+    """Write this session to a file."""
+    from keen_tui.frontends.shared.session_arguments import export_words  # noqa: PLC0415 - not before the first paint
+
+    history = saved(context)
+    format, path = export_words(words)
+    context.ui.tell_written(await history.export(format, path))
+
+
+async def open_session(
+    context: CommandContext,
+    session: SavedSession,
+    title: str,
+    deed: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Go on with that session; with a copy of it where another program has it open.
+
+    Args:
+        title: what the session is called in a question.
+        deed: opens it, where more is to be done than that.
+    """
+    from keen_tui.frontends.shared.questions import InUseQuestion  # noqa: PLC0415 - not before the first paint
+
+    history = saved(context)
+    try:
+        await replace(context, f"Open {title}?", deed or (lambda: history.open(session.id)))
+    except SessionInUse:
+        if await context.ui.ask(InUseQuestion(title)) == "yes":
+            await context.ui.replace(lambda: history.fork(session.id))
+
+
+async def replace(context: CommandContext, title: str, deed: Callable[[], Awaitable[None]]) -> bool:
+    """Put another session in the place of this one; ask first where that would lose work. False: it stays."""
+    if not await may_replace(context, title):
+        return False
+    await context.ui.replace(deed)
+    return True
+
+
+async def may_replace(context: CommandContext, title: str) -> bool:
+    """Whether the incomplete turn may be given up for what `title` asks; yes where there is none. The answer
+    may be to retry it, which is done."""
+    from keen_tui.frontends.shared.questions import ReplaceQuestion  # noqa: PLC0415 - not before the first paint
+
+    session = context.session
+    if session.pending is None:
+        return True
+    choice = await context.ui.ask(ReplaceQuestion(session.pending, title, session.running))
+    if choice == "retry":
+        session.retry()
+    return choice == "replace"
+
+
+def saved(context: CommandContext) -> HistoryPort:
+    """The saved sessions. Raises SessionRefused: there are none."""
+    return kept(context.history, _NONE_KEPT)
+
+
+NEW_SESSION = Command(
+    id="new_session",
+    keys=(),
+    label="New session",
+    slash=("new", "clear"),
+    help="begins an empty session; the one on the screen stays saved",
+    does=new,
+)
+FORK = Command(
+    id="fork",
+    keys=(),
+    label="Fork this session",
+    slash=("fork",),
+    takes="[turn]",
+    help="continues in a copy, whole or up to a turn: /fork 3",
+    does=fork,
+)
+RENAME = Command(
+    id="rename",
+    keys=(),
+    label="Rename this session",
+    slash=("rename",),
+    takes="[title]",
+    help="gives this session a title: /rename a better title",
+    does=rename,
+)
+EXPORT = Command(
+    id="export",
+    keys=(),
+    label="Export this session",
+    slash=("export",),
+    takes="[markdown|json|html] [file]",
+    help="writes this session to a file: Markdown, or /export html, or /export notes.json",
+    does=export,
+)

@@ -1,0 +1,108 @@
+"""Another session takes the place of the one on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+from textual.timer import Timer
+
+from keen_tui.domain.errors import KeenError, SessionRefused
+from keen_tui.frontends.tui.state.state import UiState
+from keen_tui.frontends.tui.widgets.composer import Prompt
+from keen_tui.frontends.tui.workspace.find import FindRow
+from keen_tui.frontends.tui.workspace.view import WorkspaceView
+
+OPENING_SECONDS = 0.2
+"""How long opening a session may take before that is said."""
+
+_OPENING = "opening the session"
+
+
+class _Place(Struct, frozen=True):
+    """What is to be shown of a session that is opened: a turn, and the words that it was found by."""
+
+    session_id: str
+    turn: int
+    words: str
+
+
+class SessionSwitch:
+    """Puts other sessions on the screen. Messages that are sent meanwhile are held for the session that
+    comes."""
+
+    def __init__(self, view: WorkspaceView, find: FindRow) -> None:
+        self._view = view
+        self._find = find
+        self._replacing = False
+        self._opening: Timer | None = None
+        self._place_to_show: _Place | None = None
+        self._held: tuple[str, ...] = ()
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether another session is about to take the place of this one."""
+        return self._replacing
+
+    def hold(self, text: str) -> None:
+        """Keep a message until the session that it is meant for is open, and send it then."""
+        self._held = (*self._held, text)
+
+    def show_when_open(self, session_id: str, turn: int, words: str) -> None:
+        """Show that turn, and the words in it, once the session is on the screen; turn 0 for none."""
+        self._place_to_show = _Place(session_id, turn, words) if turn else None
+
+    def show(self, before: UiState, after: UiState) -> None:
+        """Another state is drawn."""
+        if after.restoring:
+            self._tell_when_slow()
+        elif before.restoring or before.session_id != after.session_id:
+            self._tell_no_more()
+        if self._place_to_show and not after.restoring:
+            self._show_place(self._place_to_show, after)
+
+    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
+        """Do what puts another session on the screen. Raises what that does, and SessionRefused."""
+        if self._replacing:
+            raise SessionRefused("another session is being opened already")
+        self._replacing, self._place_to_show = True, None
+        self._tell_when_slow()
+        try:
+            await deed()
+            self._replacing = False
+            self._send_held()
+        except KeenError:
+            self._place_to_show = None
+            self._tell_no_more()
+            self._put_held_back()
+            raise
+        finally:
+            self._replacing = False
+
+    def _send_held(self) -> None:
+        held, self._held = self._held, ()
+        for text in held:
+            self._view.prompt.post_message(Prompt.Sent(text))
+
+    def _put_held_back(self) -> None:
+        """They were meant for a session that could not be opened."""
+        held, self._held = self._held, ()
+        if held:
+            self._view.prompt.write_before("\n".join(held))
+
+    def _show_place(self, place: _Place, state: UiState) -> None:
+        """Show what was found, as soon as it is there: of a long session only the newest turns come first."""
+        is_there = place.session_id == state.session_id
+        if state.running or (is_there and self._find.show_turn(place.turn, place.words)):
+            self._place_to_show = None
+
+    def _tell_when_slow(self) -> None:
+        if self._opening is None:
+            self._opening = self._view.set_timer(OPENING_SECONDS, lambda: self._view.say(_OPENING))
+
+    def _tell_no_more(self) -> None:
+        if self._opening is not None:
+            self._opening.stop()
+            self._opening = None
+            if self._view.notice.text == _OPENING:
+                self._view.say("")
