@@ -141,6 +141,21 @@ def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_ne
         assert not (tmp_path / "work" / "ran").exists()
 
 
+def test_the_end_of_a_sentence_that_was_begun_before_the_question_answers_nothing(tmp_path: Path) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Fine.")])]
+    with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        terminal.type("go\r")
+        terminal.wait_for("Question: Run this command?")
+        terminal.type("use ")
+        terminal.wait_for("Answer, 1 to")  # somebody thought about how to go on
+        terminal.type("1\r")
+        answer(terminal, "Question: Run this command?", "4")
+        terminal.wait_for("Reply: Fine.")
+        terminal.wait_for("> use 1")
+        assert not (tmp_path / "work" / "ran").exists()
+
+
 def test_a_message_written_while_a_turn_runs_is_queued_and_told(tmp_path: Path) -> None:
     script = [Reply([Say("First.")], wait=1.5), Reply([Say("Second.")])]
     with program(tmp_path, script, "--plain", controls=True) as (terminal, server):

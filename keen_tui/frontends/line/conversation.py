@@ -108,6 +108,10 @@ class LineFrontEnd:
         """Something was typed."""
         self._heard += 1
         match typed.kind:
+            case "line" if typed.begun_before:
+                self._voice.say(
+                    "You began to write before the question, so that answers nothing. It is kept."
+                )
             case "line" if typed.question and not self._is_call_beside(typed.text):
                 self._answer(typed)
             case "line":

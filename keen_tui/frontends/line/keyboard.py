@@ -54,11 +54,13 @@ class LinePrompt(Struct, frozen=True, kw_only=True):
 
 
 class Typed(Struct, frozen=True, kw_only=True):
-    """What came: a line, or a key that is none. With those the text is what had been typed and not sent."""
+    """What came: a line, or a key that is none. With those the text is what had been typed and not sent.
+    A line that was `begun_before` its question answers nothing; it is kept as the draft of a message."""
 
     kind: InputKind
     text: str = ""
     question: int = 0
+    begun_before: bool = False
 
 
 class _LookUp(Exception):
@@ -167,11 +169,16 @@ class Keyboard:
         remember(prompt.earlier)
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
-        self._draft += typed_before()
+        begun = typed_before()
+        self._draft += begun.replace("\n", " ")
         lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
         while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
             lines.append(self._one_line(""))
-        return Typed(kind="line", text="\n".join(lines), question=prompt.question)
+        text = "\n".join(lines)
+        begun_before = bool(begun.strip()) and not begun.endswith("\n") and not prompt.hidden
+        if begun_before:
+            self._draft += text.replace("\n", " ")
+        return Typed(kind="line", text=text, question=prompt.question, begun_before=begun_before)
 
     def _message(self, prompt: LinePrompt) -> str:
         """Lines that end with a backslash, and those that come at once, are one message."""

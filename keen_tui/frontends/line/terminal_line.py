@@ -133,7 +133,8 @@ def more_waits() -> bool:
 
 
 def typed_before() -> str:
-    """What was typed before a question was there, and so answers nothing. Returns when nobody types."""
+    """What was typed before a question was there, and so answers nothing. Returns when nobody types. It ends
+    with a line break where enter was pressed last: otherwise the sentence may continue."""
     stdin = sys.stdin.fileno()
     try:
         modes = termios.tcgetattr(stdin)
@@ -148,8 +149,9 @@ def typed_before() -> str:
             typed, patience = typed + piece, _END_OF_SENTENCE
     finally:
         termios.tcsetattr(stdin, termios.TCSANOW, modes)
-    words = typed.decode(errors="ignore").replace("\r", "\n").replace("\n", " ")
-    return "".join(filter(str.isprintable, words))
+    words = typed.decode(errors="ignore").replace("\r", "\n")
+    is_ended = words.endswith("\n")
+    return "".join(filter(str.isprintable, words.replace("\n", " "))) + "\n" * is_ended
 
 
 @contextmanager
