@@ -134,6 +134,7 @@ def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_ne
         for piece in ("use ", "1", "\r"):  # not all at once
             terminal.type(piece)
             terminal.settle(0.4)
+        terminal.settle(2.0)  # it is asked again, and what is typed right away counts as typed before
         answer(terminal, "Question: Run this command?", "4")
         terminal.wait_for("Tool bash denied.")
         terminal.wait_for("Reply: Fine.")
@@ -150,6 +151,7 @@ def test_the_end_of_a_sentence_that_was_begun_before_the_question_answers_nothin
         terminal.type("use ")
         terminal.wait_for("Answer, 1 to")  # somebody thought about how to go on
         terminal.type("1\r")
+        terminal.settle(2.0)  # it is asked again, and what is typed right away counts as typed before
         answer(terminal, "Question: Run this command?", "4")
         terminal.wait_for("Reply: Fine.")
         terminal.wait_for("> use 1")

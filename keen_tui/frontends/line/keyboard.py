@@ -77,6 +77,8 @@ class Keyboard:
         self._wanted: LinePrompt | None = None
         self._handed_over = 0
         self._question = 0
+        self._unfinished = 0
+        self._is_writing = False
         self._key: Typed | None = None
         self._waiting = False
         self._reading = False
@@ -169,13 +171,17 @@ class Keyboard:
         remember(prompt.earlier)
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
-        begun = typed_before()
+        begun = typed_before(is_writing=self._is_writing)
+        self._is_writing = False
         self._draft += begun.replace("\n", " ")
+        if begun.strip():  # the same question may be asked anew before its line comes
+            self._unfinished = 0 if begun.endswith("\n") else prompt.question
         lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
         while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
             lines.append(self._one_line(""))
         text = "\n".join(lines)
-        begun_before = bool(begun.strip()) and not begun.endswith("\n") and not prompt.hidden
+        begun_before = self._unfinished == prompt.question and not prompt.hidden
+        self._unfinished = 0
         if begun_before:
             self._draft += text.replace("\n", " ")
         return Typed(kind="line", text=text, question=prompt.question, begun_before=begun_before)
@@ -252,4 +258,5 @@ class Keyboard:
         self._reading = False
         if not self._question:
             self._draft = self._line.typed or self._draft
+            self._is_writing = bool(self._line.typed)
         raise _LookUp
