@@ -107,20 +107,22 @@ def test_nothing_but_words_is_written(tmp_path: Path) -> None:
         assert any(line.startswith("Reply: Strong a") for line in told)
 
 
-def test_what_was_typed_before_a_question_does_not_answer_it(tmp_path: Path) -> None:
-    script = [Reply([Call("bash", {"command": "touch ran"})], wait=1.0), Reply([Say("Fine.")])]
+@pytest.mark.parametrize(("before", "after"), [("1", ""), ("use ", "1")], ids=["a number", "a sentence"])
+def test_a_line_that_was_begun_before_a_question_does_not_answer_it_and_is_kept(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    script = [Reply([Call("bash", {"command": "touch ran"})], wait=1.5), Reply([Say("Fine.")])]
     with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
         ready(terminal)
-        terminal.type("go\r")
-        terminal.wait_for("Turn 1 begins.")
-        terminal.type("1")  # a line that is begun
-        terminal.wait_for("Answer, 1 to 5: ")
-        terminal.type("\r")
-        terminal.wait_for("Please answer 1 to 5.")
-        assert not (tmp_path / "work" / "ran").exists()
-        answer(terminal, "Please answer 1 to 5.", "4: do it by hand")
+        say(terminal, "go", "Turn 1 begins.")
+        terminal.type(before)
+        terminal.wait_for("Answer, 1 to 5: ")  # somebody thought about how to go on
+        say(terminal, after, "You began to write before the question, so that answers nothing. It is kept.")
+        answer(terminal, "It is kept.", "4: do it by hand")
         terminal.wait_for("Tool bash denied.")
         terminal.wait_for("Reply: Fine.")
+        terminal.wait_for(f"> {before}{after}")
+        assert not (tmp_path / "work" / "ran").exists()
 
 
 def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_next_message(
@@ -137,22 +139,6 @@ def test_a_sentence_typed_over_a_question_answers_nothing_and_is_kept_for_the_ne
         terminal.settle(2.0)  # it is asked again, and what is typed right away counts as typed before
         answer(terminal, "Question: Run this command?", "4")
         terminal.wait_for("Tool bash denied.")
-        terminal.wait_for("Reply: Fine.")
-        terminal.wait_for("> use 1")
-        assert not (tmp_path / "work" / "ran").exists()
-
-
-def test_the_end_of_a_sentence_that_was_begun_before_the_question_answers_nothing(tmp_path: Path) -> None:
-    script = [Reply([Call("bash", {"command": "touch ran"})]), Reply([Say("Fine.")])]
-    with program(tmp_path, script, "--plain", controls=True) as (terminal, _):
-        ready(terminal)
-        terminal.type("go\r")
-        terminal.wait_for("Question: Run this command?")
-        terminal.type("use ")
-        terminal.wait_for("Answer, 1 to")  # somebody thought about how to go on
-        terminal.type("1\r")
-        terminal.settle(2.0)  # it is asked again, and what is typed right away counts as typed before
-        answer(terminal, "Question: Run this command?", "4")
         terminal.wait_for("Reply: Fine.")
         terminal.wait_for("> use 1")
         assert not (tmp_path / "work" / "ran").exists()

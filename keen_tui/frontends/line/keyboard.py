@@ -171,11 +171,11 @@ class Keyboard:
         remember(prompt.earlier)
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
-        begun = typed_before(is_writing=self._is_writing)
+        begun = typed_before()
+        if begun.strip() or self._is_writing:  # the same question may be asked anew before its line comes
+            self._unfinished = 0 if begun.endswith("\n") else prompt.question
         self._is_writing = False
         self._draft += begun.replace("\n", " ")
-        if begun.strip():  # the same question may be asked anew before its line comes
-            self._unfinished = 0 if begun.endswith("\n") else prompt.question
         lines = [self._one_line(prompt.words, hidden=prompt.hidden)]
         while not prompt.hidden and more_waits():  # pasted: a number in it answers nothing
             lines.append(self._one_line(""))

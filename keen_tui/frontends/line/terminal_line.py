@@ -132,10 +132,9 @@ def more_waits() -> bool:
     return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
 
 
-def typed_before(*, is_writing: bool = False) -> str:
+def typed_before() -> str:
     """What was typed before a question was there, and so answers nothing. Returns when nobody types. It ends
-    with a line break where enter was pressed last: otherwise the sentence may continue. `is_writing`: the
-    question has interrupted a line."""
+    with a line break where enter was pressed last: otherwise the sentence may continue."""
     stdin = sys.stdin.fileno()
     try:
         modes = termios.tcgetattr(stdin)
@@ -143,7 +142,7 @@ def typed_before(*, is_writing: bool = False) -> str:
         return ""
     letter_by_letter = [*modes]
     letter_by_letter[_LOCAL_MODES] &= ~(termios.ICANON | termios.ECHO)
-    typed, patience = b"", _END_OF_SENTENCE if is_writing else GUARD_SECONDS
+    typed, patience = b"", GUARD_SECONDS
     try:
         termios.tcsetattr(stdin, termios.TCSANOW, letter_by_letter)
         while select.select([stdin], [], [], patience)[0] and (piece := os.read(stdin, _MOST_AT_ONCE)):
