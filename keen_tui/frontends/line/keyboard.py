@@ -79,7 +79,8 @@ class Keyboard:
         self._question = 0
         self._unfinished = 0
         self._is_writing = False
-        self._key: Typed | None = None
+        self._key: InputKind | None = None
+        self._put_away = ""
         self._waiting = False
         self._reading = False
         self._words = ""
@@ -148,9 +149,10 @@ class Keyboard:
                 pass
             finally:
                 self._waiting = False
-            key, self._key = self._key, None
+            key, typed = self._key, self._put_away
+            self._key, self._put_away = None, ""
             if key:
-                hand_over(key)
+                hand_over(Typed(kind=key, text=typed))
         return None
 
     def _newest(self) -> LinePrompt | None:
@@ -237,21 +239,20 @@ class Keyboard:
             self._wanted = None
 
     def _pressed(self, number: int, frame: object) -> None:
+        """A key that is none. It is noted before anything is called: when the exception of another handler is
+        still on its way through CPython's `input`, every call in this one fails."""
+        if self._key != "hangup":
+            self._key = _KEYS[number]
         is_reading = self._reading and not self._line.is_done
         if is_reading:
             self._line.end_row()
-        typed = self._put_away() if is_reading and not self._question else ""
-        if self._key is None or self._key.kind != "hangup":
-            self._key = Typed(kind=_KEYS[number], text=typed)
+        if is_reading and not self._question:  # the arrow keys bring it back
+            self._put_away, self._draft = "\n".join((*self._begun, self._line.typed)), ""
+            self._begun = []
+            remember((self._put_away,))
         if is_reading or self._waiting:
             self._reading = self._waiting = False
             raise _LookUp
-
-    def _put_away(self) -> str:
-        """What is typed and not sent; the arrow keys bring it back."""
-        typed, self._draft, self._begun = "\n".join((*self._begun, self._line.typed)), "", []
-        remember((typed,))
-        return typed
 
     def _look_up(self) -> None:
         """End the wait for a line; what is typed of a message is kept."""
