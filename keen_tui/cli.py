@@ -115,8 +115,8 @@ def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
     if "demo" in given:
         from keen_tui.demo.plain import tour_line_by_line
 
-        with tour_line_by_line(settings, given.get("pace", 1.0)) as workplace:
-            run_plain(workplace)
+        with tour_line_by_line(settings, given.get("pace", 1.0)) as setup:
+            run_plain(setup)
         return 0
     from keen_tui import frontend_setup
 

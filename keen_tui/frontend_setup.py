@@ -10,7 +10,7 @@ from keen_tui.agent.playback import Playback
 from keen_tui.agent.services.model_service import ModelService
 from keen_tui.domain.errors import ModelMissing, StorageFailed
 from keen_tui.frontends.shared.commands import BUILT_IN
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.session_cli import asked_for
@@ -31,7 +31,7 @@ from keen_tui.wiring import (
 
 def live(
     settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str], problem: str = ""
-) -> Workplace:
+) -> FrontEndSetup:
     """A session in the current folder. Without a model one is chosen on the screen. `problem` is said there.
 
     Raises:
@@ -50,7 +50,7 @@ def live(
         settings, Path.cwd(), provider, model, store, environ, attended=True
     )
     commands = all_commands(Path.cwd(), environ)
-    return Workplace(
+    return FrontEndSetup(
         session=session,
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
@@ -74,7 +74,7 @@ def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
     return joined(own, trusted_commands(folder, environ), BUILT_IN)
 
 
-def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:
+def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:
     """A saved session, given as a file or by its id, that is played.
 
     Raises:
@@ -85,4 +85,4 @@ def replay(file: str, speed: float, environ: Mapping[str, str]) -> Workplace:
     if not saved.records:
         raise StorageFailed(f"{path} isn't a Keen session: nothing in it can be played.")
     session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
-    return Workplace(session=session, companion=lambda _: session.play())
+    return FrontEndSetup(session=session, companion=lambda _: session.play())

@@ -21,7 +21,7 @@ from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder, settings_file
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.shared.port import Workplace
+    from keen_tui.frontends.shared.port import FrontEndSetup
 
 
 def run_on_screen(given: Mapping[str, Any]) -> int:
@@ -33,12 +33,12 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
     begin_log(os.environ)
     is_work = "demo" not in given and command_of(given) != "replay"
     settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
-    if _show(settings, lambda leaving: _workplace(settings, given, problem, leaving)) == "demo":
+    if _show(settings, lambda leaving: _setup(settings, given, problem, leaving)) == "demo":
         _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
     return 0
 
 
-def _show(settings: Settings, make: Callable[[ExitStack], Workplace]) -> str | None:
+def _show(settings: Settings, make: Callable[[ExitStack], FrontEndSetup]) -> str | None:
     look = UiSettings(
         theme=theme_for(settings.theme, os.environ),
         reduced_motion=settings.reduced_motion,
@@ -64,7 +64,7 @@ def _wrong_key_placed(file: Path) -> Iterator[None]:
         raise ConfigError(f"{place_of(file, f'keys.{problem.action_id}')}: {problem}") from problem
 
 
-def _workplace(settings: Settings, given: Mapping[str, Any], problem: str, leaving: ExitStack) -> Workplace:
+def _setup(settings: Settings, given: Mapping[str, Any], problem: str, leaving: ExitStack) -> FrontEndSetup:
     if "demo" in given:
         return _tour(settings, given.get("pace", 1.0), leaving)
     from keen_tui import frontend_setup
@@ -74,7 +74,7 @@ def _workplace(settings: Settings, given: Mapping[str, Any], problem: str, leavi
     return frontend_setup.live(settings, given, os.environ, problem)
 
 
-def _tour(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:
+def _tour(settings: Settings, pace: float, leaving: ExitStack) -> FrontEndSetup:
     from keen_tui.demo.screen import tour_workplace
 
     return tour_workplace(settings, pace, leaving)

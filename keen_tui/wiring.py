@@ -11,7 +11,7 @@ from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.turn.retries import RetryPolicy
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.models import ModelInfo
 from keen_tui.providers.base import Provider
 from keen_tui.providers.catalog.catalog import load_catalog
@@ -47,13 +47,13 @@ def build_session(
     info: ModelInfo | None,
     *,
     attended: bool,
-    keeper: TurnKeeper | None = None,
+    backup: TurnBackup | None = None,
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
     instruct: Callable[[], Instructions] | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
 ) -> Session:
-    """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `keeper`
+    """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `backup`
     keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here,
     `instruct` reads AGENTS.md, `key_variables` names variables that hold API keys."""
     sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
@@ -62,7 +62,7 @@ def build_session(
         provider=provider,
         toolbox=build_toolbox(
             workspace,
-            keeper,
+            backup,
             rules=rules,
             sandbox=sandbox,
             network=CommandNetwork(setting=settings.network, is_open=rules.allow_all_hosts()),
@@ -123,12 +123,12 @@ def build_saved_session(
     *,
     attended: bool,
 ) -> tuple[Session, SessionManager]:
-    """A session that is saved, and the desk that saves it and puts others in its place.
+    """A session that is saved, and the manager that saves it and puts others in its place.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
     """
-    keeper = TurnKeeper()
+    backup = TurnBackup()
     guard().records = data_folder(environ) / RUNNING
     session = build_session(
         settings,
@@ -136,18 +136,18 @@ def build_saved_session(
         provider,
         info,
         attended=attended,
-        keeper=keeper,
+        backup=backup,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
         instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
         key_variables=lambda: key_variables(settings, environ),
     )
-    desk = SessionManager(
+    manager = SessionManager(
         session,
         store,
-        keeper,
+        backup,
         keeps_pending=settings.pending_durable,
         titles=settings.titles if attended else "off",
         indexes=attended,
     )
-    return session, desk
+    return session, manager

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.stops import stop_notice
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EmptyReply, ProviderError, ReplyUnreadable
 from keen_tui.domain.events import (
     Compacted,
@@ -51,7 +51,7 @@ async def compact(
     past: Past,
     answered: Sequence[Message],
     policy: MemoryPolicy,
-    agent: Agent,
+    setup: TurnSetup,
     focus: str,
     *,
     automatic: bool = False,
@@ -60,37 +60,37 @@ async def compact(
 
     Never raises: cancelling the task ends it as interrupted.
     """
-    started_at = agent.clock()
+    started_at = setup.clock()
     turns = len({message.turn for message in answered if message.role == "user" and not message.by_program})
     start = CompactionStarted(turns=turns, focus=focus, automatic=automatic)
     old = Past(tuple(answered), past.steps)
     end: Compacted | CompactionFailed
     try:
-        summary = await _summary(old, policy, agent, start)
+        summary = await _summary(old, policy, setup, start)
         memory = union_memory(answered)
         end = Compacted(
             turn=answered[-1].turn,
             turns=turns,
             summary=summary,
             turn_memory=memory,
-            bytes_before=_size(step_request(old, (), policy, agent, ()).parts, agent),
-            bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), agent),
-            seconds=agent.clock() - started_at,
+            bytes_before=_size(step_request(old, (), policy, setup, ()).parts, setup),
+            bytes_after=_size((UserText(COMPACTED), AssistantText(render_assistant(summary, memory))), setup),
+            seconds=setup.clock() - started_at,
         )
     except asyncio.CancelledError:
-        end = CompactionFailed(reason="interrupted", detail=agent.why_stopped())
+        end = CompactionFailed(reason="interrupted", detail=setup.why_stopped())
     except ProviderError as error:
-        end = CompactionFailed(reason=error.reason, detail=agent.retries.explain(error))
+        end = CompactionFailed(reason=error.reason, detail=setup.retries.explain(error))
     except Exception as error:
         log.exception("a compaction failed by a bug")
         end = CompactionFailed(
             reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error})."
         )
-    agent.publish(end)
+    setup.publish(end)
     return end
 
 
-async def _summary(old: Past, policy: MemoryPolicy, agent: Agent, start: CompactionStarted) -> str:
+async def _summary(old: Past, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted) -> str:
     """The summary; shorter messages are sent where all of them are too long for the model.
 
     Raises:
@@ -98,20 +98,20 @@ async def _summary(old: Past, policy: MemoryPolicy, agent: Agent, start: Compact
     """
 
     async def asked_with(request: StepRequest) -> str:
-        return _checked(await _reply(request, policy, agent, start), policy)
+        return _checked(await _reply(request, policy, setup, start), policy)
 
-    *longer, shortest = _requests(old, policy, agent, start.focus)
+    *longer, shortest = _requests(old, policy, setup, start.focus)
     for request in longer:
         with suppress(ContextExceeded):
             return await asked_with(request)
     return await asked_with(shortest)
 
 
-def _requests(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> Iterator[StepRequest]:
+def _requests(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> Iterator[StepRequest]:
     """The same question, each time with shorter messages in front of it, as long as any can be cut."""
     previous: StepRequest | None = None
     for limit in TEXT_LIMITS:
-        request = _request(*_cut(old, policy, limit), agent, focus)
+        request = _request(*_cut(old, policy, limit), setup, focus)
         if request != previous:
             yield request
         previous = request
@@ -137,52 +137,52 @@ def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
     return text
 
 
-def _request(old: Past, policy: MemoryPolicy, agent: Agent, focus: str) -> StepRequest:
+def _request(old: Past, policy: MemoryPolicy, setup: TurnSetup, focus: str) -> StepRequest:
     """The conversation as requests carry it, the question behind it, tools only where calls are replayed."""
     prompt = f"{_PROMPT}\n\nGive special weight to this: {focus}" if focus else _PROMPT
     question = Message(role="user", text=prompt, turn=0, by_program=True)
     asked = Past((*old.messages, question), old.steps)
-    request = step_request(asked, (), policy, agent, agent.toolbox.specs)
+    request = step_request(asked, (), policy, setup, setup.toolbox.specs)
     replays = any(isinstance(part, PastStep) for part in request.parts)
     return request if replays else replace(request, tools=())
 
 
 async def _reply(
-    request: StepRequest, policy: MemoryPolicy, agent: Agent, start: CompactionStarted
+    request: StepRequest, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
 ) -> StepReply:
     """The reply to the request, tried again as often as the policy of retries allows."""
     attempt = 1
     while True:
-        agent.publish(start)
+        setup.publish(start)
         try:
-            return await _streamed(request, policy, agent)
+            return await _streamed(request, policy, setup)
         except ProviderError as error:
-            delay = agent.retries.delay(attempt, error)
+            delay = setup.retries.delay(attempt, error)
             if delay is None:
                 raise
             attempt += 1
-            agent.publish(
+            setup.publish(
                 RetryScheduled(
                     turn=0,
                     step=0,
                     attempt=attempt,
-                    max_attempts=agent.retries.attempts,
+                    max_attempts=setup.retries.attempts,
                     delay=delay,
                     reason=error.reason,
                     detail=str(error),
                 )
             )
-        await agent.retry_wait.wait(delay)
+        await setup.retry_wait.wait(delay)
 
 
-async def _streamed(request: StepRequest, policy: MemoryPolicy, agent: Agent) -> StepReply:
+async def _streamed(request: StepRequest, policy: MemoryPolicy, setup: TurnSetup) -> StepReply:
     words = policy.filter()
 
     def say(text: str) -> None:
         if text:
-            agent.publish(CompactionDelta(text=text))
+            setup.publish(CompactionDelta(text=text))
 
-    async with aclosing(agent.provider.stream_step(request)) as parts:
+    async with aclosing(setup.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
                 case StepText(text):
@@ -190,8 +190,8 @@ async def _streamed(request: StepRequest, policy: MemoryPolicy, agent: Agent) ->
                 case StepReply():
                     say(words.finish())
                     if part.usage != TokenUsage():
-                        cost = cost_of(part.usage, agent.price)
-                        agent.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
+                        cost = cost_of(part.usage, setup.price)
+                        setup.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
                     return part
     raise AssertionError("a provider ended a step without a reply and without an error")
 
@@ -214,5 +214,5 @@ def _shortened(message: Message, limit: int) -> Message:
     return replace(message, text=text, ran=(), images=())
 
 
-def _size(parts: Sequence[Part], agent: Agent) -> int:
-    return sum(native_bytes(agent.provider.native(part)) for part in parts)
+def _size(parts: Sequence[Part], setup: TurnSetup) -> int:
+    return sum(native_bytes(setup.provider.native(part)) for part in parts)

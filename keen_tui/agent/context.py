@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.messages import Message, NativeMessage, ToolResult, ToolStep
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
@@ -47,7 +47,7 @@ def report(
     pending: PendingState | None,
     draft: str,
     *,
-    agent: Agent,
+    setup: TurnSetup,
     policy: PolicyName,
     window: int | None,
     bytes_per_token: float,
@@ -56,13 +56,13 @@ def report(
     the user ran goes with it."""
     going = with_draft(past, draft)
     traces = pending.traces if pending else ()
-    requests = [step_request(going, traces, policy_of(name), agent, agent.toolbox.specs) for name in POLICIES]
+    requests = [step_request(going, traces, policy_of(name), setup, setup.toolbox.specs) for name in POLICIES]
 
     def sized(row: _ContextRow) -> PartSize:
         tokens = Measured(row.bytes, row.images).tokens(bytes_per_token)
         return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
 
-    columns = [_Column(request, agent, past) for request in requests]
+    columns = [_Column(request, setup, past) for request in requests]
     totals = [sized(column.total) for column in columns]
     keys = {key for column in columns for key in column.rows}
     keys.add(("draft", DRAFT_TURN))
@@ -72,7 +72,7 @@ def report(
         kind, turn = key
         rows = [column.rows.get(key) or _ContextRow(kind, turn, "", 0) for column in columns]
         sizes = [sized(row) for row in rows]
-        title, label = _named(kind, turn, titles, pending, agent)
+        title, label = _named(kind, turn, titles, pending, setup)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     return ContextReport(policy=policy, window=window, parts=tuple(parts), totals=_three(totals))
 
@@ -99,15 +99,15 @@ def _place(key: _Key) -> tuple[int, int]:
 class _Column:
     """One policy's request, taken apart."""
 
-    def __init__(self, request: StepRequest, agent: Agent, past: Past) -> None:
-        body = agent.provider.body(request)
+    def __init__(self, request: StepRequest, setup: TurnSetup, past: Past) -> None:
+        body = setup.provider.body(request)
         total = native_bytes((body,)) if body else 0
-        images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
+        images = image_sizes(request.parts, are_sent=setup.provider.takes_images)
         self.total = _ContextRow("frame", 0, "", total, images=tuple(images))
         self.rows: dict[_Key, _ContextRow] = {}
         compacted = {message.turn for message in past.messages[:1] if message.by_program}
         tools = body.get("tools") or ()
-        instructions = agent.instructions.text
+        instructions = setup.instructions.text
         own = request.system.removesuffix(instructions)
         self._add("system", 0, own, _json_bytes(own))
         if instructions:
@@ -116,9 +116,9 @@ class _Column:
         for turn, group in groupby(request.parts, key=lambda part: part.turn):
             kinds = dict(_kinds(turn, tuple(group), compacted))
             for kind, parts in kinds.items():
-                size = sum(native_bytes(agent.provider.native(part)) for part in parts)
+                size = sum(native_bytes(setup.provider.native(part)) for part in parts)
                 left_out = _left_out(kind, parts, past, is_pending="pending" in kinds)
-                images = image_sizes(parts, are_sent=agent.provider.takes_images)
+                images = image_sizes(parts, are_sent=setup.provider.takes_images)
                 self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, left_out, tuple(images))
         self._add("frame", 0, "", total - sum(row.bytes for row in self.rows.values()))
 
@@ -200,16 +200,16 @@ def with_draft(past: Past, draft: str = "") -> Past:
 
 
 def _named(
-    kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, agent: Agent
+    kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, setup: TurnSetup
 ) -> tuple[str, str]:
     """Title and label of a row."""
     match kind:
         case "system":
             return "system prompt", ""
         case "instructions":
-            return "instructions", agent.instructions.label
+            return "instructions", setup.instructions.label
         case "tools":
-            return "tool definitions", f"{len(agent.toolbox.specs)} tools"
+            return "tool definitions", f"{len(setup.toolbox.specs)} tools"
         case "compacted":
             return "compacted", f"turns up to {turn}, summarised"
         case "pending":

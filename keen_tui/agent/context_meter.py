@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import (
     Compacted,
     ContextMeasured,
@@ -83,11 +83,11 @@ class ContextMeter:
         self._refresh()
 
     async def measure_first(
-        self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, agent: Agent
+        self, past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, setup: TurnSetup
     ) -> int:
         """Measure the first request of a turn, which is sent next, in a thread: that of a long session takes
         a while. Returns its tokens."""
-        measured = await asyncio.to_thread(measured_request, past, traces, policy, agent)
+        measured = await asyncio.to_thread(measured_request, past, traces, policy, setup)
         self.size.expect(measured)
         tokens = self.size.tokens(measured)
         self._reach(tokens)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from keen_tui.agent.instructions import InstructionWatch
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
 from keen_tui.domain.models import ModelInfo
@@ -18,10 +18,10 @@ from keen_tui.memory.policies import MemoryPolicy
 
 class OpenSession(Struct, kw_only=True):
     """The conversation with what its next turn goes on from: `attempt` is the number of the newest turn's
-    last attempt, `failed_seconds` what attempts at it took that kept nothing. `agent` is what its turns work
+    last attempt, `failed_seconds` what attempts at it took that kept nothing. `setup` is what its turns work
     with."""
 
-    agent: Agent
+    setup: TurnSetup
     instructions: InstructionWatch
     conversation: Conversation = field(default_factory=Conversation)
     attempt: int = 0
@@ -30,7 +30,7 @@ class OpenSession(Struct, kw_only=True):
     @property
     def pending(self) -> PendingState | None:
         """What incomplete turns left, waiting for retry or discard."""
-        return self.agent.provider.pending
+        return self.setup.provider.pending
 
     @property
     def is_unanswered(self) -> bool:

@@ -111,10 +111,10 @@ class Runner:
 
     def keep(self, pending: PendingState | None) -> None:
         """This is pending from now on, None: nothing is. It goes to the disk where that is wanted."""
-        agent = self._state.open.agent
-        agent.provider.pending = pending
-        if agent.keeper:
-            agent.keeper.keep(agent.provider.identity, pending)
+        setup = self._state.open.setup
+        setup.provider.pending = pending
+        if setup.pending_store:
+            setup.pending_store.keep(setup.provider.identity, pending)
 
     def abandon(self, pending: PendingState) -> None:
         """Give the incomplete turns up. What they did stays remembered."""
@@ -142,7 +142,7 @@ class Runner:
             policy=self._state.policy,
             injected=pending,
             seconds_before=session.failed_seconds,
-            started_at=session.agent.clock(),
+            started_at=session.setup.clock(),
             recorder=Recorder(pending.facts if pending else ()),
         )
         self._background.add(self._notice_instructions())
@@ -150,10 +150,10 @@ class Runner:
 
     async def _run_turn(self, turn: ActiveTurn) -> None:
         session = self._state.open
-        conversation, agent = session.conversation, session.agent
-        ending = await run_attempt(turn, conversation, agent, self._meter, self._state.most_tokens)
+        conversation, setup = session.conversation, session.setup
+        ending = await run_attempt(turn, conversation, setup, self._meter, self._state.most_tokens)
         steps = conversation.past.steps.get(turn.turn, ())
-        settlement = settle(replace(turn.record(agent.clock()), steps=steps), ending)
+        settlement = settle(replace(turn.record(setup.clock()), steps=steps), ending)
         self.keep(settlement.pending if isinstance(settlement, Save) else None)
         session.failed_seconds = settlement.event.seconds if isinstance(settlement, Discard) else 0.0
         self._job.leave()
@@ -173,12 +173,12 @@ class Runner:
     async def _run_compaction(self, focus: str) -> None:
         session = self._state.open
         past, answered = session.conversation.past, session.conversation.answered
-        await compact(past, answered, self._state.policy, session.agent, focus)
+        await compact(past, answered, self._state.policy, session.setup, focus)
         self._leave_and_send()
 
     async def _run_command(self, command: str) -> None:
         session = self._state.open
-        await run_own_command(session.conversation.last_turn, command, session.agent)
+        await run_own_command(session.conversation.last_turn, command, session.setup)
         self._leave_and_send()
 
     def _leave_and_send(self) -> None:

@@ -30,7 +30,7 @@ from keen_tui.agent.turn.message_queue import MessageQueue
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.turn.retries import RetryPolicy
-from keen_tui.agent.turn.turn_context import Agent, PendingKeeper
+from keen_tui.agent.turn.turn_setup import PendingStore, TurnSetup
 from keen_tui.agent.turn.work_clock import WorkClock
 from keen_tui.domain.bus import EventBus
 from keen_tui.domain.choices import Mode, Network, PolicyName, Scope
@@ -117,7 +117,7 @@ class Session:
             network=network,
         )
         self._questions = UserQuestions(self._publish, attended=attended, waiting=work_clock.standing)
-        agent = Agent(
+        setup = TurnSetup(
             provider=provider,
             price=info.price if info else None,
             toolbox=toolbox,
@@ -131,7 +131,7 @@ class Session:
             steered=self._queue.at_boundary,
             why_stopped=lambda: self._why_stopped,
         )
-        opened = OpenSession(agent=agent, instructions=InstructionWatch(instruct))
+        opened = OpenSession(setup=setup, instructions=InstructionWatch(instruct))
         self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
         self._runner = Runner(
             self.state, self._job, self._queue, self._meter, self._background, self._publish
@@ -182,22 +182,22 @@ class Session:
     @property
     def model(self) -> str:
         """Name of the model."""
-        return self._agent.provider.model
+        return self._setup.provider.model
 
     @property
     def server(self) -> str:
         """Where the model is served, in a word or as host and port."""
-        return self._agent.provider.server
+        return self._setup.provider.server
 
     @property
     def effort(self) -> str:
         """How hard it shall reason, "" for its own default."""
-        return self._agent.provider.effort
+        return self._setup.provider.effort
 
     @property
     def identity(self) -> Identity:
         """What pending state belongs to: API, base URL and model together."""
-        return self._agent.provider.identity
+        return self._setup.provider.identity
 
     @property
     def context_window(self) -> int | None:
@@ -216,7 +216,7 @@ class Session:
             self.past,
             self.pending,
             draft,
-            agent=self._agent,
+            setup=self._setup,
             policy=self.policy,
             window=self.context_window,
             bytes_per_token=self._meter.size.bytes_per_token,
@@ -256,7 +256,7 @@ class Session:
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
         """
-        if not self._agent.retry_wait.end():
+        if not self._setup.retry_wait.end():
             self._runner.retry_turn()
 
     def discard(self) -> None:
@@ -328,7 +328,7 @@ class Session:
 
     async def answer_aside(self, prompt: str) -> str:
         """What the model says to one message beside the conversation. Raises ProviderError."""
-        return await answer_aside(prompt, self._agent)
+        return await answer_aside(prompt, self._setup)
 
     # What later turns work with.
 
@@ -356,7 +356,7 @@ class Session:
             SessionRefused: a turn runs, or pending state would be lost unasked.
         """
         self._job.require_empty("switch")
-        old = self._agent.provider
+        old = self._setup.provider
         if pending := old.pending:
             provider.pending = provider.adopt(pending, old.identity)
             if provider.pending is None:
@@ -365,9 +365,9 @@ class Session:
                         "Another model can't continue the incomplete turn: retry it with its own."
                     )
                 self._runner.abandon(pending)
-            elif self._agent.keeper:
-                self._agent.keeper.keep(provider.identity, provider.pending)
-        self._open.agent = replace(self._agent, provider=provider, price=info.price)
+            elif self._setup.pending_store:
+                self._setup.pending_store.keep(provider.identity, provider.pending)
+        self._open.setup = replace(self._setup, provider=provider, price=info.price)
         self.state.info = info
         self._background.add(old.close())
         self._publish(
@@ -405,14 +405,14 @@ class Session:
         if self.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first.")
         self.state.open = OpenSession(
-            agent=replace(self._agent, keeper=None, projector=Projector(), instructions=instructions),
+            setup=replace(self._setup, pending_store=None, projector=Projector(), instructions=instructions),
             instructions=InstructionWatch(self._instruct, instructions),
             conversation=conversation_of(past) if conversation is None else conversation,
             attempt=newest_attempt(past),
             failed_seconds=failed_seconds(past),
         )
         self._approvals.forget_grants()
-        self._agent.toolbox.todos.items = newest_todos(past)
+        self._setup.toolbox.todos.items = newest_todos(past)
         self._queue.forget()
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
@@ -420,13 +420,13 @@ class Session:
             self.bus.publish_all([event for event in past if not isinstance(event, ModelChanged)])
             self._publish(SessionRestored(skipped=skipped))
 
-    def keep_pending_with(self, keeper: PendingKeeper | None) -> None:
+    def keep_pending_with(self, pending_store: PendingStore | None) -> None:
         """Have pending state kept outside this process, from the next step on."""
-        self._open.agent = replace(self._agent, keeper=keeper)
+        self._open.setup = replace(self._setup, pending_store=pending_store)
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
         """Pending state that was kept, in a form that the model of now can go on with, or None."""
-        return self._agent.provider.adopt(pending, origin)
+        return self._setup.provider.adopt(pending, origin)
 
     def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
         """End the turns that the session's last program left unfinished; `pending` was kept of them."""
@@ -434,7 +434,7 @@ class Session:
             self._publish(event)
             if isinstance(event, TurnError):
                 self._open.failed_seconds = event.seconds
-        self._agent.provider.pending = pending
+        self._setup.provider.pending = pending
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
         """Set what is remembered of a turn.
@@ -463,23 +463,23 @@ class Session:
         if self._open.is_unanswered:
             raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
 
-    async def undisturbed(self, action: str, deed: Callable[[], Awaitable[None]]) -> None:
+    async def undisturbed(self, title: str, action: Callable[[], Awaitable[None]]) -> None:
         """Do it while nothing else begins: messages queue, everything else is refused. It can't be stopped,
         and goes on to its end when the caller is cancelled.
 
         Raises:
             SessionRefused: a turn runs, or waits for retry or discard.
         """
-        self.require_settled(action)
+        self.require_settled(title)
 
         async def alone() -> None:
             try:
-                await deed()
+                await action()
             finally:
                 self._job.leave()
                 self._runner.send_queued()
 
-        await self._job.run_to_end("undo", alone(), action)
+        await self._job.run_to_end("undo", alone(), title)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
@@ -500,7 +500,7 @@ class Session:
 
         def load() -> None:
             try:
-                self._agent.provider.load()
+                self._setup.provider.load()
             finally:
                 then()
 
@@ -521,7 +521,7 @@ class Session:
             self._why_stopped = PROGRAM_ENDED
         await self._job.halt()
         self._queue.forget()
-        await self._agent.provider.close()
+        await self._setup.provider.close()
         await self._background.wait()
         self.bus.close()
 
@@ -532,8 +532,8 @@ class Session:
         return self.state.open
 
     @property
-    def _agent(self) -> Agent:
-        return self._open.agent
+    def _setup(self) -> TurnSetup:
+        return self._open.setup
 
     def _publish(self, event: Event) -> None:
         """The conversation goes on by the event first; then everybody is told."""
@@ -554,4 +554,4 @@ class Session:
         if self.running or self._is_closed:
             return None
         past, traces = with_draft(self.past), self.pending.traces if self.pending else ()
-        return partial(measured_request, past, traces, self.state.policy, self._agent)
+        return partial(measured_request, past, traces, self.state.policy, self._setup)

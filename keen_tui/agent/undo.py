@@ -20,7 +20,7 @@ WHOLE_SESSION = 0
 _LARGEST_COMPARED = 50_000_000
 
 
-class TurnKeeper:
+class TurnBackup:
     """What the tools keep things with: it adds the turn at work. Without a session nothing is kept."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class TurnKeeper:
     def keep(
         self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:
-        """The file is about to be changed, as `tools.base.Keeper` says."""
+        """The file is about to be changed, as `tools.base.Backup` says."""
         if self.checkpoints:
             self.checkpoints.keep(self.turn(), path, name, before, after, mode)
 

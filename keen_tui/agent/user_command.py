@@ -5,22 +5,22 @@ from __future__ import annotations
 import secrets
 
 from keen_tui.agent.turn.calls import failed_result
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import ShellFinished, ShellStarted, ToolOutput
 
 
-async def run_own_command(turn: int, command: str, agent: Agent) -> None:
+async def run_own_command(turn: int, command: str, setup: TurnSetup) -> None:
     """Run it and publish what comes of it. `turn` is the newest turn. Cancelling stops the command."""
     call_id = f"shell-{secrets.token_hex(4)}"
-    agent.publish(ShellStarted(turn=turn, id=call_id, command=command))
-    started_at = agent.clock()
+    setup.publish(ShellStarted(turn=turn, id=call_id, command=command))
+    started_at = setup.clock()
 
     def show(text: str, lines: int, size: int) -> None:
-        agent.publish(ToolOutput(turn=turn, id=call_id, text=text, lines=lines, bytes=size))
+        setup.publish(ToolOutput(turn=turn, id=call_id, text=text, lines=lines, bytes=size))
 
     try:
-        result = await agent.toolbox.own_commands.run(command, show)
+        result = await setup.toolbox.own_commands.run(command, show)
     except Exception as error:
         result = failed_result(error, ran=True)
-    seconds = agent.clock() - started_at
-    agent.publish(ShellFinished(turn=turn, id=call_id, command=command, result=result, seconds=seconds))
+    seconds = setup.clock() - started_at
+    setup.publish(ShellFinished(turn=turn, id=call_id, command=command, result=result, seconds=seconds))

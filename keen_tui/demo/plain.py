@@ -9,15 +9,15 @@ from keen_tui.demo.guide import Guide
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour_driver import Tour
 from keen_tui.domain.events import ApprovalRequested, Event, TurnDone, TurnIncomplete, TurnStarted
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.settings.schema import Settings
 
 
 @contextmanager
-def tour_line_by_line(settings: Settings, pace: float) -> Iterator[Workplace]:
+def tour_line_by_line(settings: Settings, pace: float) -> Iterator[FrontEndSetup]:
     """The scratch project with the tour beside it."""
     with tour_session(settings, pace) as session:
-        yield Workplace(session=session, companion=Tour(session, PlainGuide()).run)
+        yield FrontEndSetup(session=session, companion=Tour(session, PlainGuide()).run)
 
 
 class PlainGuide(Guide):

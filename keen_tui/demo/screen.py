@@ -7,15 +7,15 @@ from contextlib import ExitStack
 from keen_tui.demo.guide import Guide
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour_driver import Tour
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.settings.schema import Settings
 from keen_tui.wiring import build_file_names
 
 
-def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> Workplace:
+def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> FrontEndSetup:
     """The scratch project with the tour beside it; `leaving` takes it down."""
     session = leaving.enter_context(tour_session(settings, pace))
     guide = Guide(send=shown("send"), retry=shown("retry"), leave=shown("leave_or_delete"))
     files = build_file_names(session.workspace)
-    return Workplace(session=session, files=files, companion=Tour(session, guide).run)
+    return FrontEndSetup(session=session, files=files, companion=Tour(session, guide).run)

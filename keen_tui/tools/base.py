@@ -127,7 +127,7 @@ async def not_run(_: OutputSink) -> ToolResult:
     raise AssertionError("a question is answered, not run")
 
 
-class Keeper(Protocol):
+class Backup(Protocol):
     """Keeps what would be lost: what files held before a change, and long output. Called in a thread.
 
     All of it MUST NOT raise, and a change that can't be kept is made all the same.

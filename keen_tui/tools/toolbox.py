@@ -16,7 +16,7 @@ from keen_tui.domain.messages import ToolCall, ToolResult, ToolSpec
 from keen_tui.system.executables import find_program
 from keen_tui.text.redaction import taken_out
 from keen_tui.text.sanitize import clean
-from keen_tui.tools.base import Keeper, OutputSink, PreparedCall, Run, Tool
+from keen_tui.tools.base import Backup, OutputSink, PreparedCall, Run, Tool
 from keen_tui.tools.builtin.ask_user import AskUser
 from keen_tui.tools.builtin.bash import Bash
 from keen_tui.tools.builtin.edit_file import EditFile
@@ -127,7 +127,7 @@ def _no_key_in_failures(keys: Collection[str]) -> Iterator[None]:
 
 def build_toolbox(
     root: Path,
-    keeper: Keeper | None = None,
+    backup: Backup | None = None,
     *,
     rules: Rules = NO_RULES,
     sandbox: SandboxFinder | None = None,
@@ -141,7 +141,7 @@ def build_toolbox(
     """All tools for the workspace `root`.
 
     Args:
-        keeper: keeps what files held before they were changed.
+        backup: keeps what files held before they were changed.
         rules: what the user allows, wants to be asked about, or denies.
         sandbox: finds what commands run in; None: they run as the user does.
         network: what sandboxed commands may have of the network.
@@ -157,7 +157,7 @@ def build_toolbox(
     def keys() -> frozenset[str]:
         return api_keys(os.environ, named())
 
-    workspace = Workspace(root, keeper, rules)
+    workspace = Workspace(root, backup, rules)
     quarantine = Quarantine(kept_back, workspace.root) if kept_back else None
     searcher = Searcher(workspace, (rg or find_program("rg")) if use_rg else None)
     return Toolbox(

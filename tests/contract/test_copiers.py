@@ -14,7 +14,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Answer, Break, Call, HttpAnswer, Reply, Say, Think
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.events import (
@@ -130,15 +130,15 @@ async def test_every_copier_keeps_everything(tmp_path: Path, at_work: AtWork, po
     store = SessionStore(tmp_path / "data")
     summary = Reply([Say("A summary.")])
     async with at_work([*LIFE, summary, OK], folder, policy=policy) as bench:
-        desk = SessionManager(bench.session, store, TurnKeeper())
-        await desk.begin()
+        manager = SessionManager(bench.session, store, TurnBackup())
+        await manager.begin()
         await live(bench)
         before = bench.session.past
         assert _memories(before) == MEMORIES
-        exported = await desk.export("json", str(tmp_path / "out.json"))
+        exported = await manager.export("json", str(tmp_path / "out.json"))
         assert _exported(exported) == before.messages
-        copies = await _copies(bench, store, desk.session_id)
-        of_first_turn = _events(store, store.fork(store.path_of(desk.session_id), folder, 1))
+        copies = await _copies(bench, store, manager.session_id)
+        of_first_turn = _events(store, store.fork(store.path_of(manager.session_id), folder, 1))
 
         bench.session.compact("what matters")
         compacted = await bench.log.wait_for(Compacted)
@@ -146,12 +146,12 @@ async def test_every_copier_keeps_everything(tmp_path: Path, at_work: AtWork, po
         assert compacted.turn_memory == _union(before)
         assert _carries_memory(bench, policy), "the summary is made of the messages as requests carry them"
         summarised = bench.session.past
-        await desk.export("json", str(tmp_path / "later.json"))
-        later = await _copies(bench, store, desk.session_id)
+        await manager.export("json", str(tmp_path / "later.json"))
+        later = await _copies(bench, store, manager.session_id)
         await bench.ask("next")
         last = bench.server.requests[-1].raw
         await bench.session.close()
-        await desk.close()
+        await manager.close()
 
     bodies = {name: await goes_on_as(copy, at_work, folder, policy) for name, copy in copies.items()}
     assert all(opened == before for opened, _ in bodies.values())

@@ -14,7 +14,7 @@ import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.choices import Output
@@ -61,15 +61,15 @@ async def turn(
     workspace.mkdir()
     out, err = io.StringIO(), io.StringIO()
     async with ModelServer(SCRIPT) as server:
-        keeper = TurnKeeper()
+        backup = TurnBackup()
         session = Session(
             workspace=workspace,
             provider=provider_for(server, "openai-chat"),
-            toolbox=build_toolbox(workspace, keeper),
+            toolbox=build_toolbox(workspace, backup),
             mode="auto",
             retries=ONE_ATTEMPT,
         )
-        history = SessionManager(session, SessionStore(folder / "home"), keeper, opener=disk.open)
+        history = SessionManager(session, SessionStore(folder / "home"), backup, opener=disk.open)
         yield asyncio.create_task(run_prompt(session, "write it", output, out, err, history)), out, err
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Reply, Say
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import SavedSession, SearchHit
@@ -29,7 +29,7 @@ async def real(folder: Path) -> AsyncIterator[HistoryPort]:
     for workspace, texts in ((elsewhere, ("third elsewhere",)), (here, TITLES)):
         workspace.mkdir()
         async with at_work(lambda _: OK, workspace) as bench:
-            manager = SessionManager(bench.session, store, TurnKeeper())
+            manager = SessionManager(bench.session, store, TurnBackup())
             await manager.begin()
             for text in texts:
                 await bench.ask(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Call, Reply, Say
 from keen_tui.domain.events import ToolFinished
 from keen_tui.domain.messages import ToolCall, ToolResult
@@ -29,11 +29,11 @@ class LongOutputs:
 
     def __init__(self, folder: Path) -> None:
         self.outputs = folder / "outputs"
-        keeper = TurnKeeper()
-        keeper.outputs = OutputFiles(self.outputs / "this-session")
-        keeper.turn = lambda: 3
+        backup = TurnBackup()
+        backup.outputs = OutputFiles(self.outputs / "this-session")
+        backup.turn = lambda: 3
         (folder / "work").mkdir()
-        self.toolbox = build_toolbox(folder / "work", keeper)
+        self.toolbox = build_toolbox(folder / "work", backup)
 
     async def run(self, name: str, *, may: bool = True, **arguments: object) -> ToolResult:
         """Run a call that plan mode allows; bash it is never asked for."""

@@ -31,10 +31,10 @@ from tests.support.saving import all_found
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program at work: its session, the desk that saves it, and everything that it published."""
+    """A program at work: its session, the manager that saves it, and everything that it published."""
 
     session: Session
-    desk: SessionManager
+    manager: SessionManager
     log: EventLog
 
     async def ask(self, text: str) -> None:
@@ -66,16 +66,16 @@ class Place:
     @asynccontextmanager
     async def program(self, opening: str = "", *, opener: FileOpener = open_file) -> AsyncIterator[Program]:
         """A program, closed at the end; each of its requests must have been valid."""
-        session, desk = session_of(self.home, self.workspace, self.model.base_url, opener)
+        session, manager = session_of(self.home, self.workspace, self.model.base_url, opener)
         log = EventLog(session.bus.subscribe())
         try:
-            await desk.begin()
+            await manager.begin()
             if opening:
-                await desk.open(opening)
-            yield Program(session, desk, log)
+                await manager.open(opening)
+            yield Program(session, manager, log)
         finally:
             await session.close()
-            await desk.close()
+            await manager.close()
             self.model.assert_accepted()
 
 
@@ -123,7 +123,7 @@ async def _abandoned(at: Program) -> None:
 
 async def _undone(at: Program) -> None:
     await at.ask("edit one")
-    await at.desk.undo(1)
+    await at.manager.undo(1)
     assert at.texts()[-1] == "(changes of turn 1 undone)"
 
 
@@ -146,7 +146,7 @@ async def _taken_back(at: Program) -> None:
 
 async def _renamed(at: Program) -> None:
     await at.ask("edit one")
-    await at.desk.rename(at.desk.session_id, "Fix the cart")
+    await at.manager.rename(at.manager.session_id, "Fix the cart")
 
 
 async def _forgotten(at: Program) -> None:
@@ -169,7 +169,7 @@ async def test_a_session_with_any_ending_is_the_same_when_it_is_opened_again(
 ) -> None:
     async with place.program() as first:
         await end(first)
-        session_id, pending = first.desk.session_id, first.session.pending
+        session_id, pending = first.manager.session_id, first.session.pending
         conversation = first.session.conversation
     live = first.log.events
     async with place.program(session_id) as second:
@@ -184,27 +184,27 @@ async def test_a_session_with_any_ending_is_the_same_when_it_is_opened_again(
 async def test_lists_search_and_titles_go_with_what_happened(place: Place) -> None:
     async with place.program() as at:
         await at.ask("edit needle")
-        first = at.desk.session_id
-        await at.desk.new()
+        first = at.manager.session_id
+        await at.manager.new()
         assert at.session.conversation == ()
         await at.ask("edit other")
-        await at.desk.rename(first, "  The\x1b[31m needle \n and more")
-        await at.desk.rename(at.desk.session_id, "Mine")
-        rows = await at.desk.sessions()
-        assert {row.id: row.title for row in rows} == {first: "The needle", at.desk.session_id: "Mine"}
-        assert {row.id: row.in_use for row in rows} == {first: False, at.desk.session_id: True}
-        assert [hit.session.id for hit in await all_found(at.desk, "needle")][:1] == [first]
-        assert await all_found(at.desk, "NEEDLE") == (), "capitals are meant"
+        await at.manager.rename(first, "  The\x1b[31m needle \n and more")
+        await at.manager.rename(at.manager.session_id, "Mine")
+        rows = await at.manager.sessions()
+        assert {row.id: row.title for row in rows} == {first: "The needle", at.manager.session_id: "Mine"}
+        assert {row.id: row.in_use for row in rows} == {first: False, at.manager.session_id: True}
+        assert [hit.session.id for hit in await all_found(at.manager, "needle")][:1] == [first]
+        assert await all_found(at.manager, "NEEDLE") == (), "capitals are meant"
         with pytest.raises(SessionRefused, match="A title needs a word"):
-            await at.desk.rename(first, " \n")
+            await at.manager.rename(first, " \n")
         with pytest.raises(SessionRefused, match="This session is open"):
-            await at.desk.delete(at.desk.session_id)
-        await at.desk.delete(first)
-        assert [row.title for row in await at.desk.sessions()] == ["Mine"]
+            await at.manager.delete(at.manager.session_id)
+        await at.manager.delete(first)
+        assert [row.title for row in await at.manager.sessions()] == ["Mine"]
         with pytest.raises(StorageFailed, match="There is no session"):
-            await at.desk.open(first)
+            await at.manager.open(first)
         assert at.texts()[0] == "edit other"
-        second = at.desk.session_id
+        second = at.manager.session_id
     async with place.program(second) as at:
         assert at.log.of(SessionOpened)[-1].title == "Mine"
 
@@ -214,11 +214,11 @@ async def test_a_title_that_lists_have_lost_is_there_again_once_the_session_was_
 ) -> None:
     async with place.program() as at:
         await _renamed(at)
-        session_id = at.desk.session_id
+        session_id = at.manager.session_id
     place.store.path_of(session_id).with_suffix(".title").unlink()
     async with place.program(session_id) as at:
         assert at.log.of(SessionOpened)[-1].title == "Fix the cart"
-        assert [row.title for row in await at.desk.sessions()] == ["Fix the cart"]
+        assert [row.title for row in await at.manager.sessions()] == ["Fix the cart"]
 
 
 async def test_a_fork_knows_nothing_of_a_later_summary_and_has_the_changes_of_its_turns(
@@ -227,30 +227,30 @@ async def test_a_fork_knows_nothing_of_a_later_summary_and_has_the_changes_of_it
     async with place.program() as at:
         for name in ("one", "two"):
             await at.ask(f"edit {name}")
-        await at.desk.undo(2)
+        await at.manager.undo(2)
         await at.compact()
         await at.ask("edit three")
-        whole, original = at.texts(), at.desk.session_id
-        await at.desk.fork("", 1)
+        whole, original = at.texts(), at.manager.session_id
+        await at.manager.fork("", 1)
         assert at.texts() == ["edit one", "First this.\n\nAll done."]
-        assert at.desk.session_id != original
+        assert at.manager.session_id != original
         await at.ask("edit four")
-        await at.desk.undo(1)
+        await at.manager.undo(1)
         assert not (place.workspace / "one.txt").exists()
-        await at.desk.fork(original)
+        await at.manager.fork(original)
         assert at.texts() == whole
-        rows = {row.id: row for row in await at.desk.sessions()}
-        assert rows[at.desk.session_id].forked_from == original
+        rows = {row.id: row for row in await at.manager.sessions()}
+        assert rows[at.manager.session_id].forked_from == original
         assert len(rows) == 3
         with pytest.raises(StorageFailed, match="has no turn 9"):
-            await at.desk.fork(original, 9)
-        assert len(await at.desk.sessions()) == 3
+            await at.manager.fork(original, 9)
+        assert len(await at.manager.sessions()) == 3
 
 
 async def test_a_fork_of_an_unfinished_turn_carries_its_facts(place: Place) -> None:
     async with place.program() as at:
         await at.ask("break one")
-        await at.desk.fork()
+        await at.manager.fork()
         await at.log.caught_up()
         assert at.log.of(SessionRestored)[-1].skipped.startswith("You are now in a copy of the session.")
         assert at.texts() == ["break one", "(turn abandoned)"]
@@ -262,7 +262,7 @@ async def test_a_fork_of_an_unfinished_turn_carries_its_facts(place: Place) -> N
 async def test_a_session_that_is_open_elsewhere_can_be_copied_but_not_opened(place: Place) -> None:
     async with place.program() as at:
         await at.ask("edit one")
-        session_id = at.desk.session_id
+        session_id = at.manager.session_id
     code = (
         "import sys; from pathlib import Path; from keen_tui.storage.sessions import SessionStore\n"
         "store = SessionStore(Path(sys.argv[1])); lock = store.lock(store.path_of(sys.argv[2]))\n"
@@ -274,9 +274,9 @@ async def test_a_session_that_is_open_elsewhere_can_be_copied_but_not_opened(pla
         async with place.program() as at:
             await at.ask("edit here")
             with pytest.raises(SessionInUse, match=r"is open in another program\. Fork it"):
-                await at.desk.open(session_id)
+                await at.manager.open(session_id)
             assert at.texts()[0] == "edit here"
-            await at.desk.fork(session_id)
+            await at.manager.fork(session_id)
             assert at.texts()[0] == "edit one"
         elsewhere.kill()
     async with place.program(session_id) as at:
@@ -286,7 +286,7 @@ async def test_a_session_that_is_open_elsewhere_can_be_copied_but_not_opened(pla
 async def test_a_damaged_session_opens_and_says_so(place: Place) -> None:
     async with place.program() as at:
         await at.ask("edit one")
-        session_id, conversation = at.desk.session_id, at.session.conversation
+        session_id, conversation = at.manager.session_id, at.session.conversation
     path = place.store.path_of(session_id)
     path.write_bytes(path.read_bytes() + b"\0" * 512 + b'{"n":99')
     async with place.program(session_id) as at:
@@ -319,12 +319,12 @@ async def test_without_a_home_a_session_works_in_memory_and_says_so_once(place: 
         await at.ask("break two")
         await at.retry()
         await at.compact()
-        assert await at.desk.sessions() == ()
-        assert await all_found(at.desk, "one") == ()
-        for deed in (at.desk.fork(), at.desk.export("markdown")):
+        assert await at.manager.sessions() == ()
+        assert await all_found(at.manager, "one") == ()
+        for deed in (at.manager.fork(), at.manager.export("markdown")):
             with pytest.raises(SessionRefused, match="There is nothing to"):
                 await deed
-        await at.desk.new()
+        await at.manager.new()
         await at.ask("edit three")
     told = [text for text in notices(at) if "can't be saved" in text]
     assert len(told) == 2 and all("It continues in memory" in text for text in told)
@@ -340,7 +340,7 @@ async def test_a_session_on_a_full_disk_is_saved_whole_once_there_is_room(place:
         assert "No space left on device" in notices(at)[-1]
         disk.on_write = lambda file, data: None
         await at.ask("edit three")
-        session_id, conversation = at.desk.session_id, at.session.conversation
+        session_id, conversation = at.manager.session_id, at.session.conversation
     assert notices(at)[1:] == ["The session is saved again."]
     async with place.program(session_id) as at:
         assert at.session.conversation == conversation
@@ -349,7 +349,7 @@ async def test_a_session_on_a_full_disk_is_saved_whole_once_there_is_room(place:
 async def test_a_session_opens_where_nothing_can_be_written_and_goes_on_in_memory(place: Place) -> None:
     async with place.program() as at:
         await at.ask("edit one")
-        session_id, conversation = at.desk.session_id, at.session.conversation
+        session_id, conversation = at.manager.session_id, at.session.conversation
     path = place.store.path_of(session_id)
     content = path.read_bytes()
     lock = path.with_suffix(".lock")
@@ -368,7 +368,7 @@ async def test_a_session_opens_where_nothing_can_be_written_and_goes_on_in_memor
 async def test_what_another_program_wrote_meanwhile_is_not_written_over(place: Place) -> None:
     async with place.program() as at:
         await at.ask("edit one")
-        session_id = at.desk.session_id
+        session_id = at.manager.session_id
     path = place.store.path_of(session_id)
     lock = path.with_suffix(".lock")
     lock.unlink()

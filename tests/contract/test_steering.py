@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Answer, Break, Call, Reply, Say, Seen
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.events import (
@@ -190,18 +190,18 @@ async def test_a_saved_session_knows_it(tmp_path: Path, at_work: AtWork) -> None
     work = tmp_path / "work"
     work.mkdir()
     async with at_work(script, work) as bench:
-        desk = SessionManager(bench.session, store, TurnKeeper())
-        await desk.begin()
+        manager = SessionManager(bench.session, store, TurnBackup())
+        await manager.begin()
         await during_the_call(bench, work, "mind the tests")
         await bench.log.wait_for_end()
         await bench.ask("sure?")
-        before, conversation, saved = bench.messages(), bench.session.conversation, desk.session_id
-        await desk.new()
-        await desk.open(saved)
+        before, conversation, saved = bench.messages(), bench.session.conversation, manager.session_id
+        await manager.new()
+        await manager.open(saved)
         await bench.log.wait_for(SessionRestored)
         assert bench.session.conversation == conversation
         assert [event.text for event in bench.log.of(Steered)] == ["mind the tests"] * 2
         await bench.ask("sure?")
         assert bench.messages()[: len(before)] == before
-        assert await all_found(desk, "mind the tests")
-        await asyncio.wait_for(desk.close(), LIMIT)
+        assert await all_found(manager, "mind the tests")
+        await asyncio.wait_for(manager.close(), LIMIT)

@@ -8,7 +8,7 @@ import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.titles import PROMPT, as_title
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Answer, HttpAnswer, RecordedRequest, Reply, Say, Seen
 from keen_tui.demo.wires import seen
 from keen_tui.domain.choices import Titles
@@ -30,14 +30,14 @@ def asks_for_title(request: RecordedRequest) -> bool:
     return seen(request)[-1].text.startswith(PROMPT)
 
 
-def desk_of(bench: Bench, folder: Path, titles: Titles = "always") -> SessionManager:
-    return SessionManager(bench.session, SessionStore(folder / "data"), TurnKeeper(), titles=titles)
+def manager_of(bench: Bench, folder: Path, titles: Titles = "always") -> SessionManager:
+    return SessionManager(bench.session, SessionStore(folder / "data"), TurnBackup(), titles=titles)
 
 
 async def test_the_first_turn_that_is_done_gives_the_title(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work(scripted, tmp_path) as bench:
-        desk = desk_of(bench, tmp_path)
-        await desk.begin()
+        manager = manager_of(bench, tmp_path)
+        await manager.begin()
         assert isinstance(await bench.ask("fail"), TurnError)
         bench.session.discard()
         assert isinstance(await bench.ask("mend it"), TurnDone)
@@ -52,25 +52,25 @@ async def test_the_first_turn_that_is_done_gives_the_title(tmp_path: Path, at_wo
             "Done.",
         ]
         await bench.session.close()
-        await desk.close()
-        [row] = await desk.sessions()
+        await manager.close()
+        [row] = await manager.sessions()
         assert row.title == "Mend the discount test"
 
 
 async def test_one_that_is_named_or_goes_on_is_left_alone(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work(scripted, tmp_path) as bench:
-        desk = desk_of(bench, tmp_path)
-        await desk.begin()
-        await desk.rename(desk.session_id, "My own")
+        manager = manager_of(bench, tmp_path)
+        await manager.begin()
+        await manager.rename(manager.session_id, "My own")
         await bench.ask("first")
-        first = desk.session_id
-        await desk.new()
-        await desk.open(first)
+        first = manager.session_id
+        await manager.new()
+        await manager.open(first)
         await bench.ask("second")
         assert not list(filter(asks_for_title, bench.server.requests))
         assert {event.title for event in bench.log.of(SessionRenamed)} == {"My own"}
         await bench.session.close()
-        await desk.close()
+        await manager.close()
 
 
 @pytest.mark.parametrize("titles", ["remote", "off"])
@@ -78,13 +78,13 @@ async def test_a_model_on_this_machine_is_not_asked_unless_always(
     tmp_path: Path, at_work: AtWork, titles: Titles
 ) -> None:
     async with at_work(scripted, tmp_path) as bench:
-        desk = desk_of(bench, tmp_path, titles)
-        await desk.begin()
+        manager = manager_of(bench, tmp_path, titles)
+        await manager.begin()
         await bench.ask("first")
         await bench.ask("second")
         assert not list(filter(asks_for_title, bench.server.requests))
         await bench.session.close()
-        await desk.close()
+        await manager.close()
 
 
 async def test_a_title_that_does_not_come_is_no_failure(tmp_path: Path, at_work: AtWork) -> None:
@@ -92,14 +92,14 @@ async def test_a_title_that_does_not_come_is_no_failure(tmp_path: Path, at_work:
         return HttpAnswer(500) if asks_for_title(request) else Reply([Say("Done.")])
 
     async with at_work(script, tmp_path) as bench:
-        desk = desk_of(bench, tmp_path)
-        await desk.begin()
+        manager = manager_of(bench, tmp_path)
+        await manager.begin()
         await bench.ask("first")
         await bench.ask("second")
         assert not bench.log.of(SessionRenamed)
         await bench.session.close()
-        await desk.close()
-        assert [row.title for row in await desk.sessions()] == ["first"]
+        await manager.close()
+        assert [row.title for row in await manager.sessions()] == ["first"]
 
 
 @pytest.mark.parametrize(

@@ -307,48 +307,48 @@ class NotingKeeper:
         return False
 
 
-async def run_with(keeper: NotingKeeper, project: Path, name: str, **arguments: Any) -> None:
-    prepared = await build_toolbox(project, keeper).prepare(call(name, arguments))
+async def run_with(backup: NotingKeeper, project: Path, name: str, **arguments: Any) -> None:
+    prepared = await build_toolbox(project, backup).prepare(call(name, arguments))
     await prepared.run(lambda *_: None)
 
 
 async def test_content_is_kept_before_the_file_is_changed(project: Path) -> None:
-    keeper = NotingKeeper()
+    backup = NotingKeeper()
     (project / "a.py").chmod(0o640)
-    await run_with(keeper, project, "edit_file", path="a.py", old_text="one", new_text="1")
-    await run_with(keeper, project, "write_file", path="new/b.py", content="b\n")
-    assert keeper.kept == [
+    await run_with(backup, project, "edit_file", path="a.py", old_text="one", new_text="1")
+    await run_with(backup, project, "write_file", path="new/b.py", content="b\n")
+    assert backup.kept == [
         ("a.py", b"one\ntwo\n", b"1\ntwo\n", True),
         ("new/b.py", None, b"b\n", True),
     ]
-    assert keeper.modes == [0o640, None]
-    assert keeper.withdrawn == []
+    assert backup.modes == [0o640, None]
+    assert backup.withdrawn == []
 
 
 async def test_content_that_cannot_be_kept_does_not_stop_the_change(project: Path) -> None:
-    keeper = NotingKeeper(fails=True)
-    await run_with(keeper, project, "edit_file", path="a.py", old_text="one", new_text="1")
+    backup = NotingKeeper(fails=True)
+    await run_with(backup, project, "edit_file", path="a.py", old_text="one", new_text="1")
     assert (project / "a.py").read_text() == "1\ntwo\n"
 
 
 async def test_a_change_that_fails_is_withdrawn(project: Path) -> None:
-    keeper = NotingKeeper()
+    backup = NotingKeeper()
     (project / "a.py").chmod(0o444)
     with pytest.raises(ToolFailure, match="read-only"):
-        await run_with(keeper, project, "edit_file", path="a.py", old_text="one", new_text="1")
-    assert [name for name, *_ in keeper.kept] == ["a.py"]
-    assert keeper.withdrawn == [project / "a.py"]
+        await run_with(backup, project, "edit_file", path="a.py", old_text="one", new_text="1")
+    assert [name for name, *_ in backup.kept] == ["a.py"]
+    assert backup.withdrawn == [project / "a.py"]
 
 
 async def test_what_changes_nothing_is_not_kept(project: Path) -> None:
-    keeper = NotingKeeper()
-    await run_with(keeper, project, "write_file", path="a.py", content="one\ntwo\n")
-    await run_with(keeper, project, "read_file", path="a.py")
-    assert keeper.kept == []
+    backup = NotingKeeper()
+    await run_with(backup, project, "write_file", path="a.py", content="one\ntwo\n")
+    await run_with(backup, project, "read_file", path="a.py")
+    assert backup.kept == []
 
 
 async def test_a_linked_file_is_kept_where_it_really_is(project: Path) -> None:
     (project / "link.py").symlink_to("a.py")
-    keeper = NotingKeeper()
-    await run_with(keeper, project, "edit_file", path="link.py", old_text="one", new_text="1")
-    assert [name for name, *_ in keeper.kept] == ["a.py"]
+    backup = NotingKeeper()
+    await run_with(backup, project, "edit_file", path="link.py", old_text="one", new_text="1")
+    assert [name for name, *_ in backup.kept] == ["a.py"]

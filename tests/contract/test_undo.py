@@ -41,14 +41,14 @@ class KeeperOfTurn:
 
 
 class Bench:
-    """The tools in a project, with a keeper."""
+    """The tools in a project, with a backup."""
 
     def __init__(self, place: Path) -> None:
         self.root = place / "project"
         self.root.mkdir(parents=True)
         self.folder = place / "kept"
-        self.keeper = KeeperOfTurn(Checkpoints(self.folder))
-        self.toolbox = build_toolbox(self.root, self.keeper)
+        self.backup = KeeperOfTurn(Checkpoints(self.folder))
+        self.toolbox = build_toolbox(self.root, self.backup)
 
     async def run(self, name: str, **arguments: Any) -> None:
         prepared = await self.toolbox.prepare(ToolCall(id="1", name=name, arguments=arguments))
@@ -77,7 +77,7 @@ async def test_a_turn_of_all_kinds_of_changes_is_taken_back(tmp_path: Path) -> N
     await bench.run("write_file", path="link", content="whole")
     await bench.run("write_file", path="new/deep/f", content="x")
     assert len(bench.tree()) == len(before) + 1
-    undone = bench.keeper.checkpoints.undo(1)
+    undone = bench.backup.checkpoints.undo(1)
     assert undone.problems == ()
     assert set(undone.files) == {"crlf", "bom", "run.sh", "new/deep/f"}
     assert bench.tree() == before
@@ -99,17 +99,17 @@ def test_undone_from_the_newest_turn_on_everything_is_as_it_was(
 
     async def play() -> None:
         for turn, path, content in sorted(changes, key=lambda change: change[0]):
-            bench.keeper.turn = turn
+            bench.backup.turn = turn
             await bench.run("write_file", path=path, content=content)
             states[turn] = bench.tree()
 
     asyncio.run(play())
     turns = sorted(states)
-    while newest := bench.keeper.checkpoints.newest_turn():
-        assert bench.keeper.checkpoints.undo(newest).problems == ()
+    while newest := bench.backup.checkpoints.newest_turn():
+        assert bench.backup.checkpoints.undo(newest).problems == ()
         assert bench.tree() == states[max(turn for turn in turns if turn < newest)]
     assert bench.tree() == states[0]
-    assert bench.keeper.checkpoints.changes(0) == ()
+    assert bench.backup.checkpoints.changes(0) == ()
 
 
 _EDITS = """\

@@ -25,7 +25,7 @@ HANG = Call("bash", {"command": "echo yes > begun; sleep 600"})
 
 
 @dataclass
-class Desk:
+class ServedProgram:
     """The program and the server that it speaks to. The answers come in the order of `script`."""
 
     program: Program
@@ -74,125 +74,127 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = Desk(Program(tmp_path))
+async def served(tmp_path: Path) -> AsyncIterator[ServedProgram]:
+    served = ServedProgram(Program(tmp_path))
     for name in ("begun", "counter"):
-        (desk.program.workspace / name).touch()
-    async with desk.server:
-        yield desk
+        (served.program.workspace / name).touch()
+    async with served.server:
+        yield served
 
 
-async def test_a_turn_without_a_screen_is_a_session_whose_id_every_format_tells(desk: Desk) -> None:
-    first = await desk.session_of("fix the cart")
-    assert await desk.ids() == [first]
-    run = await desk.ask("and the tax", "--output", "stream-json")
+async def test_a_turn_without_a_screen_is_a_session_whose_id_every_format_tells(
+    served: ServedProgram,
+) -> None:
+    first = await served.session_of("fix the cart")
+    assert await served.ids() == [first]
+    run = await served.ask("and the tax", "--output", "stream-json")
     opened = run.records[0]
     assert opened["type"] == "session_opened"
-    assert await desk.ids() == [opened["id"], first]
+    assert await served.ids() == [opened["id"], first]
 
 
-async def test_continue_sends_the_conversation_on_with_its_turn_memory(desk: Desk) -> None:
-    desk.script += [Reply([WRITE, FAIL]), Reply([Say("Done.")])]
-    first = await desk.session_of("write it")
-    assert await desk.session_of("and now", "--continue") == first
+async def test_continue_sends_the_conversation_on_with_its_turn_memory(served: ServedProgram) -> None:
+    served.script += [Reply([WRITE, FAIL]), Reply([Say("Done.")])]
+    first = await served.session_of("write it")
+    assert await served.session_of("and now", "--continue") == first
     memory = "Tool memory:\n- Files changed: a.py\n- Failed bash: echo ran >> counter; exit 3 (exit 3)"
-    assert desk.said() == ["user: write it", f"assistant: Done.\n\n{memory}", "user: and now"]
-    (line,) = (await desk.program.run("sessions")).out.splitlines()
+    assert served.said() == ["user: write it", f"assistant: Done.\n\n{memory}", "user: and now"]
+    (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "2 turns" in line
     assert "write it" in line
 
 
-async def test_continue_takes_the_newest_of_this_folder_alone(desk: Desk, tmp_path: Path) -> None:
-    here = await desk.session_of("here")
-    await _elsewhere(desk, tmp_path, "there")
-    assert await desk.session_of("go on", "--continue") == here
-    assert desk.said()[0] == "user: here"
+async def test_continue_takes_the_newest_of_this_folder_alone(served: ServedProgram, tmp_path: Path) -> None:
+    here = await served.session_of("here")
+    await _elsewhere(served, tmp_path, "there")
+    assert await served.session_of("go on", "--continue") == here
+    assert served.said()[0] == "user: here"
 
 
 @pytest.mark.parametrize("content", [b"", b"{}\n", b'{"n":0,"at":17', b"\0\xff" * 100])
-async def test_a_file_without_a_record_is_not_gone_on_with(desk: Desk, content: bytes) -> None:
-    session_id = await desk.session_of("one")
-    (file,) = desk.program.home.rglob(f"{session_id}.jsonl")
+async def test_a_file_without_a_record_is_not_gone_on_with(served: ServedProgram, content: bytes) -> None:
+    session_id = await served.session_of("one")
+    (file,) = served.program.home.rglob(f"{session_id}.jsonl")
     file.write_bytes(content)
     for more in ([], ["--fork"]):
-        run = await desk.ask("two", "--resume", session_id, *more)
+        run = await served.ask("two", "--resume", session_id, *more)
         assert run.code == 2
         assert f"{session_id} holds nothing that can be read" in run.err
         assert str(file) in run.err
     assert file.read_bytes() == content
 
 
-async def test_a_session_is_resumed_by_the_beginning_of_its_id(desk: Desk) -> None:
-    first, second = await desk.session_of("first"), await desk.session_of("second")
-    assert await desk.session_of("go on", "--resume", first[:-1]) == first
-    assert desk.said() == ["user: first", "assistant: Ok.", "user: go on"]
-    assert await desk.ids() == [first, second], "the one that was used last comes first"
+async def test_a_session_is_resumed_by_the_beginning_of_its_id(served: ServedProgram) -> None:
+    first, second = await served.session_of("first"), await served.session_of("second")
+    assert await served.session_of("go on", "--resume", first[:-1]) == first
+    assert served.said() == ["user: first", "assistant: Ok.", "user: go on"]
+    assert await served.ids() == [first, second], "the one that was used last comes first"
 
 
-async def test_an_id_that_names_no_session_or_several_says_so_and_begins_none(desk: Desk) -> None:
-    known = [await desk.session_of("first"), await desk.session_of("second")]
-    several = await desk.ask("hi", "--resume", known[0][:2])
+async def test_an_id_that_names_no_session_or_several_says_so_and_begins_none(served: ServedProgram) -> None:
+    known = [await served.session_of("first"), await served.session_of("second")]
+    several = await served.ask("hi", "--resume", known[0][:2])
     assert (several.code, several.out) == (2, "")
     assert all(session_id in several.err for session_id in known)
     for wrong in ("nope", "../../etc/passwd", ""):
-        unknown = await desk.ask("hi", "--resume", wrong)
+        unknown = await served.ask("hi", "--resume", wrong)
         assert unknown.code == 2
         assert f"no session {wrong!r}" in unknown.err
-    assert sorted(await desk.ids()) == sorted(known)
+    assert sorted(await served.ids()) == sorted(known)
 
 
-async def test_continue_in_a_folder_without_sessions_says_where_there_are_some(desk: Desk) -> None:
-    run = await desk.ask("hi", "--continue")
+async def test_continue_in_a_folder_without_sessions_says_where_there_are_some(served: ServedProgram) -> None:
+    run = await served.ask("hi", "--continue")
     assert run.code == 2
     assert "sessions --all" in run.err
 
 
-async def test_fork_goes_on_with_a_copy_and_leaves_the_old_one_as_it_is(desk: Desk) -> None:
-    old = await desk.session_of("first")
-    before = desk.file(old).read_bytes()
-    copy = await desk.session_of("another way", "--continue", "--fork")
+async def test_fork_goes_on_with_a_copy_and_leaves_the_old_one_as_it_is(served: ServedProgram) -> None:
+    old = await served.session_of("first")
+    before = served.file(old).read_bytes()
+    copy = await served.session_of("another way", "--continue", "--fork")
     assert copy != old
-    assert desk.file(old).read_bytes() == before
-    assert desk.said() == ["user: first", "assistant: Ok.", "user: another way"]
-    assert json.loads(desk.file(copy).read_text().splitlines()[0])["forked_from"] == old
+    assert served.file(old).read_bytes() == before
+    assert served.said() == ["user: first", "assistant: Ok.", "user: another way"]
+    assert json.loads(served.file(copy).read_text().splitlines()[0])["forked_from"] == old
 
 
 @pytest.mark.parametrize("flags", [("-p", " "), ("-p", "hi", "--api-key-env", "NOPE")])
-async def test_a_fork_that_is_refused_leaves_no_copy(desk: Desk, flags: tuple[str, ...]) -> None:
-    known = await desk.session_of("first")
-    assert (await desk.program.run(*desk.flags, "--continue", "--fork", *flags)).code == 2
-    assert await desk.ids() == [known]
+async def test_a_fork_that_is_refused_leaves_no_copy(served: ServedProgram, flags: tuple[str, ...]) -> None:
+    known = await served.session_of("first")
+    assert (await served.program.run(*served.flags, "--continue", "--fork", *flags)).code == 2
+    assert await served.ids() == [known]
 
 
 async def test_sessions_lists_those_of_this_folder_and_with_all_those_of_every_folder(
-    desk: Desk, tmp_path: Path
+    served: ServedProgram, tmp_path: Path
 ) -> None:
-    assert (await desk.program.run("sessions")).out == "No sessions in this folder yet.\n"
-    assert (await desk.program.run("sessions", "--all")).out == "No sessions yet.\n"
-    here = await desk.session_of("here")
-    there = await _elsewhere(desk, tmp_path, "there")
-    assert await desk.ids() == [here]
-    assert await desk.ids("--all") == [there, here]
-    listed = (await desk.program.run("sessions", "--all")).out
-    assert str(desk.program.workspace) in listed
+    assert (await served.program.run("sessions")).out == "No sessions in this folder yet.\n"
+    assert (await served.program.run("sessions", "--all")).out == "No sessions yet.\n"
+    here = await served.session_of("here")
+    there = await _elsewhere(served, tmp_path, "there")
+    assert await served.ids() == [here]
+    assert await served.ids("--all") == [there, here]
+    listed = (await served.program.run("sessions", "--all")).out
+    assert str(served.program.workspace) in listed
     assert str(tmp_path / "other") in listed
 
 
-async def _elsewhere(desk: Desk, tmp_path: Path, text: str) -> str:
+async def _elsewhere(served: ServedProgram, tmp_path: Path, text: str) -> str:
     """Ask in another folder."""
-    here, desk.program.workspace = desk.program.workspace, tmp_path / "other"
-    desk.program.workspace.mkdir()
-    session_id = await desk.session_of(text)
-    desk.program.workspace = here
+    here, served.program.workspace = served.program.workspace, tmp_path / "other"
+    served.program.workspace.mkdir()
+    session_id = await served.session_of(text)
+    served.program.workspace = here
     return session_id
 
 
-async def test_a_list_that_nobody_reads_on_is_no_mistake(desk: Desk) -> None:
-    await desk.session_of("first")
+async def test_a_list_that_nobody_reads_on_is_no_mistake(served: ServedProgram) -> None:
+    await served.session_of("first")
     reading, writing = os.pipe()
     os.close(reading)
-    desk.program.stdout = writing
-    process = await desk.program.start("sessions")
+    served.program.stdout = writing
+    process = await served.program.start("sessions")
     os.close(writing)
     async with asyncio.timeout(LIMIT):
         _, err = await process.communicate()
@@ -211,46 +213,46 @@ EXPORTS: list[tuple[tuple[str, ...], str, str]] = [
 
 @pytest.mark.parametrize(("flags", "name", "words"), EXPORTS)
 async def test_export_writes_the_format_that_flag_or_suffix_name_and_prints_the_file(
-    desk: Desk, flags: tuple[str, ...], name: str, words: str
+    served: ServedProgram, flags: tuple[str, ...], name: str, words: str
 ) -> None:
-    session_id = await desk.session_of("first")
-    run = await desk.program.run("export", session_id[:-1], *flags)
-    file = desk.program.workspace / name.format(session_id)
+    session_id = await served.session_of("first")
+    run = await served.program.run("export", session_id[:-1], *flags)
+    file = served.program.workspace / name.format(session_id)
     assert (run.code, run.out, run.err) == (0, f"{file}\n", "")
     assert words in file.read_text()
 
 
-async def test_an_export_never_writes_over_a_file(desk: Desk) -> None:
-    session_id = await desk.session_of("first")
-    (desk.program.workspace / "mine.md").write_text("mine")
-    run = await desk.program.run("export", session_id, "-o", "mine.md")
+async def test_an_export_never_writes_over_a_file(served: ServedProgram) -> None:
+    session_id = await served.session_of("first")
+    (served.program.workspace / "mine.md").write_text("mine")
+    run = await served.program.run("export", session_id, "-o", "mine.md")
     assert run.code == 1
     assert "mine.md is there already" in run.err
-    assert (desk.program.workspace / "mine.md").read_text() == "mine"
+    assert (served.program.workspace / "mine.md").read_text() == "mine"
 
 
-async def test_an_export_that_cannot_be_says_why_and_writes_nothing(desk: Desk) -> None:
-    session_id = await desk.session_of("first")
-    before = sorted(desk.program.workspace.iterdir())
-    disagree = await desk.program.run("export", session_id, "--format", "html", "-o", "x.md")
+async def test_an_export_that_cannot_be_says_why_and_writes_nothing(served: ServedProgram) -> None:
+    session_id = await served.session_of("first")
+    before = sorted(served.program.workspace.iterdir())
+    disagree = await served.program.run("export", session_id, "--format", "html", "-o", "x.md")
     assert (disagree.code, disagree.out) == (2, "")
     assert "--format html and the file name x.md disagree" in disagree.err
-    unknown = await desk.program.run("export", "nope")
+    unknown = await served.program.run("export", "nope")
     assert unknown.code == 1
     assert "no session 'nope'" in unknown.err
-    no_folder = await desk.program.run("export", session_id, "-o", "missing/x.md")
+    no_folder = await served.program.run("export", session_id, "-o", "missing/x.md")
     assert no_folder.code == 1
     assert "missing/x.md can't be written" in no_folder.err
-    assert sorted(desk.program.workspace.iterdir()) == before
+    assert sorted(served.program.workspace.iterdir()) == before
 
 
-async def test_a_damaged_session_is_exported_with_what_is_whole(desk: Desk) -> None:
-    session_id = await desk.session_of("first")
-    with desk.file(session_id).open("ab") as file:
+async def test_a_damaged_session_is_exported_with_what_is_whole(served: ServedProgram) -> None:
+    session_id = await served.session_of("first")
+    with served.file(session_id).open("ab") as file:
         file.write(b'{"n": 99, "type": "turn_sta')
-    before = desk.file(session_id).read_bytes()
-    assert (await desk.program.run("export", session_id)).code == 0
-    assert desk.file(session_id).read_bytes() == before, "reading changes nothing"
+    before = served.file(session_id).read_bytes()
+    assert (await served.program.run("export", session_id)).code == 0
+    assert served.file(session_id).read_bytes() == before, "reading changes nothing"
 
 
 MISUSE: list[tuple[list[str], str]] = [
@@ -288,9 +290,9 @@ MISUSE: list[tuple[list[str], str]] = [
 
 @pytest.mark.parametrize(("arguments", "words"), MISUSE, ids=lambda value: str(value))
 async def test_what_does_not_go_together_is_one_sentence_and_exit_code_2(
-    desk: Desk, arguments: list[str], words: str
+    served: ServedProgram, arguments: list[str], words: str
 ) -> None:
-    run = await desk.program.run(*arguments)
+    run = await served.program.run(*arguments)
     assert (run.code, run.out) == (2, "")
     assert words in run.err
     assert len(run.err.splitlines()) == 1
@@ -311,104 +313,106 @@ TABLES: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("settings", "words"), TABLES)
 async def test_a_setting_that_is_wrong_is_named_as_it_is_written_with_its_file(
-    desk: Desk, settings: str, words: str
+    served: ServedProgram, settings: str, words: str
 ) -> None:
-    desk.settings(settings)
-    run = await desk.program.run("sessions")
+    served.settings(settings)
+    run = await served.program.run("sessions")
     assert run.code == 2
     assert words in run.err
-    assert str(desk.program.home / "settings.toml") in run.err
+    assert str(served.program.home / "settings.toml") in run.err
     if "unknown" in words:
         assert "memory.policy" in run.err.partition("Known are")[2]
 
 
-async def test_the_memory_policy_of_the_settings_holds_and_the_flag_wins(desk: Desk) -> None:
-    desk.settings("[memory]\npolicy = 'full-trace'")
-    desk.script += [Reply([WRITE]), Reply([Say("Done.")])]
-    await desk.session_of("write it")
-    await desk.session_of("go on", "--continue")
-    assert [words.split(":")[0] for words in desk.said()] == [
+async def test_the_memory_policy_of_the_settings_holds_and_the_flag_wins(served: ServedProgram) -> None:
+    served.settings("[memory]\npolicy = 'full-trace'")
+    served.script += [Reply([WRITE]), Reply([Say("Done.")])]
+    await served.session_of("write it")
+    await served.session_of("go on", "--continue")
+    assert [words.split(":")[0] for words in served.said()] == [
         "user",
         "assistant",
         "tool",
         "assistant",
         "user",
     ]
-    await desk.session_of("go on", "--continue", "--memory", "summary")
-    assert not any(words.startswith("tool:") for words in desk.said())
+    await served.session_of("go on", "--continue", "--memory", "summary")
+    assert not any(words.startswith("tool:") for words in served.said())
 
 
-async def test_a_session_that_runs_elsewhere_is_refused_and_can_be_forked(desk: Desk) -> None:
-    other = await desk.running_turn()
+async def test_a_session_that_runs_elsewhere_is_refused_and_can_be_forked(served: ServedProgram) -> None:
+    other = await served.running_turn()
     try:
-        (line,) = (await desk.program.run("sessions")).out.splitlines()
+        (line,) = (await served.program.run("sessions")).out.splitlines()
         assert "open elsewhere" in line
-        refused = await desk.ask("me too", "--continue")
+        refused = await served.ask("me too", "--continue")
         assert (refused.code, refused.out) == (1, "")
         assert "open in another program" in refused.err
         assert "--fork" in refused.err
         assert len(refused.err.splitlines()) == 1
-        assert (await desk.ask("me too", "--continue", "--fork")).code == 0
-        assert "Tool memory:\n- Files changed: a.py" in "\n".join(desk.said())
+        assert (await served.ask("me too", "--continue", "--fork")).code == 0
+        assert "Tool memory:\n- Files changed: a.py" in "\n".join(served.said())
     finally:
         other.send_signal(signal.SIGINT)
         await other.communicate()
-    assert (await desk.ask("and now", "--resume", line.split()[0])).code == 0
+    assert (await served.ask("and now", "--resume", line.split()[0])).code == 0
 
 
-async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(desk: Desk) -> None:
-    desk.settings("")
-    desk.script += [Reply([WRITE, FAIL]), CUT]
-    run = await desk.ask("write it")
+async def test_an_incomplete_turn_is_lost_with_the_process_but_remembered(served: ServedProgram) -> None:
+    served.settings("")
+    served.script += [Reply([WRITE, FAIL]), CUT]
+    run = await served.ask("write it")
     assert run.code == 3
     assert "2 calls are lost with this process; files changed: a.py." in run.err
-    await desk.session_of("go on", "--continue")
-    assert desk.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
+    await served.session_of("go on", "--continue")
+    assert served.said()[1].startswith("assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py")
 
 
-async def test_what_opening_a_session_leaves_out_and_gives_up_is_told(desk: Desk) -> None:
-    desk.settings("")
-    desk.script += [Reply([WRITE, FAIL]), CUT]
-    await desk.ask("write it")
-    (session_id,) = await desk.ids()
-    with desk.file(session_id).open("ab") as file:
+async def test_what_opening_a_session_leaves_out_and_gives_up_is_told(served: ServedProgram) -> None:
+    served.settings("")
+    served.script += [Reply([WRITE, FAIL]), CUT]
+    await served.ask("write it")
+    (session_id,) = await served.ids()
+    with served.file(session_id).open("ab") as file:
         file.write(b'{"n": 99, "type": "turn_sta')
-    run = await desk.ask("go on", "--continue")
+    run = await served.ask("go on", "--continue")
     assert run.code == 0
     assert "! The session file had 1 damaged place" in run.err
     assert "! Turn 1 was not done: its work is abandoned; files changed: a.py." in run.err
-    again = await desk.ask("and on", "--continue")
+    again = await served.ask("and on", "--continue")
     assert (again.code, again.err) == (0, "")
 
 
-async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(desk: Desk) -> None:
-    desk.settings("[pending]\ndurable = true")
-    desk.script += [Reply([WRITE, FAIL]), CUT]
-    run = await desk.ask("write it")
-    (session_id,) = await desk.ids()
+async def test_with_durable_pending_state_it_says_how_to_go_on_and_does(served: ServedProgram) -> None:
+    served.settings("[pending]\ndurable = true")
+    served.script += [Reply([WRITE, FAIL]), CUT]
+    run = await served.ask("write it")
+    (session_id,) = await served.ids()
     assert run.code == 3
     assert "2 calls are kept; files changed: a.py." in run.err
     assert f"keen-tui --resume {session_id}" in run.err
     assert "lost" not in run.err
-    assert await desk.session_of("go on", "--resume", session_id) == session_id
-    roles = [words.split(":")[0] for words in desk.said()]
+    assert await served.session_of("go on", "--resume", session_id) == session_id
+    roles = [words.split(":")[0] for words in served.said()]
     assert roles == ["user", "assistant", "tool", "tool", "user"], "the finished work is sent whole"
-    assert (desk.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
+    assert (served.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
 
 
 @pytest.mark.parametrize("durable", [False, True])
-async def test_a_program_that_is_killed_mid_turn_is_gone_on_with(desk: Desk, *, durable: bool) -> None:
-    desk.settings(f"[pending]\ndurable = {str(durable).lower()}")
-    process = await desk.running_turn()
+async def test_a_program_that_is_killed_mid_turn_is_gone_on_with(
+    served: ServedProgram, *, durable: bool
+) -> None:
+    served.settings(f"[pending]\ndurable = {str(durable).lower()}")
+    process = await served.running_turn()
     process.send_signal(signal.SIGKILL)
     await process.communicate()
-    await desk.session_of("what now", "--continue")
-    said = "\n".join(desk.said())
-    assert (desk.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
+    await served.session_of("what now", "--continue")
+    said = "\n".join(served.said())
+    assert (served.program.workspace / "counter").read_text() == "ran\n", "nothing ran twice"
     if durable:
         assert "effects unknown" in said
         assert "turn abandoned" not in said
     else:
         assert "assistant: (turn abandoned)\n\nTool memory:\n- Files changed: a.py\n- Failed bash:" in said
-    (line,) = (await desk.program.run("sessions")).out.splitlines()
+    (line,) = (await served.program.run("sessions")).out.splitlines()
     assert "open elsewhere" not in line, "a dead program has nothing open"

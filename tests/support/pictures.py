@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 
 from keen_tui.demo.play import tour_session
 from keen_tui.demo.tour import FIRST_PROMPT
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.settings.schema import Settings
 from tests.support.moving import Frame, film
@@ -96,7 +96,7 @@ class Recording:
 async def recording(size: tuple[int, int], pace: float) -> AsyncIterator[Recording]:
     """The tour before its first message; `pace` is that of its model."""
     with tour_session(Settings(), pace=pace) as session:
-        app = KeenApp(lambda: Workplace(session=session), UiSettings(theme="keen-dark"))
+        app = KeenApp(lambda: FrontEndSetup(session=session), UiSettings(theme="keen-dark"))
         async with app.run_test(size=size) as pilot:
             tour = Recording(app, pilot)
             await tour.until(lambda: app.live)

@@ -11,7 +11,7 @@ from typing import Any
 from keen_tui.agent.instructions import read_instructions
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
@@ -26,7 +26,7 @@ from tests.support.waiting import until
 
 @dataclass(frozen=True, slots=True)
 class SavedBench(Bench):
-    """A session at work with the desk that saves it."""
+    """A session at work with the manager that saves it."""
 
     history: SessionManager
     store: SessionStore
@@ -65,17 +65,17 @@ class Place:
     ) -> AsyncIterator[SavedBench]:
         """A program at work: with a new session, or with the one that `opening` names."""
         self.workspace.mkdir(exist_ok=True)
-        keeper, store = TurnKeeper(), SessionStore(home or self.home)
+        backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
         session = Session(
             workspace=self.workspace,
             provider=provider,
-            toolbox=build_toolbox(self.workspace, keeper),
+            toolbox=build_toolbox(self.workspace, backup),
             mode="auto",
             retries=ONE_ATTEMPT,
             instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
         )
-        history = SessionManager(session, store, keeper, keeps_pending=durable)
+        history = SessionManager(session, store, backup, keeps_pending=durable)
         log = EventLog(session.bus.subscribe())
         await history.begin()
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from keen_tui.domain.events import Event
-from keen_tui.frontends.shared.port import SettingsPort, Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup, SettingsPort
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
 from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support.fake_session import FakeSession
@@ -89,14 +89,14 @@ async def workspace(
     size: tuple[int, int] = (120, 40),
     settings: UiSettings | None = None,
     terminal: Writable | None = None,
-    desk: SettingsPort | None = None,
+    saved_settings: SettingsPort | None = None,
     clock: Callable[[], float] = time.monotonic,
     **options: object,
 ) -> AsyncIterator[Driver]:
     """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
     session = FakeSession(folder)
-    workplace = Workplace(session=session, settings=desk, **options)  # type: ignore[arg-type]
-    app = KeenApp(lambda: workplace, settings, clock=clock)
+    setup = FrontEndSetup(session=session, settings=saved_settings, **options)  # type: ignore[arg-type]
+    app = KeenApp(lambda: setup, settings, clock=clock)
     if terminal:
         app.driver_class = driver_for(terminal)
     async with app.run_test(headless=terminal is None, size=size) as pilot:

@@ -12,7 +12,7 @@ import pytest
 from textual import events
 
 from keen_tui.domain.errors import ConfigError
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.frontends.tui.startup.entrance import Entrance
@@ -29,11 +29,11 @@ class Slow:
         self.go_on = threading.Event()
         self._error = error
 
-    def __call__(self) -> Workplace:
+    def __call__(self) -> FrontEndSetup:
         assert self.go_on.wait(LIMIT)
         if self._error:
             raise self._error
-        return Workplace(session=self.session)
+        return FrontEndSetup(session=self.session)
 
 
 @asynccontextmanager

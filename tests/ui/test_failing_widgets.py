@@ -10,21 +10,21 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
-from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from tests.support.fake_session import FakeSession
 from tests.support.waiting import until
 
 
-class Broken(PaintedRows):
+class Broken(StripWidget):
     """Fails when it is drawn."""
 
     def strips(self) -> Iterator[Strip]:
         raise RuntimeError("a mistake of ours")
 
 
-class Whole(PaintedRows):
+class Whole(StripWidget):
     """Does not."""
 
     def strips(self) -> Iterator[Strip]:
@@ -61,7 +61,7 @@ async def test_a_mistake_that_nobody_takes_ends_the_program_and_prints_nothing(
     def fail() -> None:
         raise mistake
 
-    app = KeenApp(lambda: Workplace(session=FakeSession(tmp_path)), UiSettings())
+    app = KeenApp(lambda: FrontEndSetup(session=FakeSession(tmp_path)), UiSettings())
     with pytest.raises(RuntimeError, match="a mistake of ours"):
         async with app.run_test() as pilot:
             await until(lambda: app.live, moment=pilot.pause)

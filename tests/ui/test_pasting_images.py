@@ -38,7 +38,7 @@ pathlib.Path({str(copied)!r}).write_bytes(sys.stdin.buffer.read())
     return copied
 
 
-def desk(folder: Path) -> PromptHistory:
+def prompt_history(folder: Path) -> PromptHistory:
     return PromptHistory(PromptStore(folder / "data", folder), str(folder))
 
 
@@ -51,7 +51,7 @@ async def test_an_image_on_the_clipboard_is_kept_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desktop(tmp_path, monkeypatch, png())
-    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+    async with workspace(tmp_path, prompts=prompt_history(tmp_path)) as driver:
         await driver.type("what is ")
         await driver.press("ctrl+v")
         await driver.until(lambda: driver.written == "what is [image: 40 × 30]")
@@ -68,7 +68,7 @@ async def test_words_on_both_sides_are_no_part_of_a_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desktop(tmp_path, monkeypatch, png())
-    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+    async with workspace(tmp_path, prompts=prompt_history(tmp_path)) as driver:
         await driver.type("what is")
         await driver.press("ctrl+v")
         await driver.until(lambda: driver.written == "what is[image: 40 × 30]")
@@ -87,14 +87,14 @@ async def test_a_paste_of_nothing_is_what_some_terminals_send_for_an_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desktop(tmp_path, monkeypatch, png())
-    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+    async with workspace(tmp_path, prompts=prompt_history(tmp_path)) as driver:
         await paste(driver, "")
         await driver.until(lambda: driver.written == "[image: 40 × 30]")
 
 
 async def test_what_is_no_image_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desktop(tmp_path, monkeypatch, b"no image")
-    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+    async with workspace(tmp_path, prompts=prompt_history(tmp_path)) as driver:
         await driver.press("ctrl+v")
         await driver.until_shown("what is in the clipboard isn't a PNG, JPEG, GIF or WebP image.")
         assert driver.written == ""
@@ -104,7 +104,7 @@ async def test_without_an_image_the_key_pastes_what_was_copied_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = desktop(tmp_path, monkeypatch, None)
-    async with workspace(tmp_path, prompts=desk(tmp_path)) as driver:
+    async with workspace(tmp_path, prompts=prompt_history(tmp_path)) as driver:
         await driver.press("ctrl+v")
         await driver.until_shown("There is no image on the clipboard.")
         driver.app.copy_to_clipboard("some words")

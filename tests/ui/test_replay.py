@@ -14,7 +14,7 @@ from keen_tui.demo.play import tour_session
 from keen_tui.domain.events import Event, SessionRenamed, TextDelta
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
-from keen_tui.frontends.shared.port import Guided, SessionPort, Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup, Guided, SessionPort
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.reading import SessionFile
@@ -37,8 +37,8 @@ async def shown(session: SessionPort, *, plays: Playback | None = None) -> Async
         if plays:
             await plays.play()
 
-    workplace = Workplace(session=session, companion=play)
-    app = KeenApp(lambda: workplace)
+    setup = FrontEndSetup(session=session, companion=play)
+    app = KeenApp(lambda: setup)
     async with app.run_test(size=(120, 40)) as pilot:
         driver = _driver(app, session, pilot)
         await driver.until(lambda: app.live)

@@ -22,8 +22,8 @@ async def settings_screen(
     """The settings screen of a file with that text, opened by its command."""
     if text:
         (folder / "settings.toml").write_text(text)
-    desk = SettingsService({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
-    async with workspace(folder, size=size, desk=desk) as driver:
+    service = SettingsService({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
+    async with workspace(folder, size=size, saved_settings=service) as driver:
         await driver.type("/settings")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen))

@@ -49,8 +49,8 @@ async def test_each_theme_is_seen_as_it_is_reached_and_esc_gives_the_old_one_bac
 
 
 async def test_enter_keeps_the_theme_and_writes_it_down(tmp_path: Path) -> None:
-    desk = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
-    async with workspace(tmp_path, desk=desk) as driver:
+    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
+    async with workspace(tmp_path, saved_settings=service) as driver:
         await open_themes(driver)
         await driver.press("end", "enter")
         await driver.until_shown("Theme keen-safe. Remembered in")
@@ -81,8 +81,8 @@ async def test_a_broken_theme_of_the_user_is_told_of_and_listed_as_broken(tmp_pa
 
 @pytest.mark.parametrize("command", ["/context", "/settings", "/help"])
 async def test_open_views_are_drawn_anew_with_another_theme(tmp_path: Path, command: str) -> None:
-    desk = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
-    async with workspace(tmp_path, desk=desk) as driver:
+    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
+    async with workspace(tmp_path, saved_settings=service) as driver:
         driver.session.report = contexts.pictured()
         await driver.play(*story.three_turns())
         await driver.type(command)

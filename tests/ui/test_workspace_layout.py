@@ -12,7 +12,7 @@ from textual.strip import Strip
 from keen_tui.domain.events import TextDelta, ToolOutput
 from keen_tui.frontends.tui.app import UiSettings
 from keen_tui.frontends.tui.startup import gc_policy
-from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.memory.pending import PendingState
 from tests.support import story
 from tests.support.fake_models import ACME, FakeModels
@@ -216,7 +216,7 @@ async def test_nothing_drawn_can_act_on_the_terminal(tmp_path: Path) -> None:
         assert "\u202e" not in page
 
 
-class Careless(PaintedRows):
+class Careless(StripWidget):
     """A pane that draws what it was given."""
 
     DEFAULT_CSS = "Careless { dock: top; height: 1; }"

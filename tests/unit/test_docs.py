@@ -31,11 +31,3 @@ def test_the_index_of_the_guide_names_every_page() -> None:
     guide = ROOT / "docs" / "guide"
     index = (guide / "README.md").read_text()
     assert [page.name for page in guide.glob("*.md") if f"({page.name})" not in index] == ["README.md"]
-
-
-def test_the_glossary_lists_no_name_as_being_renamed_that_is_gone() -> None:
-    table = (ROOT / "docs" / "glossary.md").read_text().partition("## Being renamed")[2]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    code = "\n".join(module.read_text() for module in (ROOT / "keen_tui").rglob("*.py"))
-    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert [name for name in names if not re.search(rf"^class {name}\b", code, re.MULTILINE)] == []

@@ -23,7 +23,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"KEEN_HOME": str(tmp_path)}
 
 
-def desk(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsService:
+def service(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsService:
     return SettingsService({"words": [], **given}, environ, tmp_path / "project")
 
 
@@ -122,7 +122,7 @@ def test_who_may_read_the_file_stays_as_it_is(tmp_path: Path, environ: dict[str,
 def test_each_value_says_where_it_comes_from(tmp_path: Path, environ: dict[str, str]) -> None:
     (tmp_path / "settings.toml").write_text('mode = "plan"\ntheme = "keen-light"\nmodel = "m"\n')
     environ["OPENAI_BASE_URL"] = "http://localhost:1"
-    settings = {each.name: each for each in desk(tmp_path, environ, model="other").all()}
+    settings = {each.name: each for each in service(tmp_path, environ, model="other").all()}
     assert (settings["mode"].value, settings["mode"].source) == ("plan", "settings file")
     assert (settings["model"].value, settings["model"].source) == ("other", "command line")
     assert settings["base_url"].source == "OPENAI_BASE_URL"
@@ -143,7 +143,7 @@ def test_each_value_says_where_it_comes_from(tmp_path: Path, environ: dict[str, 
 def test_a_change_is_written_and_holds(
     tmp_path: Path, environ: dict[str, str], name: str, text: str, holds: object
 ) -> None:
-    settings = desk(tmp_path, environ)
+    settings = service(tmp_path, environ)
     assert settings.change(name, text) == holds
     assert settings.value(name) == holds
 
@@ -152,7 +152,7 @@ def test_a_change_is_written_and_holds(
 def test_a_change_of_the_file_does_not_overrule_the_command_line(
     tmp_path: Path, environ: dict[str, str], text: str
 ) -> None:
-    assert desk(tmp_path, environ, mode="plan").change("mode", text) == "plan"
+    assert service(tmp_path, environ, mode="plan").change("mode", text) == "plan"
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,14 @@ def test_a_value_that_cannot_be_is_refused(
     tmp_path: Path, environ: dict[str, str], name: str, text: str, says: str
 ) -> None:
     with pytest.raises(ConfigError, match=says):
-        desk(tmp_path, environ).change(name, text)
+        service(tmp_path, environ).change(name, text)
     assert not (tmp_path / "settings.toml").exists()
 
 
 def test_the_line_of_a_setting_is_found_also_where_it_is_commented_out(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    settings = desk(tmp_path, environ)
+    settings = service(tmp_path, environ)
     assert settings.line("memory.policy") == 0
     lines = settings.prepare_file().read_text().splitlines()
     assert lines[settings.line("memory.policy") - 1] == '# policy = "summary"'

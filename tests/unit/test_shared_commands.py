@@ -53,8 +53,8 @@ class Person:
         self.asked.append(question)
         return self.answer
 
-    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
-        await deed()
+    async def replace(self, handler: Callable[[], Awaitable[None]]) -> None:
+        await handler()
 
     def leave(self) -> None:
         self.left = True

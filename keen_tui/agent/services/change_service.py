@@ -7,7 +7,7 @@ import asyncio
 from msgspec.structs import replace
 
 from keen_tui.agent.session import Session
-from keen_tui.agent.undo import TurnChanges, TurnKeeper
+from keen_tui.agent.undo import TurnBackup, TurnChanges
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import Changes
@@ -16,11 +16,11 @@ from keen_tui.text.units import first_line
 
 
 class ChangeService:
-    """Reads and undoes what `keeper` keeps of the session that is open."""
+    """Reads and undoes what `backup` keeps of the session that is open."""
 
-    def __init__(self, session: Session, keeper: TurnKeeper) -> None:
+    def __init__(self, session: Session, backup: TurnBackup) -> None:
         self._session = session
-        self._keeper = keeper
+        self._backup = backup
 
     async def changes(self, turn: int) -> Changes:
         """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any.
@@ -53,9 +53,9 @@ class ChangeService:
         return " ".join(problems)
 
     def _turn_changes(self) -> TurnChanges:
-        if self._keeper.checkpoints is None:
+        if self._backup.checkpoints is None:
             raise SessionRefused("Nothing is kept of changes here.")
-        return TurnChanges(self._keeper.checkpoints)
+        return TurnChanges(self._backup.checkpoints)
 
 
 def _title(past: Past, turn: int) -> str:

@@ -71,8 +71,8 @@ class PromptHistory:
             return None
 
 
-def _logged(deed: Callable[_Given, None], *given: _Given.args, **named: _Given.kwargs) -> None:
+def _logged(action: Callable[_Given, None], *given: _Given.args, **named: _Given.kwargs) -> None:
     try:
-        deed(*given, **named)
+        action(*given, **named)
     except StorageFailed as failed:
         log.warning("%s", failed)

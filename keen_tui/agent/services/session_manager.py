@@ -23,7 +23,7 @@ from keen_tui.agent.services.session_writer import SessionWriter
 from keen_tui.agent.services.upkeep import Upkeep
 from keen_tui.agent.session import Session
 from keen_tui.agent.titles import Titler
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.domain.events import Notice, SessionRenamed
@@ -45,7 +45,7 @@ class SessionManager:
     """Writes the session at work to its file and puts others in its place.
 
     Args:
-        keeper: what the tools keep changed files and long output with; it is given where, session by session.
+        backup: what the tools keep changed files and long output with; it is given where, session by session.
         keeps_pending: whether pending state shall outlive the program (`pending.durable`).
         titles: which models are asked for the title of a session.
         opener: opens session files to be written; tests hand in one that breaks.
@@ -56,7 +56,7 @@ class SessionManager:
         self,
         session: Session,
         store: SessionStore,
-        keeper: TurnKeeper,
+        backup: TurnBackup,
         *,
         keeps_pending: bool = False,
         titles: Titles = "off",
@@ -65,14 +65,14 @@ class SessionManager:
     ) -> None:
         self._session = session
         self._store = store
-        self._keeper = keeper
+        self._backup = backup
         self._keeps_pending = keeps_pending
         self._opener = opener
         self._scribe: SessionWriter | None = None
         self._titles: Titles = titles
         self._titler: Titler | None = None
         self._upkeep = Upkeep(store, indexes=indexes)
-        self._changes = ChangeService(session, keeper)
+        self._changes = ChangeService(session, backup)
 
     @property
     def session_id(self) -> str:
@@ -234,9 +234,9 @@ class SessionManager:
         old, self._scribe = self._scribe, None
         if old:
             old.stop_listening()
-        self._keeper.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
-        self._keeper.outputs = OutputFiles(self._store.outputs_of(path.stem))
-        self._keeper.turn = lambda: self._session.turn
+        self._backup.checkpoints = Checkpoints(self._store.checkpoints_of(path.stem))
+        self._backup.outputs = OutputFiles(self._store.outputs_of(path.stem))
+        self._backup.turn = lambda: self._session.turn
         if opening:
             self._session.open(
                 path.stem,

@@ -10,13 +10,13 @@ from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.images import images_of, publish_images
 from keen_tui.agent.turn.loop import broken_by_bug, run_turn
 from keen_tui.agent.turn.settle import Broken, Ending
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.events import CompactionFailed
 from keen_tui.memory.conversation import Conversation
 
 
 async def run_attempt(
-    turn: ActiveTurn, conversation: Conversation, agent: Agent, meter: ContextMeter, most_tokens: float
+    turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
 ) -> Ending:
     """Attach images, make room in the context window, and run the turn to its end. Never raises: cancelling
     the task ends it as interrupted.
@@ -26,35 +26,35 @@ async def run_attempt(
         most_tokens: a first request that is larger has the conversation summarised; 0: never.
     """
     try:
-        await _attach_images(turn, conversation, agent)
-        return await _make_room(turn, conversation, agent, meter, most_tokens) or await run_turn(turn, agent)
+        await _attach_images(turn, conversation, setup)
+        return await _make_room(turn, conversation, setup, meter, most_tokens) or await run_turn(turn, setup)
     except asyncio.CancelledError:
-        return Broken(reason="interrupted", detail=agent.why_stopped())
+        return Broken(reason="interrupted", detail=setup.why_stopped())
     except Exception as error:
         return broken_by_bug(turn.turn, error)
 
 
-async def _attach_images(turn: ActiveTurn, conversation: Conversation, agent: Agent) -> None:
+async def _attach_images(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:
     """Read the images that the message names, and those of messages before it whose turns ended before they
     were read."""
     traced = {trace.turn for trace in turn.traces}
     for message in conversation.unanswered:
         if not message.images and message.turn not in traced:
-            publish_images(message.turn, await images_of(message.text, agent), agent)
+            publish_images(message.turn, await images_of(message.text, setup), setup)
     turn.past = conversation.past
 
 
 async def _make_room(
-    turn: ActiveTurn, conversation: Conversation, agent: Agent, meter: ContextMeter, most_tokens: float
+    turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
 ) -> Broken | None:
     """Summarise before the turn's first request, where that would nearly fill the context window."""
     answered = conversation.answered
-    tokens = await meter.measure_first(turn.past, turn.traces, turn.policy, agent)
+    tokens = await meter.measure_first(turn.past, turn.traces, turn.policy, setup)
     if not most_tokens or tokens <= most_tokens or all(message.by_program for message in answered):
         return None
-    end = await compact(turn.past, answered, turn.policy, agent, "", automatic=True)
+    end = await compact(turn.past, answered, turn.policy, setup, "", automatic=True)
     if isinstance(end, CompactionFailed) and end.reason == "interrupted":
-        return Broken(reason="interrupted", detail=agent.why_stopped())
+        return Broken(reason="interrupted", detail=setup.why_stopped())
     turn.past = conversation.past
-    await meter.measure_first(turn.past, turn.traces, turn.policy, agent)
+    await meter.measure_first(turn.past, turn.traces, turn.policy, setup)
     return None

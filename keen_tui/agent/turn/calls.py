@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.turn.approvals import ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import ToolCall, ToolResult
@@ -32,9 +32,9 @@ NOT_RUN = ToolResult(
 )
 
 
-async def run_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+async def run_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
     """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
-    running = _RunningCall(turn, step, call, agent)
+    running = _RunningCall(turn, step, call, setup)
     running.start()
     try:
         await running.run()
@@ -43,9 +43,9 @@ async def run_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result
         running.finish()
 
 
-def skip_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnResult) -> None:
+def skip_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
     """Report a call that an interrupt left unrun."""
-    skipped = _RunningCall(turn, step, call, agent)
+    skipped = _RunningCall(turn, step, call, setup)
     skipped.start()
     on_result(call, skipped.result)
     skipped.finish()
@@ -54,19 +54,19 @@ def skip_call(turn: int, step: int, call: ToolCall, agent: Agent, on_result: OnR
 class _RunningCall:
     """A call and what became of it so far."""
 
-    def __init__(self, turn: int, step: int, call: ToolCall, agent: Agent) -> None:
+    def __init__(self, turn: int, step: int, call: ToolCall, setup: TurnSetup) -> None:
         self.result = NOT_RUN
         self._turn = turn
         self._step = step
         self._call = call
-        self._agent = agent
-        self._target = agent.toolbox.target(call)
-        self._started_at = agent.clock()
+        self._setup = setup
+        self._target = setup.toolbox.target(call)
+        self._started_at = setup.clock()
         self._tail = ""
 
     def start(self) -> None:
         call = self._call
-        self._agent.publish(
+        self._setup.publish(
             ToolStarted(
                 turn=self._turn,
                 step=self._step,
@@ -79,7 +79,7 @@ class _RunningCall:
 
     def finish(self) -> None:
         call = self._call
-        self._agent.publish(
+        self._setup.publish(
             ToolFinished(
                 turn=self._turn,
                 step=self._step,
@@ -88,14 +88,14 @@ class _RunningCall:
                 arguments=call.arguments,
                 target=self._target,
                 result=self.result,
-                seconds=self._agent.clock() - self._started_at,
+                seconds=self._setup.clock() - self._started_at,
             )
         )
 
     async def run(self) -> None:
         """Set `result`. ToolFailure and bugs of a tool become error results."""
         try:
-            prepared = await self._agent.toolbox.prepare(self._call)
+            prepared = await self._setup.toolbox.prepare(self._call)
         except Exception as error:
             self.result = failed_result(error, ran=False)
             return
@@ -111,7 +111,7 @@ class _RunningCall:
             self.result = _denied(answer, answer.refusal)
 
     async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
-        approvals = self._agent.approvals
+        approvals = self._setup.approvals
         return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
 
     async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
@@ -135,7 +135,7 @@ class _RunningCall:
 
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
         """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
-        await self._agent.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
+        await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         if answer.by_person:
             await self._execute(prepared.after_yes or prepared.run)
         else:
@@ -146,7 +146,7 @@ class _RunningCall:
 
     async def _run_watched(self, prepared: PreparedCall) -> None:
         """Run what nobody has said yes to, and have a person decide about files of it that would run code."""
-        approvals, new = self._agent.approvals.new_files, prepared.new_files
+        approvals, new = self._setup.approvals.new_files, prepared.new_files
         approvals.attend(prepared)
         said = ""
         try:
@@ -160,7 +160,7 @@ class _RunningCall:
                 self._add(f"\n[{note}]")
 
     def _add_plan_note(self) -> None:
-        self._add(self._agent.approvals.plan_note(self._turn))
+        self._add(self._setup.approvals.plan_note(self._turn))
 
     def _add(self, note: str) -> None:
         if note:
@@ -168,19 +168,19 @@ class _RunningCall:
 
     async def _answered(self, asked: QuestionSpec) -> ToolResult:
         """What a call came to that is a question; an answer may switch the permission mode."""
-        agent = self._agent
-        if asked.only_in not in (None, agent.approvals.mode):
+        setup = self._setup
+        if asked.only_in not in (None, setup.approvals.mode):
             return failed_result(ToolFailure(asked.elsewhere), ran=False)
-        reply = await agent.questions.ask(self._turn, self._call, asked)
+        reply = await setup.questions.ask(self._turn, self._call, asked)
         if mode := asked.modes.get(reply.choice):
-            agent.approvals.change_mode(mode)
+            setup.approvals.change_mode(mode)
         return asked.result(reply)
 
     async def _offer_outside(self, prepared: PreparedCall, outside: Outside, reason: str) -> None:
         """Run it once more outside its sandbox, if the user says so. The last run is what became of the call;
         the model is told of both."""
         inside = self.result
-        approvals = self._agent.approvals
+        approvals = self._setup.approvals
         answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
         if not answer.allowed:
             self.result = replace(inside, text=f"{inside.text}\n[{reason}; {answer.refusal}]")
@@ -193,7 +193,7 @@ class _RunningCall:
 
     async def _execute(self, run: Run) -> None:
         """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
-        self._started_at, self._tail = self._agent.clock(), ""
+        self._started_at, self._tail = self._setup.clock(), ""
         task = asyncio.create_task(_outcome(run, self._on_output))
         try:
             await asyncio.wait({task})
@@ -207,11 +207,11 @@ class _RunningCall:
 
     def _on_output(self, text: str, lines: int, size: int) -> None:
         self._tail = (self._tail + text)[-TAIL_KEPT:]
-        self._agent.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
+        self._setup.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
 
     def _interrupted(self) -> ToolResult:
         output = self._tail.strip() or "(none)"
-        by_user = self._agent.why_stopped() == STOPPED
+        by_user = self._setup.why_stopped() == STOPPED
         how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
         text = f"interrupted {how}, effects unknown; output so far: {output}"
         return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)

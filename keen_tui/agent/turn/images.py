@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ImageRefused
 from keen_tui.domain.events import ImagesAttached, Notice
 from keen_tui.domain.messages import Image
@@ -28,19 +28,19 @@ class ReadImages(Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-async def images_of(text: str, agent: Agent) -> ReadImages:
+async def images_of(text: str, setup: TurnSetup) -> ReadImages:
     """Read the images that a message names, in a thread. Whoever is cancelled waits for none of them, and
     after the one that is being read no other is."""
     names = await asyncio.to_thread(named_images, text) if "@" in text else ()
     if not names:
         return ReadImages()
-    if not agent.provider.takes_images:
-        return ReadImages((), (f"{agent.provider.model} takes no images: it gets only the path.",))
+    if not setup.provider.takes_images:
+        return ReadImages((), (f"{setup.provider.model} takes no images: it gets only the path.",))
     images: list[Image] = []
     problems: list[str] = []
     for name in names[:MOST_IMAGES]:
         try:
-            image = await asyncio.to_thread(read_image, agent.workspace, name)
+            image = await asyncio.to_thread(read_image, setup.workspace, name)
             _require_room(image, images)
             images.append(image)
         except ImageRefused as refused:
@@ -55,9 +55,9 @@ def _require_room(image: Image, others: Sequence[Image]) -> None:
         raise ImageRefused(f"With {clean(image.name)} the images of the message would be over 15 MB.")
 
 
-def publish_images(turn: int, read: ReadImages, agent: Agent) -> None:
+def publish_images(turn: int, read: ReadImages, setup: TurnSetup) -> None:
     """Behind the message that they belong to."""
     if read.images:
-        agent.publish(ImagesAttached(turn=turn, images=read.images))
+        setup.publish(ImagesAttached(turn=turn, images=read.images))
     for problem in read.problems:
-        agent.publish(Notice(turn=turn, text=problem))
+        setup.publish(Notice(turn=turn, text=problem))

@@ -18,7 +18,7 @@ from keen_tui.agent.turn.images import ReadImages, images_of, publish_images
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished, pending_of
 from keen_tui.agent.turn.stops import is_context_full, is_refused, runnable, stop_notice
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import ContextExceeded, EndReason, ProviderError
 from keen_tui.domain.events import (
     Notice,
@@ -38,14 +38,14 @@ from keen_tui.providers.base import StepReasoning, StepText
 log = logging.getLogger(__name__)
 
 
-async def run_turn(turn: ActiveTurn, agent: Agent) -> Ending:
+async def run_turn(turn: ActiveTurn, setup: TurnSetup) -> Ending:
     """Run the turn to its end. Cancelling the task ends it as interrupted; nothing is ever raised."""
     try:
-        return await _steps(turn, agent)
+        return await _steps(turn, setup)
     except asyncio.CancelledError:
-        return Broken(reason="interrupted", detail=agent.why_stopped())
+        return Broken(reason="interrupted", detail=setup.why_stopped())
     except ProviderError as error:
-        return Broken(reason=error.reason, detail=agent.retries.explain(error))
+        return Broken(reason=error.reason, detail=setup.retries.explain(error))
     except Exception as error:
         return broken_by_bug(turn.turn, error)
 
@@ -56,20 +56,20 @@ def broken_by_bug(turn: int, error: Exception) -> Broken:
     return Broken(reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error}).")
 
 
-async def _steps(turn: ActiveTurn, agent: Agent) -> Ending:
-    while turn.step < agent.max_steps:
+async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
+    while turn.step < setup.max_steps:
         turn.step += 1
-        reply = await _call_model_until_complete(turn, agent)
+        reply = await _call_model_until_complete(turn, setup)
         if reply.tool_calls and not is_refused(reply):
-            _tell_of_odd_end(turn, agent, reply)
-            await _run_batch(turn, agent, runnable(reply))
-            await _steer(turn, agent)
+            _tell_of_odd_end(turn, setup, reply)
+            await _run_batch(turn, setup, runnable(reply))
+            await _steer(turn, setup)
         else:
-            return _last_step(turn, agent, reply)
-    return Broken(reason="step_limit", detail=f"The limit of {agent.max_steps} steps a turn is reached.")
+            return _last_step(turn, setup, reply)
+    return Broken(reason="step_limit", detail=f"The limit of {setup.max_steps} steps a turn is reached.")
 
 
-def _last_step(turn: ActiveTurn, agent: Agent, reply: StepReply) -> Ending:
+def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
     notice = stop_notice(reply)
     if not reply.text.strip() and not is_refused(reply):
         if turn.has_work:
@@ -78,104 +78,104 @@ def _last_step(turn: ActiveTurn, agent: Agent, reply: StepReply) -> Ending:
         notice = notice or "The model sent an empty reply."
     turn.add_step(reply)
     if notice:
-        agent.publish(Notice(turn=turn.turn, text=notice))
+        setup.publish(Notice(turn=turn.turn, text=notice))
     return Finished(reason=reply.stop_reason)
 
 
 _NO_IMAGES = "{} takes no images: it was told only their paths."
 
 
-def _tell_of_odd_end(turn: ActiveTurn, agent: Agent, reply: StepReply) -> None:
+def _tell_of_odd_end(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
     """A word for an end is told once a turn: a server with words of its own uses them for every step."""
     if reply.stop_word and reply.stop_word not in turn.told_stop_words:
         turn.told_stop_words.add(reply.stop_word)
-        agent.publish(Notice(turn=turn.turn, text=stop_notice(reply)))
+        setup.publish(Notice(turn=turn.turn, text=stop_notice(reply)))
 
 
-async def _call_model_until_complete(turn: ActiveTurn, agent: Agent) -> StepReply:
+async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
     """The step's reply, tried again as often as the policy allows. No tool of the step has run yet."""
     attempt = 1
     may_shorten = True
     while True:
         try:
-            with _telling_of_images_refused(turn, agent):
-                return await _call_model(turn, agent)
+            with _telling_of_images_refused(turn, setup):
+                return await _call_model(turn, setup)
         except ContextExceeded:
-            left_out = turn.shorten(agent.provider) if may_shorten else 0
+            left_out = turn.shorten(setup.provider) if may_shorten else 0
             if not left_out:
                 raise
             may_shorten = False
-            _tell_of_shortening(turn, agent, left_out)
+            _tell_of_shortening(turn, setup, left_out)
             continue
         except ProviderError as error:
-            delay = agent.retries.delay(attempt, error)
+            delay = setup.retries.delay(attempt, error)
             if delay is None:
                 raise
             attempt += 1
-            agent.publish(
+            setup.publish(
                 RetryScheduled(
                     turn=turn.turn,
                     step=turn.step,
                     attempt=attempt,
-                    max_attempts=agent.retries.attempts,
+                    max_attempts=setup.retries.attempts,
                     delay=delay,
                     reason=error.reason,
                     detail=str(error),
                 )
             )
-        await agent.retry_wait.wait(delay)
-        agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
+        await setup.retry_wait.wait(delay)
+        setup.publish(StepRestarted(turn=turn.turn, step=turn.step))
 
 
-def _tell_of_shortening(turn: ActiveTurn, agent: Agent, left_out: int) -> None:
-    agent.publish(StepRestarted(turn=turn.turn, step=turn.step))
+def _tell_of_shortening(turn: ActiveTurn, setup: TurnSetup, left_out: int) -> None:
+    setup.publish(StepRestarted(turn=turn.turn, step=turn.step))
     text = (
         f"The context window is full: {left_out:,} characters of the oldest tool results are left out, "
         "and the step is tried again."
     )
-    agent.publish(Notice(turn=turn.turn, text=text))
+    setup.publish(Notice(turn=turn.turn, text=text))
 
 
 @contextmanager
-def _telling_of_images_refused(turn: ActiveTurn, agent: Agent) -> Iterator[None]:
+def _telling_of_images_refused(turn: ActiveTurn, setup: TurnSetup) -> Iterator[None]:
     """However the call ends: no later one finds out again."""
-    took_images = agent.provider.takes_images
+    took_images = setup.provider.takes_images
     try:
         yield
     finally:
-        if took_images and not agent.provider.takes_images:
-            agent.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(agent.provider.model)))
+        if took_images and not setup.provider.takes_images:
+            setup.publish(Notice(turn=turn.turn, text=_NO_IMAGES.format(setup.provider.model)))
 
 
-async def _call_model(turn: ActiveTurn, agent: Agent) -> StepReply:
-    request = step_request(turn.past, turn.traces, turn.policy, agent, agent.toolbox.specs, agent.projector)
+async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
+    request = step_request(turn.past, turn.traces, turn.policy, setup, setup.toolbox.specs, setup.projector)
     words = turn.policy.filter()
     reasoning_since: float | None = None
 
     def say(text: str) -> None:
         if text:
-            agent.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
+            setup.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
 
-    async with aclosing(agent.provider.stream_step(request)) as parts:
+    async with aclosing(setup.provider.stream_step(request)) as parts:
         async for part in parts:
             match part:
                 case StepText(text):
                     say(words.feed(text))
                 case StepReasoning(text):
-                    now = agent.clock()
+                    now = setup.clock()
                     reasoning_since = now if reasoning_since is None else reasoning_since
                     seconds = now - reasoning_since
-                    agent.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
+                    setup.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
                 case StepReply():
                     say(words.finish())
                     if part.usage != TokenUsage():
-                        cost = cost_of(part.usage, agent.price)
-                        agent.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
+                        cost = cost_of(part.usage, setup.price)
+                        setup.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
                     return part
     raise AssertionError("a provider ended a step without a reply and without an error")
 
 
-async def _run_batch(turn: ActiveTurn, agent: Agent, reply: StepReply) -> None:
+async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
     """Run the calls in order. However it is left, every call has exactly one result in the trace."""
     batch: list[tuple[ToolCall, ToolResult]] = []
 
@@ -185,52 +185,52 @@ async def _run_batch(turn: ActiveTurn, agent: Agent, reply: StepReply) -> None:
 
     try:
         for call in reply.tool_calls:
-            await _keep_before(turn, agent, reply, batch)
+            await _keep_before(turn, setup, reply, batch)
             if note := turn.repeats.note(call):
-                agent.publish(Notice(turn=turn.turn, text=note))
-            await run_call(turn.turn, turn.step, call, agent, finished)
+                setup.publish(Notice(turn=turn.turn, text=note))
+            await run_call(turn.turn, turn.step, call, setup, finished)
     finally:
         for call in reply.tool_calls[len(batch) :]:
-            skip_call(turn.turn, turn.step, call, agent, finished)
-        turn.add_step(reply, agent.provider.tool_results(batch))
-        _keep(turn, agent)
+            skip_call(turn.turn, turn.step, call, setup, finished)
+        turn.add_step(reply, setup.provider.tool_results(batch))
+        _keep(turn, setup)
 
 
-async def _steer(turn: ActiveTurn, agent: Agent) -> None:
+async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
     """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15), with its images.
     When that is interrupted, the words are handed in all the same."""
-    texts = agent.steered()
+    texts = setup.steered()
     if not texts:
         return
     read: list[ReadImages] = []
     try:
         for text in texts:
-            read.append(await images_of(text, agent))
+            read.append(await images_of(text, setup))
     finally:
         images = tuple(chain.from_iterable(each.images for each in read))
-        turn.trace.extend(agent.provider.native(UserText("\n\n".join(texts), turn.turn, images)))
+        turn.trace.extend(setup.provider.native(UserText("\n\n".join(texts), turn.turn, images)))
         read += [ReadImages()] * (len(texts) - len(read))
         for text, found in zip(texts, read, strict=True):
-            agent.publish(Steered(turn=turn.turn, step=turn.step, text=text))
-            publish_images(turn.turn, found, agent)
-        _keep(turn, agent)
+            setup.publish(Steered(turn=turn.turn, step=turn.step, text=text))
+            publish_images(turn.turn, found, setup)
+        _keep(turn, setup)
 
 
-def _keep(turn: ActiveTurn, agent: Agent) -> None:
-    if agent.keeper:
-        agent.keeper.keep(agent.provider.identity, pending_of(turn.record(agent.clock())))
+def _keep(turn: ActiveTurn, setup: TurnSetup) -> None:
+    if setup.pending_store:
+        setup.pending_store.keep(setup.provider.identity, pending_of(turn.record(setup.clock())))
 
 
 async def _keep_before(
-    turn: ActiveTurn, agent: Agent, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
+    turn: ActiveTurn, setup: TurnSetup, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
 ) -> None:
     """Before a call begins: keep what will be true if the process dies while it runs (turn.md rule 9)."""
-    if agent.keeper is None:
+    if setup.pending_store is None:
         return
     begun, *later = reply.tool_calls[len(batch) :]
     results = (*batch, (begun, ENDED_MIDWAY), *((call, NOT_RUN) for call in later))
-    agent.keeper.keep(
-        agent.provider.identity,
-        pending_of(turn.with_step(reply, agent.provider.tool_results(results)).record(agent.clock())),
+    setup.pending_store.keep(
+        setup.provider.identity,
+        pending_of(turn.with_step(reply, setup.provider.tool_results(results)).record(setup.clock())),
     )
-    await agent.keeper.kept()
+    await setup.pending_store.kept()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from keen_tui.agent.prompt import system_prompt
-from keen_tui.agent.turn.turn_context import Agent
+from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.messages import ToolSpec
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
@@ -18,14 +18,14 @@ def step_request(
     past: Past,
     traces: Iterable[PendingTrace],
     policy: MemoryPolicy,
-    agent: Agent,
+    setup: TurnSetup,
     tools: Sequence[ToolSpec],
     projector: Projector | None = None,
 ) -> StepRequest:
     """A model call that goes on from `past`, whose last message is the user's, and from the traces. The
     `projector` of a session makes only what was not in its request before."""
     return StepRequest(
-        system=system_prompt(agent.workspace, policy.instructions, agent.instructions.text),
+        system=system_prompt(setup.workspace, policy.instructions, setup.instructions.text),
         parts=(projector or Projector()).project(past, traces, policy),
         tools=tools,
     )

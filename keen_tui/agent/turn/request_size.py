@@ -12,7 +12,7 @@ from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.providers.wire.images import ImageSize, image_sizes
 
 if TYPE_CHECKING:
-    from keen_tui.agent.turn.turn_context import Agent
+    from keen_tui.agent.turn.turn_setup import TurnSetup
     from keen_tui.domain.events import Usage
     from keen_tui.memory.conversation import Past
     from keen_tui.memory.pending import PendingTrace
@@ -59,9 +59,9 @@ class RequestSize:
 
 
 def measured_request(
-    past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, agent: Agent
+    past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, setup: TurnSetup
 ) -> Measured:
     """The size of a turn's first request. Blocks: in a long session it takes a while."""
-    request = step_request(past, traces, policy, agent, agent.toolbox.specs, agent.projector)
-    images = image_sizes(request.parts, are_sent=agent.provider.takes_images)
-    return Measured(len(agent.provider.encoded(request)), tuple(images))
+    request = step_request(past, traces, policy, setup, setup.toolbox.specs, setup.projector)
+    images = image_sizes(request.parts, are_sent=setup.provider.takes_images)
+    return Measured(len(setup.provider.encoded(request)), tuple(images))

@@ -6,43 +6,46 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from keen_tui.frontends.line.asking import question_of
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions
-from keen_tui.frontends.line.session_stats import Ledger
+from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.shared.command import CommandContext
-from keen_tui.frontends.shared.port import SessionPort, Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup, SessionPort
 from keen_tui.frontends.shared.questions import CommandQuestion
 
 
-class Desk:
-    """The session and what belongs to it, a voice, and somebody to ask."""
+class LineContext:
+    """The session and what belongs to it, a printer, and somebody to ask.
+
+    `shared` is what the commands of both front ends work with.
+    """
 
     def __init__(
         self,
-        workplace: Workplace,
-        voice: Voice,
+        setup: FrontEndSetup,
+        printer: LinePrinter,
         questions: OpenQuestions,
-        ledger: Ledger,
+        stats: SessionStats,
         leave: Callable[[], None],
     ) -> None:
-        self.workplace = workplace
-        self.voice = voice
-        self.ledger = ledger
+        self.setup = setup
+        self.printer = printer
+        self.stats = stats
         self._questions = questions
-        self.context = CommandContext(
+        self.shared = CommandContext(
             ui=LineUi(self, leave),
-            session=workplace.session,
-            history=workplace.history,
-            keeps_pending=workplace.keeps_pending,
+            session=setup.session,
+            history=setup.history,
+            keeps_pending=setup.keeps_pending,
         )
 
     @property
     def session(self) -> SessionPort:
-        return self.workplace.session
+        return self.setup.session
 
     def say(self, *lines: str | None) -> None:
         """Tell these lines."""
-        self.voice.say(*lines)
+        self.printer.say(*lines)
 
     async def ask(self, question: LineQuestion) -> LineAnswer | None:
         """The answer of the person; None when the question was withdrawn."""
@@ -61,34 +64,34 @@ class LineUi:
         leave: ends the program.
     """
 
-    def __init__(self, desk: Desk, leave: Callable[[], None]) -> None:
-        self._desk = desk
+    def __init__(self, context: LineContext, leave: Callable[[], None]) -> None:
+        self._context = context
         self._leave = leave
 
     @property
     def turns(self) -> tuple[int, ...]:
         """The numbers of the turns of the session."""
-        return tuple(self._desk.ledger.turns)
+        return tuple(self._context.stats.turns)
 
     def say(self, text: str) -> None:
         """Tell a sentence."""
-        self._desk.say(text)
+        self._context.say(text)
 
     def narrate(self, text: str) -> None:
         """Tell what a screen shows without words."""
-        self._desk.say(text)
+        self._context.say(text)
 
     def tell_written(self, file: Path) -> None:
         """Tell that a file was written."""
-        self._desk.say(f"Exported to {file}.")
+        self._context.say(f"Exported to {file}.")
 
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
-        return await self._desk.choice(question_of(question))
+        return await self._context.choice(question_of(question))
 
-    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
+    async def replace(self, handler: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session in the place of this one: one thing is done at a time here."""
-        await deed()
+        await handler()
 
     def leave(self) -> None:
         """End the program."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.model_commands import ModelCommands
 from keen_tui.frontends.line.session_commands import SessionCommands
 from keen_tui.frontends.line.setting_commands import SettingCommands
@@ -15,7 +15,7 @@ from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.commands import Offered, SlashCommands
 
-Deed = Callable[[str], Awaitable[None]]
+Handler = Callable[[str], Awaitable[None]]
 """What an action does with the words behind its command. Raises KeenError with a sentence."""
 
 _HELP: Final = (
@@ -27,20 +27,24 @@ _HELP: Final = (
 
 
 class PlainCommands:
-    """The deeds by the ids of their actions."""
+    """What the commands do, by their ids."""
 
-    def __init__(self, desk: Desk, slash: SlashCommands, leave: Callable[[], Awaitable[None]]) -> None:
-        self._desk = desk
+    def __init__(
+        self, context: LineContext, slash: SlashCommands, leave: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._context = context
         self._slash = slash
-        self.models = ModelCommands(desk)
-        self.sessions = SessionCommands(desk)
-        turns, settings = TurnCommands(desk), SettingCommands(desk)
+        self.models = ModelCommands(context)
+        self.sessions = SessionCommands(context)
+        turns, settings = TurnCommands(context), SettingCommands(context)
 
         async def leaving(words: str) -> None:
             await leave()
 
-        shared = {each.id: partial(each.does, desk.context) for each in ACTIONS if isinstance(each, Command)}
-        self.deeds: Mapping[str, Deed] = shared | {
+        shared = {
+            each.id: partial(each.does, context.shared) for each in ACTIONS if isinstance(each, Command)
+        }
+        self.handlers: Mapping[str, Handler] = shared | {
             "steer": turns.steer,
             "models": self.models.choose,
             "check_connection": self.models.check,
@@ -59,12 +63,12 @@ class PlainCommands:
 
     async def help(self, words: str) -> None:
         """Tell what can be written here."""
-        self._desk.say(*_HELP)
-        here = {action.slash for action in ACTIONS if action.id in self.deeds}
+        self._context.say(*_HELP)
+        here = {action.slash for action in ACTIONS if action.id in self.handlers}
         own = {(command.name,) for command in self._slash.custom}
         for offered in self._slash.offered:
             if offered.names in here | own:
-                self._desk.voice.read(_help_line(offered))
+                self._context.printer.read(_help_line(offered))
 
 
 def _help_line(offered: Offered) -> Iterator[str]:

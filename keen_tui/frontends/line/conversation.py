@@ -19,17 +19,17 @@ from keen_tui.domain.events import (
     QuestionAsked,
 )
 from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.commands import PlainCommands
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
-from keen_tui.frontends.line.narrator import Teller
+from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
-from keen_tui.frontends.line.session_stats import Ledger
+from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.turn_commands import LEAVE
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
@@ -48,26 +48,28 @@ class LineFrontEnd:
 
     def __init__(
         self,
-        workplace: Workplace,
-        voice: Voice,
+        setup: FrontEndSetup,
+        printer: LinePrinter,
         ask: Callable[[LinePrompt], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._workplace = workplace
-        self._session = workplace.session
-        self._voice = voice
+        self._setup = setup
+        self._session = setup.session
+        self._printer = printer
         self._ask_for = ask
         self._clock = clock
-        self._questions = OpenQuestions(voice, self._prompt)
+        self._questions = OpenQuestions(printer, self._prompt)
         self._batches: Subscription | None = None
-        self._ledger = Ledger()
-        self._teller = Teller(voice)
-        self._openings = Openings(voice, self._teller)
-        self._slash = SlashCommands(workplace.commands)
-        self._desk = Desk(workplace, voice, self._questions, self._ledger, self._end)
-        self._commands = PlainCommands(self._desk, self._slash, self.leave)
-        self._written = LineRouter(self._desk, self._slash, self._commands, self._teller.heard, self.suggest)
+        self._stats = SessionStats()
+        self._narrator = Narrator(printer)
+        self._openings = Openings(printer, self._narrator)
+        self._slash = SlashCommands(setup.commands)
+        self._context = LineContext(setup, printer, self._questions, self._stats, self._end)
+        self._commands = PlainCommands(self._context, self._slash, self.leave)
+        self._written = LineRouter(
+            self._context, self._slash, self._commands, self._narrator.heard, self.suggest
+        )
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._doing: asyncio.Task[None] | None = None
         self._is_busy = False
@@ -83,19 +85,19 @@ class LineFrontEnd:
     @property
     def turns(self) -> int:
         """How many turns the session has."""
-        return len(self._ledger.turns)
+        return len(self._stats.turns)
 
     async def run(self) -> None:
         """Hold it until the person leaves. The session is left open."""
         self._batches = batches = self._session.bus.subscribe()
-        if self._workplace.history:
-            await self._workplace.history.begin()
+        if self._setup.history:
+            await self._setup.history.begin()
         await self._greet()
-        if opening := self._workplace.opening:
+        if opening := self._setup.opening:
             self._do_beside(self._commands.sessions.open(opening))
         work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
-        if self._workplace.companion:
-            work.append(asyncio.ensure_future(self._workplace.companion(self)))
+        if self._setup.companion:
+            work.append(asyncio.ensure_future(self._setup.companion(self)))
         self._session.warm_up()
         over = asyncio.create_task(self._over.wait())
         done, _ = await asyncio.wait((over, *work), return_when=asyncio.FIRST_COMPLETED)
@@ -109,7 +111,7 @@ class LineFrontEnd:
         self._heard += 1
         match typed.kind:
             case "line" if typed.begun_before:
-                self._voice.say(
+                self._printer.say(
                     "You began to write before the question, so that answers nothing. It is kept."
                 )
             case "line" if typed.question and not self._is_call_beside(typed.text):
@@ -130,7 +132,7 @@ class LineFrontEnd:
         """Leave; asks first where a turn runs or an incomplete one waits."""
         self._is_leaving = True
         try:
-            await LEAVE.does(self._desk.context, "")
+            await LEAVE.does(self._context.shared, "")
         finally:
             self._is_leaving = False
 
@@ -140,7 +142,7 @@ class LineFrontEnd:
     def show_guide(self, text: str) -> None:
         """Words that explain what happens, as the tour has them."""
         lines = [f"Guide: {line}" for line in text.split("\n") if line]
-        asyncio.get_running_loop().call_soon(lambda: self._voice.say(*lines))  # behind what it explains
+        asyncio.get_running_loop().call_soon(lambda: self._printer.say(*lines))  # behind what it explains
         self._prompt_soon()
 
     def suggest(self, text: str) -> None:
@@ -150,16 +152,16 @@ class LineFrontEnd:
 
     async def _greet(self) -> None:
         session = self._session
-        self._voice.say(f"Keen TUI, line by line, in {session.workspace}. /help lists the commands.")
-        self._voice.read(self._workplace.problems)
-        if self._workplace.prompts:
-            earlier = await self._workplace.prompts.earlier()
+        self._printer.say(f"Keen TUI, line by line, in {session.workspace}. /help lists the commands.")
+        self._printer.read(self._setup.problems)
+        if self._setup.prompts:
+            earlier = await self._setup.prompts.earlier()
             self._earlier = (*earlier.here, *earlier.drafts)
             self._draft = earlier.drafts[-1] if earlier.drafts else ""
         if self._commands.models.lacks_model:
             await self._commands.models.welcome()
         else:
-            self._voice.say(f"Model {session.model} at {session.server}. Permission mode {session.mode}.")
+            self._printer.say(f"Model {session.model} at {session.server}. Permission mode {session.mode}.")
 
     # What happens
 
@@ -170,10 +172,10 @@ class LineFrontEnd:
             self._prompt_soon()
 
     def _take(self, event: Event) -> None:
-        self._ledger.note(event)
+        self._stats.note(event)
         if self._openings.take(event):
             return
-        self._teller.tell(event)
+        self._narrator.tell(event)
         match event:
             case ApprovalRequested():
                 self._asking[event.id] = asyncio.create_task(self._approve(event))
@@ -186,28 +188,28 @@ class LineFrontEnd:
                 self.suggest(event.text)
 
     async def _approve(self, event: ApprovalRequested) -> None:
-        answer = await self._desk.ask(approval_question(event))
+        answer = await self._context.ask(approval_question(event))
         if answer is None or answer.id == "stop":
             self._session.stop()
         else:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
-            with refusal_told(self._voice):
+            with refusal_told(self._printer):
                 self._session.answer(event.id, allow=allow, scope=scope, message=answer.words)
 
     async def _reply(self, event: QuestionAsked) -> None:
-        answer = await self._desk.ask(asked_question(event))
+        answer = await self._context.ask(asked_question(event))
         if answer is None:
             self._session.stop()
             return
         choice = int(answer.id) if answer.id.isdecimal() else None
-        with refusal_told(self._voice):
+        with refusal_told(self._printer):
             self._session.reply(event.id, choice, answer.words)
 
     # What is typed
 
     def _answer(self, typed: Typed) -> None:
         if typed.question != self._questions.number:
-            self._voice.say("That question is no longer open.")
+            self._printer.say("That question is no longer open.")
             self._keep_sentence(typed.text)
             return
         asked = self._questions.asked
@@ -239,7 +241,7 @@ class LineFrontEnd:
     def _interrupt(self, typed: str) -> None:
         """Put away what is written; else stop what goes on; the second time leave."""
         if typed.strip() and not self._session.running:
-            self._voice.say("Cleared. The up arrow brings it back.")
+            self._printer.say("Cleared. The up arrow brings it back.")
             return
         now = self._clock()
         again, self._last_interrupt = now - self._last_interrupt <= AGAIN_WITHIN_SECONDS, now
@@ -249,12 +251,12 @@ class LineFrontEnd:
             self._do_beside(self.leave())
         elif self._doing:
             self._doing.cancel()
-            self._voice.say("Not done. Ctrl+C again leaves.")
+            self._printer.say("Not done. Ctrl+C again leaves.")
         elif self._session.running:
             self._session.stop()
-            self._voice.say("Stopping. Ctrl+C again leaves.")
+            self._printer.say("Stopping. Ctrl+C again leaves.")
         else:
-            self._voice.say("Ctrl+C again leaves.")
+            self._printer.say("Ctrl+C again leaves.")
 
     def _end_of_input(self) -> None:
         if self._is_leaving:
@@ -263,15 +265,15 @@ class LineFrontEnd:
             self._do_beside(self.leave())
 
     def _keep_draft(self, text: str) -> None:
-        if self._workplace.prompts:
-            self._workplace.prompts.keep_draft(text)
+        if self._setup.prompts:
+            self._setup.prompts.keep_draft(text)
 
-    def _do_beside(self, deed: Coroutine[None, None, None]) -> None:
+    def _do_beside(self, handler: Coroutine[None, None, None]) -> None:
         """Do it beside what the lines ask for; what is refused is told."""
 
         async def done() -> None:
-            with refusal_told(self._voice):
-                await deed
+            with refusal_told(self._printer):
+                await handler
 
         task = asyncio.create_task(done())
         self._asking[task.get_name()] = task
@@ -283,16 +285,16 @@ class LineFrontEnd:
 
     def _prompt(self, *, anew: bool = False) -> None:
         """Ask for a line, where another one is wanted than before or something was told since."""
-        if self._voice.is_gone:
+        if self._printer.is_gone:
             self._over.set()
         asked = self._questions.asked
         untold = self._batches.unread if self._batches else 0
         if self._over.is_set() or (asked is None and (self._is_busy or untold)):
             return  # there is nothing to be asked, or it is asked later
         wanted = self._wanted(asked)
-        told_below = self._voice.spoke and bool(wanted.words)
+        told_below = self._printer.spoke and bool(wanted.words)
         if anew or told_below or (wanted.words, wanted.question) != (self._shown.words, self._shown.question):
-            self._shown, self._voice.spoke = wanted, False
+            self._shown, self._printer.spoke = wanted, False
             self._ask_for(replace(wanted, after=self._heard))
 
     def _wanted(self, asked: LineQuestion | None) -> LinePrompt:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
 from keen_tui.frontends.shared.command import kept
 from keen_tui.frontends.shared.port import ModelsPort
@@ -28,18 +28,18 @@ ListedModel = tuple[ProviderInfo, ModelInfo]
 class ModelCommands:
     """Each method does what a command asks for; what can't be done is raised as a sentence."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: LineContext) -> None:
+        self._context = context
 
     @property
     def lacks_model(self) -> bool:
         """Whether a model has to be chosen before anything can be said."""
-        models = self._desk.workplace.models
+        models = self._context.setup.models
         return models is not None and models.current is None
 
     async def welcome(self) -> None:
         """Where no model is chosen: what there is to begin with, and what to do."""
-        models, say = self._models, self._desk.say
+        models, say = self._models, self._context.say
         say("No model is chosen yet.")
         for server in await models.find_servers():
             serves = counted(len(server.models), "model")
@@ -65,13 +65,13 @@ class ModelCommands:
     async def _use(self, model: ModelInfo) -> None:
         effort = await self._effort(model)
         if effort is not None and await self._may_switch(model):
-            lost = self._desk.session.pending is not None
-            self._desk.say(self._models.choose(model, effort=effort, abandon=lost))
+            lost = self._context.session.pending is not None
+            self._context.say(self._models.choose(model, effort=effort, abandon=lost))
 
     async def server(self, address: str) -> None:
         """Ask the server at an address for its models, and choose one."""
         if not address:
-            answer = await self._desk.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
+            answer = await self._context.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
             if answer is None:
                 return
             address = answer.words
@@ -80,40 +80,40 @@ class ModelCommands:
             return
         name = found.provider.name
         lists = counted(len(found.models), "model") if found.models else "no models"
-        self._desk.say(f"{name} answers and lists {lists}.")
+        self._context.say(f"{name} answers and lists {lists}.")
         if found.models:
             model = await self._chosen([(found.provider, model) for model in found.models])
         else:
-            answer = await self._desk.ask(LineQuestion(lines=(), free="Name of the model"))
+            answer = await self._context.ask(LineQuestion(lines=(), free="Name of the model"))
             model = _named(found.provider, answer.words) if answer else None
         if model:
             await self._use(model)
 
     async def _found(self, address: str) -> FoundServer | None:
         """The server at the address. A key is asked for where it wants one; None: none was given."""
-        self._desk.say(f"Asking {address}.")
+        self._context.say(f"Asking {address}.")
         try:
             return await self._models.find_server(address)
         except AuthFailed as error:
-            self._desk.say(str(error))
+            self._context.say(str(error))
         lines = (f"The key for {address}. It is not shown while you type.",)
-        answer = await self._desk.ask(LineQuestion(lines=lines, free="Key", hidden=True))
+        answer = await self._context.ask(LineQuestion(lines=lines, free="Key", hidden=True))
         if answer is None:
             return None
         found = await self._models.find_server(address, answer.words)
-        self._desk.say(await self._models.keep_key(found.provider, answer.words))
+        self._context.say(await self._models.keep_key(found.provider, answer.words))
         return found
 
     async def check(self, words: str) -> None:
         """Ask the model's server for a sign of life."""
-        self._desk.say(await self._models.check())
+        self._context.say(await self._models.check())
 
     async def key(self, words: str) -> None:
         """Take an API key, which is not shown while it is typed."""
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
         choices = (LineChoice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
-        chosen = await self._desk.choice(
+        chosen = await self._context.choice(
             LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
         )
         provider = next((each for each in wanted if each.id == chosen), None)
@@ -122,8 +122,8 @@ class ModelCommands:
         hidden = LineQuestion(
             lines=(f"The key for {provider.name}. It is not shown while you type.",), free="Key", hidden=True
         )
-        if answer := await self._desk.ask(hidden):
-            self._desk.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
+        if answer := await self._context.ask(hidden):
+            self._context.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
 
     async def _offers(self) -> list[ListedModel]:
         """What can be used now: of servers on this machine, and of providers whose key is there."""
@@ -142,7 +142,7 @@ class ModelCommands:
         try:
             return await self._models.live_models(provider)
         except KeenError as error:
-            self._desk.say(f"{provider.name} can't be asked for its models: {error}")
+            self._context.say(f"{provider.name} can't be asked for its models: {error}")
             return ()
 
     async def _chosen(self, offers: Sequence[ListedModel]) -> ModelInfo | None:
@@ -152,7 +152,7 @@ class ModelCommands:
             lines = (f"Question: Which model?{f' With {letters} in its name:' if letters else ''}",)
             left_out = len(found) - _MOST
             rest = (f"{counted(left_out, 'more model')} can be found by letters.",) if left_out > 0 else ()
-            answer = await self._desk.ask(
+            answer = await self._context.ask(
                 LineQuestion(
                     lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"
                 )
@@ -164,7 +164,7 @@ class ModelCommands:
             letters = answer.words
             fitting = [offer for offer in offers if _fits(offer, letters)]
             if not fitting:
-                self._desk.say(f"No model has {letters} in its name.")
+                self._context.say(f"No model has {letters} in its name.")
             found = fitting or offers
 
     async def _effort(self, model: ModelInfo) -> str | None:
@@ -174,18 +174,18 @@ class ModelCommands:
         choices = (LineChoice(id=effort, label=effort) for effort in model.efforts)
         own = LineChoice(id="own", label="its own default")
         lines = (f"Question: How hard should {model.title} reason?",)
-        chosen = await self._desk.choice(LineQuestion(lines=lines, choices=(own, *choices)))
+        chosen = await self._context.choice(LineQuestion(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
 
     async def _may_switch(self, model: ModelInfo) -> bool:
         """Where the incomplete turn would be lost, ask first (turn.md rule 8)."""
-        if self._desk.session.running or not self._models.would_abandon(model):
+        if self._context.session.running or not self._models.would_abandon(model):
             return True
-        return await may_replace(self._desk.context, f"Switch to {model.title}?")
+        return await may_replace(self._context.shared, f"Switch to {model.title}?")
 
     @property
     def _models(self) -> ModelsPort:
-        return kept(self._desk.workplace.models, _ONE_MODEL)
+        return kept(self._context.setup.models, _ONE_MODEL)
 
 
 def _choices(offers: Sequence[ListedModel]) -> Iterable[LineChoice]:

@@ -48,7 +48,7 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.sentences import (
     abandoned,
     compaction_words,
@@ -68,12 +68,12 @@ _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeas
 """Events that end no line of the reply."""
 
 
-class Teller:
+class Narrator:
     """Tells event by event. Questions it leaves to those who ask them."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
-        self._reply = _Reply(voice)
+    def __init__(self, printer: LinePrinter) -> None:
+        self._printer = printer
+        self._reply = _Reply(printer)
         self._output = LineStream()
         self._own_call = ""
         self._waiting = 0
@@ -94,7 +94,7 @@ class Teller:
             self._tell_of_turn(event)
 
     def _tell_of_turn(self, event: TurnEvent) -> None:
-        say = self._voice.say
+        say = self._printer.say
         match event:
             case TurnStarted():
                 self._tell_beginning(event)
@@ -110,7 +110,7 @@ class Teller:
             case ToolStarted():
                 say(tool_begins(event))
             case ToolFinished():
-                self._voice.read(tool_ends(event))
+                self._printer.read(tool_ends(event))
             case RetryScheduled():
                 say(tries_again(event))
             case Notice():
@@ -122,24 +122,24 @@ class Teller:
                 say(f"Handed in: {event.text}")
             case TurnDone() | TurnIncomplete() | TurnError():
                 lost = self._reply.was_open and not isinstance(event, TurnDone)
-                self._voice.read(turn_ends(event, lost_words=lost))
+                self._printer.read(turn_ends(event, lost_words=lost))
                 self._reply.was_open = False
                 if self._waiting and not isinstance(event, TurnDone):
                     say(queue_words(self._waiting))
             case ToolOutput():
                 if event.id == self._own_call:
-                    self._voice.read(self._output.take(event.text))
+                    self._printer.read(self._output.take(event.text))
             case HostContacted():
                 say(f"The command {contact_line(event)}.")
             case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
                 say("The question is no longer open.")
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():
-                pass  # asked by those who wait for the answer, answered by the user, counted by the ledger
+                pass  # whoever waits for the answer asks; the statistics count
             case _:
                 assert_never(event)
 
     def _tell_of_session(self, event: SessionEvent) -> None:
-        say = self._voice.say
+        say = self._printer.say
         match event:
             case TurnAbandoned():
                 say(abandoned(event))
@@ -162,7 +162,7 @@ class Teller:
             case ShellStarted():
                 self._own_call = event.id
             case ShellFinished():
-                self._voice.read(self._output.end())
+                self._printer.read(self._output.end())
                 say(own_command_ends(event))
             case CompactionStarted() | Compacted() | CompactionFailed():
                 say(compaction_words(event))
@@ -175,17 +175,17 @@ class Teller:
 
     def _tell_beginning(self, event: TurnStarted) -> None:
         if event.text is not None and event.text != self._heard:
-            self._voice.read(f"You: {event.text}".split("\n"))
+            self._printer.read(f"You: {event.text}".split("\n"))
         self._heard = ""
-        self._voice.read(turn_begins(event))
+        self._printer.read(turn_begins(event))
 
     def _tell_queue(self, event: QueueChanged) -> None:
         waiting, before = len(event.texts), self._waiting
         self._waiting = waiting
         if event.steered:
-            self._voice.say("It is handed in with the next result.")
+            self._printer.say("It is handed in with the next result.")
         elif waiting > before:
-            self._voice.say(
+            self._printer.say(
                 f"Queued. {counted(waiting, 'message waits', 'messages wait')} for the turn to end."
             )
 
@@ -193,8 +193,8 @@ class Teller:
 class _Reply:
     """The reply as it streams in. `was_open`: its step had not ended when the turn did."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, printer: LinePrinter) -> None:
+        self._printer = printer
         self._stream = LineStream(sentences=True)
         self._reading = Reading()
         self._label = ""
@@ -222,5 +222,5 @@ class _Reply:
 
     def _say(self, line: str | None) -> None:
         if line is not None:
-            self._voice.say(self._label + line)
+            self._printer.say(self._label + line)
             self._label = ""

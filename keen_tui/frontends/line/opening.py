@@ -20,8 +20,8 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.frontends.line.narrator import Teller
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.narrator import Narrator
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.text.units import counted
 
 _TOLD: Final = (
@@ -41,9 +41,9 @@ _TOLD: Final = (
 class Openings:
     """Keeps the events of a past until all of it was published."""
 
-    def __init__(self, voice: Voice, teller: Teller) -> None:
-        self._voice = voice
-        self._teller = teller
+    def __init__(self, printer: LinePrinter, narrator: Narrator) -> None:
+        self._printer = printer
+        self._narrator = narrator
         self._is_past = False
         self._id = ""
         self._title = ""
@@ -78,10 +78,10 @@ class Openings:
         """What goes on from here. A long past comes twice: first its newest turns, then all."""
         self._is_past = False
         name = f": {self._title}" if self._title else ""
-        self._voice.say(f"The session continues{name}. It has {counted(self._turns, 'turn')}.")
-        self._voice.say(skipped or None)
+        self._printer.say(f"The session continues{name}. It has {counted(self._turns, 'turn')}.")
+        self._printer.say(skipped or None)
         if self._newest:
-            self._voice.say("Its newest turn:")
+            self._printer.say("Its newest turn:")
         for event in self._newest:
-            self._teller.tell(event)
+            self._narrator.tell(event)
         self._newest = []

@@ -8,7 +8,7 @@ from typing import TextIO
 from keen_tui.text.sanitize import clean
 
 
-class Voice:
+class LinePrinter:
     """Writes lines. `spoke` says whether it has since that was last set; `is_gone`: nobody is there any more.
 
     Args:

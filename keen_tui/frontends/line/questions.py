@@ -9,7 +9,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 
 _NUMBER = re.compile(r"\s*(\d{1,4})[.)]?\s*")
 _NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
@@ -114,8 +114,8 @@ class OpenQuestions:
         changed: called when another question, or none, is asked from now on.
     """
 
-    def __init__(self, voice: Voice, changed: Callable[[], None]) -> None:
-        self._voice = voice
+    def __init__(self, printer: LinePrinter, changed: Callable[[], None]) -> None:
+        self._printer = printer
         self._changed = changed
         self._open: list[_Open] = []
         self._numbers = count(1)
@@ -150,7 +150,7 @@ class OpenQuestions:
         """A line for the question that is asked; False: it is no answer."""
         given = answered(self._open[-1].question, line)
         if isinstance(given, str):
-            self._voice.say(given)
+            self._printer.say(given)
             return False
         if not self._open[-1].answer.done():
             self._open[-1].answer.set_result(given)
@@ -163,4 +163,4 @@ class OpenQuestions:
 
     def _tell(self, question: LineQuestion) -> None:
         choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))
-        self._voice.read((*question.lines, *choices))
+        self._printer.read((*question.lines, *choices))

@@ -9,11 +9,11 @@ from contextlib import suppress
 
 from keen_tui.frontends.line.conversation import LineFrontEnd
 from keen_tui.frontends.line.keyboard import Keyboard, Typed
-from keen_tui.frontends.line.printer import Voice
-from keen_tui.frontends.shared.port import Workplace
+from keen_tui.frontends.line.printer import LinePrinter
+from keen_tui.frontends.shared.port import FrontEndSetup
 
 
-def run_plain(workplace: Workplace) -> None:
+def run_plain(setup: FrontEndSetup) -> None:
     """Talk until the person leaves or a signal ends it; then stop the session's turn and close it.
 
     Raises:
@@ -21,14 +21,14 @@ def run_plain(workplace: Workplace) -> None:
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # in a terminal that knows no UTF-8
-    _Talk(workplace).hold()
+    _Talk(setup).hold()
 
 
 class _Talk:
-    def __init__(self, workplace: Workplace) -> None:
-        self._workplace = workplace
+    def __init__(self, setup: FrontEndSetup) -> None:
+        self._setup = setup
         self._keyboard = Keyboard()
-        self._voice = Voice(sys.stdout, self._keyboard.make_room)
+        self._printer = LinePrinter(sys.stdout, self._keyboard.make_room)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._conversation: LineFrontEnd | None = None
@@ -60,7 +60,7 @@ class _Talk:
 
     async def _converse(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._conversation = LineFrontEnd(self._workplace, self._voice, self._keyboard.ask)
+        self._conversation = LineFrontEnd(self._setup, self._printer, self._keyboard.ask)
         self._ready.set()
         try:
             await self._conversation.run()
@@ -70,13 +70,13 @@ class _Talk:
 
     async def _close(self, turns: int) -> None:
         """Close the session, and tell how to go on with it or what could not be saved."""
-        await self._workplace.session.close()
-        if self._workplace.prompts:
-            await self._workplace.prompts.close()
-        history = self._workplace.history
+        await self._setup.session.close()
+        if self._setup.prompts:
+            await self._setup.prompts.close()
+        history = self._setup.history
         problem = await history.close() if history else ""
         if problem:
-            self._voice.say(problem)
+            self._printer.say(problem)
         elif history and turns:
             ways = f"keen-tui --plain --continue, or keen-tui --plain --resume {history.session_id}"
-            self._voice.say(f"Go on with: {ways}")
+            self._printer.say(f"Go on with: {ways}")

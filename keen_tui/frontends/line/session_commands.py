@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import SavedSession
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
 from keen_tui.frontends.shared.session_commands import open_session, saved
 from keen_tui.text.units import counted
@@ -20,12 +20,12 @@ _MOST = 15
 class SessionCommands:
     """Each method does what a command asks for; what can't be done is raised as a sentence."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: LineContext) -> None:
+        self._context = context
 
     async def resume(self, words: str) -> None:
         """Choose among the saved sessions of this folder, all of them or those with the words."""
-        history = saved(self._desk.context)
+        history = saved(self._context.shared)
         own, rows = history.session_id, await history.sessions()
         found = [row for row in rows if row.id != own and _fits(row, words)]
         if not found:
@@ -34,14 +34,14 @@ class SessionCommands:
         lines = ["Question: Go on with which session?"]
         if len(found) > _MOST:
             lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
-        chosen = await self._desk.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
+        chosen = await self._context.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
         for row in found:
             if row.id == chosen:
                 await self.open(row)
 
     async def open(self, row: SavedSession) -> None:
         """Go on with that session; with a copy of it where another program has it open."""
-        await open_session(self._desk.context, row, row.title or "that session")
+        await open_session(self._context.shared, row, row.title or "that session")
 
 
 def _fits(row: SavedSession, words: str) -> bool:

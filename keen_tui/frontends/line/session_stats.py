@@ -6,7 +6,7 @@ from keen_tui.domain.events import Event, MessageTakenBack, SessionOpened, Sessi
 from keen_tui.frontends.shared.usage import NOTHING, Spent
 
 
-class Ledger:
+class SessionStats:
     """Follows the events of a session. `spent` has what each turn used by its number, 0 for summaries
     and titles."""
 

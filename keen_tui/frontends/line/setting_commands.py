@@ -7,7 +7,7 @@ from typing import Any
 
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
 from keen_tui.frontends.shared.command import kept
 
@@ -15,38 +15,38 @@ from keen_tui.frontends.shared.command import kept
 class SettingCommands:
     """Each method does what a command asks for; what can't be done is raised as a sentence."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: LineContext) -> None:
+        self._context = context
 
     async def settings(self, words: str) -> None:
         """Tell every setting, and change one."""
-        desk = kept(self._desk.workplace.settings, "There are no settings to change here.")
-        settings = [setting for setting in desk.all() if not setting.in_file]
+        port = kept(self._context.setup.settings, "There are no settings to change here.")
+        settings = [setting for setting in port.all() if not setting.in_file]
         choices = (LineChoice(id=each.name, label=_value(each), takes_words=True) for each in settings)
         question = LineQuestion(
             lines=(
-                f"The settings of {desk.file}.",
+                f"The settings of {port.file}.",
                 "A number explains a setting; a number and a value change it: 10 auto",
             ),
             choices=(*choices, STAY),
         )
-        answer = await self._desk.ask(question)
+        answer = await self._context.ask(question)
         setting = next((each for each in settings if answer and each.name == answer.id), None)
         if setting and answer and answer.words:
-            self._apply(setting, desk.change(setting.name, answer.words))
+            self._apply(setting, port.change(setting.name, answer.words))
         elif setting:
-            self._desk.voice.read(_meaning(setting))
+            self._context.printer.read(_meaning(setting))
 
     def _apply(self, setting: Setting, value: Any) -> None:
         """Let a setting take effect now, where it can."""
-        self._desk.say(f"{setting.name} is now {value}.")
+        self._context.say(f"{setting.name} is now {value}.")
         match setting.name:
             case "mode":
-                self._desk.session.set_mode(value)
+                self._context.session.set_mode(value)
             case "memory.policy":
-                self._desk.session.set_policy(value)
+                self._context.session.set_policy(value)
             case _:
-                self._desk.say("It takes effect from the next start on.")
+                self._context.say("It takes effect from the next start on.")
 
 
 def _value(setting: Setting) -> str:

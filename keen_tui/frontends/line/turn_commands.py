@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import POLICIES, Changes
 from keen_tui.frontends.line.asking import memory_question, yes_or_no
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.shared.changes import ShownFile, shown_files
 from keen_tui.frontends.shared.command import kept
@@ -21,60 +21,60 @@ _WHOLE_SESSION, _NEWEST = 0, -1
 class TurnCommands:
     """Each method does what a command asks for; what can't be done is raised as a sentence."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: LineContext) -> None:
+        self._context = context
 
     async def steer(self, words: str) -> None:
         """Hand a message to the running turn, or the oldest that is queued."""
-        if not (words or self._desk.session.queue):
+        if not (words or self._context.session.queue):
             raise SessionRefused("Write a message after it, such as: /steer use tabs")
-        self._desk.session.steer(words)
+        self._context.session.steer(words)
 
     async def memory(self, words: str) -> None:
         """Choose how much of a finished turn later turns get."""
-        choice = await self._desk.choice(memory_question(self._desk.session.policy))
+        choice = await self._context.choice(memory_question(self._context.session.policy))
         if choice in POLICIES:
-            self._desk.session.set_policy(choice)
+            self._context.session.set_policy(choice)
 
     async def context(self, words: str) -> None:
         """Tell what the next request holds, part by part."""
-        report = await self._desk.session.context()
+        report = await self._context.session.context()
         place = POLICIES.index(report.policy)
-        self._desk.say(f"The next request, under the memory policy {report.policy}:")
+        self._context.say(f"The next request, under the memory policy {report.policy}:")
         for part in report.parts:
             held = part.sizes[place]
             title = f"{part.title}, {part.label}" if part.label else part.title
-            self._desk.say(f"{title}: {size(held.bytes)}, about {counted(held.tokens, 'token')}.")
+            self._context.say(f"{title}: {size(held.bytes)}, about {counted(held.tokens, 'token')}.")
         total = report.totals[place]
         window = f" of {tokens(report.window)}" if report.window else ""
-        self._desk.say(f"In all: {size(total.bytes)}, about {tokens(total.tokens)}{window} tokens.")
+        self._context.say(f"In all: {size(total.bytes)}, about {tokens(total.tokens)}{window} tokens.")
 
     async def usage(self, words: str) -> None:
         """Tell what was used, turn by turn and in all."""
         whole = NOTHING
-        for turn, spent in sorted(self._desk.ledger.spent.items()):
-            self._desk.say(f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}.")
+        for turn, spent in sorted(self._context.stats.spent.items()):
+            self._context.say(f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}.")
             whole = whole.joined(spent)
-        self._desk.say(f"In all: {_figures(whole)}." if whole else "Nothing was used yet.")
+        self._context.say(f"In all: {_figures(whole)}." if whole else "Nothing was used yet.")
 
     async def diff(self, words: str) -> None:
         """Tell what a turn changed, or the session, line by line."""
         changes, files = await self._changes(words, "diff", _WHOLE_SESSION)
         if not files:
-            self._desk.say(_nothing(changes))
+            self._context.say(_nothing(changes))
             return
         whose = f"turn {changes.turn}" if changes.turn else "this session"
-        self._desk.say(f"Changes of {whose}: {counted(len(files), 'file')}.")
+        self._context.say(f"Changes of {whose}: {counted(len(files), 'file')}.")
         for file in files:
-            self._desk.voice.read(_file_lines(file))
-        self._desk.voice.read(_not_covered(changes))
+            self._context.printer.read(_file_lines(file))
+        self._context.printer.read(_not_covered(changes))
 
     async def undo(self, words: str) -> None:
         """Ask whether to take back what a turn changed."""
-        desk = self._desk
-        if desk.session.running:
+        context = self._context
+        if context.session.running:
             raise SessionRefused("A turn is running. Stop it first, then undo.")
-        if desk.session.pending:
+        if context.session.pending:
             raise SessionRefused("An incomplete turn waits: retry or discard it first, then undo.")
         changes, files = await self._changes(words, "undo", _NEWEST)
         if changes.undone:
@@ -82,12 +82,12 @@ class TurnCommands:
         if not any(not file.unkept for file in files):
             raise SessionRefused(_nothing(changes))
         question = yes_or_no(*_undo_lines(changes, files), yes="yes, undo", no="no, keep them")
-        if await desk.choice(question) == "yes":
-            problem = await kept(desk.workplace.history, "No changes are kept here.").undo(changes.turn)
-            desk.say(problem or None)
+        if await context.choice(question) == "yes":
+            problem = await kept(context.setup.history, "No changes are kept here.").undo(changes.turn)
+            context.say(problem or None)
 
     async def _changes(self, words: str, command: str, usual: int) -> tuple[Changes, Sequence[ShownFile]]:
-        history = kept(self._desk.workplace.history, "No changes are kept here.")
+        history = kept(self._context.setup.history, "No changes are kept here.")
         if words and not (words.isdecimal() and int(words)):
             raise SessionRefused(f"/{command} takes the number of a turn, or nothing.")
         changes = await history.changes(int(words) if words else usual)

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.line.command_context import Desk
+from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.commands import PlainCommands
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.shared.commands import Called, SlashCommands
 from keen_tui.settings.custom_commands import CustomCommand, expanded
 
@@ -26,13 +26,13 @@ class LineRouter:
 
     def __init__(
         self,
-        desk: Desk,
+        context: LineContext,
         slash: SlashCommands,
         commands: PlainCommands,
         heard: Callable[[str], None],
         suggest: Callable[[str], None],
     ) -> None:
-        self._desk = desk
+        self._context = context
         self._slash = slash
         self._commands = commands
         self._heard = heard
@@ -42,10 +42,10 @@ class LineRouter:
         """Do what the line says; what can't be done is told."""
         if not text.strip():
             return
-        if prompts := self._desk.workplace.prompts:
+        if prompts := self._context.setup.prompts:
             prompts.sent(text)
         called = self._slash.called(text)
-        with refusal_told(self._desk.voice):
+        with refusal_told(self._context.printer):
             if text.startswith(_OWN_COMMAND):
                 self._run_own(text.removeprefix(_OWN_COMMAND).strip())
             elif called is None:
@@ -57,36 +57,36 @@ class LineRouter:
         if isinstance(called.what, CustomCommand):
             self._submit(expanded(called.what, called.words), typed)
         elif called.refusal:
-            self._desk.say(called.refusal)
+            self._context.say(called.refusal)
         elif called.what is None:
             nearest = self._slash.nearest(called.name)
-            self._desk.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
-        elif deed := self._commands.deeds.get(called.what.id):
-            await deed(called.words)
+            self._context.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
+        elif handler := self._commands.handlers.get(called.what.id):
+            await handler(called.words)
         else:
-            self._desk.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
+            self._context.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
         if self._commands.models.lacks_model:
-            self._desk.say("No model is chosen yet: /model chooses one. Your message comes back.")
+            self._context.say("No model is chosen yet: /model chooses one. Your message comes back.")
             self._suggest(typed)
             return
-        if not self._desk.session.running:
+        if not self._context.session.running:
             self._heard(text)
-        self._desk.session.submit(text)
+        self._context.session.submit(text)
 
     def _run_own(self, command: str) -> None:
         if command:
-            self._desk.session.run_own(command)
+            self._context.session.run_own(command)
         else:
-            self._desk.say("Write a command behind the !, for example: !git status")
+            self._context.say("Write a command behind the !, for example: !git status")
 
 
 @contextmanager
-def refusal_told(voice: Voice) -> Iterator[None]:
+def refusal_told(printer: LinePrinter) -> Iterator[None]:
     """Inside, what can't be done is told."""
     try:
         yield
     except KeenError as refused:
-        voice.say(str(refused))
+        printer.say(str(refused))

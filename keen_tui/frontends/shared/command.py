@@ -37,9 +37,9 @@ class CommandUi(Protocol):
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
 
-    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
-        """Do what puts another session in the place of this one. Raises what `deed` does, and SessionRefused
-        while another one is being opened."""
+    async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Do what puts another session in the place of this one. Raises what `action` does, and
+        SessionRefused while another one is being opened."""
 
     def leave(self) -> None:
         """End the program."""

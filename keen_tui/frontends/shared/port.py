@@ -305,7 +305,7 @@ class Guided(Protocol):
         """Put `text` where the next message is written, unless something stands there."""
 
 
-class Workplace(Struct, frozen=True, kw_only=True):
+class FrontEndSetup(Struct, frozen=True, kw_only=True):
     """What the workspace works with.
 
     `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where

@@ -49,29 +49,29 @@ async def open_session(
     context: CommandContext,
     session: SavedSession,
     title: str,
-    deed: Callable[[], Awaitable[None]] | None = None,
+    action: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Go on with that session; with a copy of it where another program has it open.
 
     Args:
         title: what the session is called in a question.
-        deed: opens it, where more is to be done than that.
+        action: opens it, where more is to be done than that.
     """
     from keen_tui.frontends.shared.questions import InUseQuestion  # noqa: PLC0415 - not before the first paint
 
     history = saved(context)
     try:
-        await replace(context, f"Open {title}?", deed or (lambda: history.open(session.id)))
+        await replace(context, f"Open {title}?", action or (lambda: history.open(session.id)))
     except SessionInUse:
         if await context.ui.ask(InUseQuestion(title)) == "yes":
             await context.ui.replace(lambda: history.fork(session.id))
 
 
-async def replace(context: CommandContext, title: str, deed: Callable[[], Awaitable[None]]) -> bool:
+async def replace(context: CommandContext, title: str, action: Callable[[], Awaitable[None]]) -> bool:
     """Put another session in the place of this one; ask first where that would lose work. False: it stays."""
     if not await may_replace(context, title):
         return False
-    await context.ui.replace(deed)
+    await context.ui.replace(action)
     return True
 
 

@@ -33,7 +33,7 @@ from keen_tui.frontends.tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from keen_tui.domain.events import Event
-    from keen_tui.frontends.shared.port import Guided, Workplace
+    from keen_tui.frontends.shared.port import FrontEndSetup, Guided
     from keen_tui.frontends.tui.state.tips import Tips
     from keen_tui.frontends.tui.terminal.announcer import Announcer
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
@@ -84,7 +84,7 @@ class KeenApp(TerminalApp[str | None]):
 
     def __init__(
         self,
-        prepare: Callable[[], Workplace],
+        prepare: Callable[[], FrontEndSetup],
         settings: UiSettings | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -98,7 +98,7 @@ class KeenApp(TerminalApp[str | None]):
         self.live = False
         """True from the moment that the workspace shows what happens and acts on keys."""
         self.failure: Exception | None = None
-        self.workplace: Workplace | None = None
+        self.setup: FrontEndSetup | None = None
         self.broken_themes: Mapping[str, Sequence[str]] = {}
         """Theme files of the user that can't be used, and why."""
         self._last_key = time.monotonic()
@@ -264,30 +264,30 @@ class KeenApp(TerminalApp[str | None]):
 
     async def _furnish(self) -> None:
         try:
-            workplace, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
+            setup, themes, self.broken_themes = await asyncio.to_thread(self._prepared)
             problems = [_shortly(sentences) for sentences in self.broken_themes.values()]
-            self.workplace = workplace
+            self.setup = setup
             self._take_keys()
-            problems.extend(workplace.problems)
-            batches = workplace.session.bus.subscribe()
-            if workplace.history:
-                await workplace.history.begin()
+            problems.extend(setup.problems)
+            batches = setup.session.bus.subscribe()
+            if setup.history:
+                await setup.history.begin()
             for theme in themes.values():
                 self.register_theme(theme.textual())
             self._themes = themes
             if self.settings.theme not in themes:
                 problems.append(f"There is no theme {self.settings.theme!r}; using {DEFAULT_THEME}.")
-            self._workspace = self._made(workplace)
-            self._workspace.announcer = self._announcer_for(workplace)
-            self._workspace.parts.tips.tips = self._tips_for(workplace)
+            self._workspace = self._made(setup)
+            self._workspace.announcer = self._announcer_for(setup)
+            self._workspace.parts.tips.tips = self._tips_for(setup)
         except Exception as error:
             self.failure = error
             self.exit()
             return
         await self.push_screen(self._workspace)
-        self.call_after_refresh(self._when_painted, workplace, batches, problems)
+        self.call_after_refresh(self._when_painted, setup, batches, problems)
 
-    def _prepared(self) -> tuple[Workplace, dict[str, KeenTheme], dict[str, list[str]]]:
+    def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
         """In a thread: what can be done beside the event loop, imports above all."""
         import keen_tui.frontends.tui.state.bridge
         import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
@@ -303,38 +303,38 @@ class KeenApp(TerminalApp[str | None]):
         if keys := overrides():
             self.set_keymap(keys)
 
-    def _made(self, workplace: Workplace) -> WorkspaceScreen:
+    def _made(self, setup: FrontEndSetup) -> WorkspaceScreen:
         from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
         return WorkspaceScreen(
-            workplace.session,
+            setup.session,
             Styles(self._themes[self.theme], colour=self._colour),
             self._glyphs,
-            models=workplace.models,
-            history=workplace.history,
-            files=workplace.files,
-            prompts=workplace.prompts,
+            models=setup.models,
+            history=setup.history,
+            files=setup.files,
+            prompts=setup.prompts,
             reduced_motion=self.settings.reduced_motion,
-            keeps_pending=workplace.keeps_pending,
+            keeps_pending=setup.keeps_pending,
             clock=self._clock,
-            commands=workplace.commands,
+            commands=setup.commands,
             sidebar_file=self.settings.sidebar_file,
         )
 
-    def _tips_for(self, workplace: Workplace) -> Tips | None:
+    def _tips_for(self, setup: FrontEndSetup) -> Tips | None:
         """None where the tour or a replay has words of its own."""
-        if self.settings.tips_file is None or workplace.companion:
+        if self.settings.tips_file is None or setup.companion:
             return None
         from keen_tui.frontends.tui.state.tips import Tips
 
         return Tips(self.settings.tips_file)
 
-    def _announcer_for(self, workplace: Workplace) -> Announcer:
+    def _announcer_for(self, setup: FrontEndSetup) -> Announcer:
         from keen_tui.frontends.tui.terminal.announcer import Announcer
 
         announcer = Announcer(
             self.write_to_terminal,
-            workplace.session.workspace.name or str(workplace.session.workspace),
+            setup.session.workspace.name or str(setup.session.workspace),
             clock=self.workspace.clock,
             watched=lambda: self.is_watched,
             notify=self.settings.notify,
@@ -353,7 +353,7 @@ class KeenApp(TerminalApp[str | None]):
     @property
     def way_back(self) -> str:
         """How to go on with what was done here, as a line; "" where nothing was, or it is not saved."""
-        history = self.workplace.history if self.workplace else None
+        history = self.setup.history if self.setup else None
         if history is None or self._workspace is None or not self._workspace.state.turns:
             return ""
         return f"Go on with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
@@ -366,7 +366,7 @@ class KeenApp(TerminalApp[str | None]):
         return time.monotonic() - self._last_key < self.settings.notify_after
 
     async def _when_painted(
-        self, workplace: Workplace, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
+        self, setup: FrontEndSetup, batches: AsyncIterator[Sequence[Event]], problems: Sequence[str]
     ) -> None:
         """The workspace is painted: events are drawn, and keys act on it."""
         from keen_tui.frontends.tui.state.bridge import follow
@@ -377,21 +377,21 @@ class KeenApp(TerminalApp[str | None]):
         if problems:
             workspace.say(" ".join(problems))
         workspace.parts.drafts.bring_back()
-        if workplace.opening:
-            workspace.parts.commands.attempt(workspace.parts.sessions.open(workplace.opening))
-        if workplace.companion:
-            companion = self._run_companion(workplace.companion)
+        if setup.opening:
+            workspace.parts.commands.attempt(workspace.parts.sessions.open(setup.opening))
+        if setup.companion:
+            companion = self._run_companion(setup.companion)
             self.run_worker(companion, name="companion", exit_on_error=False)
-        self.run_worker(self._come_alive(workplace), name="come alive")
+        self.run_worker(self._come_alive(setup), name="come alive")
 
-    async def _come_alive(self, workplace: Workplace) -> None:
+    async def _come_alive(self, setup: FrontEndSetup) -> None:
         """What was typed so far takes effect, before anything is asked; then the rest is loaded."""
         await self._typeahead.open()
         if self.screen is self.workspace:
             self.workspace.parts.models.begin()
         self.live = True
         loop = asyncio.get_running_loop()
-        workplace.session.warm_up(lambda: self._warmed_up(loop))
+        setup.session.warm_up(lambda: self._warmed_up(loop))
 
     def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread, when the session is ready for a request: load what its reply needs."""
@@ -425,14 +425,14 @@ class KeenApp(TerminalApp[str | None]):
         theme = self._themes.get(self.theme)
         if theme is None or self._workspace is None:
             return
-        from keen_tui.frontends.tui.widgets.rows import Drawn
+        from keen_tui.frontends.tui.widgets.row_widget import Themed
 
         styles = Styles(theme, colour=self._colour)
         self._workspace.set_look(styles, self._glyphs)
         for screen in self.screen_stack:
             if screen is not self._workspace:
                 for part in screen.walk_children():
-                    if isinstance(part, Drawn):
+                    if isinstance(part, Themed):
                         part.set_look(styles, self._glyphs)
 
 

@@ -24,8 +24,8 @@ class Errand:
     called once they are done. Where nobody listens nothing runs beside: it is done at once.
     """
 
-    def __init__(self, deed: Callable[[], object]) -> None:
-        self._deed = deed
+    def __init__(self, action: Callable[[], object]) -> None:
+        self._action = action
         self._done = threading.Event()
         self._is_late = False
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Errand:
 
     def _run(self) -> None:
         try:
-            self._deed()
+            self._action()
         except Exception:
             _log.exception("an errand failed")
         with self._lock:

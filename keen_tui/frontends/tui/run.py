@@ -12,10 +12,10 @@ from keen_tui.frontends.tui.terminal.signals import ending
 from keen_tui.text.sanitize import clean
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.shared.port import Workplace
+    from keen_tui.frontends.shared.port import FrontEndSetup
 
 
-async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str | None:
+async def run_app(prepare: Callable[[], FrontEndSetup], settings: UiSettings) -> str | None:
     """Run the app until the user leaves or a signal ends it; then stop the session's turn and close it.
     Returns the app's result.
 
@@ -28,10 +28,10 @@ async def run_app(prepare: Callable[[], Workplace], settings: UiSettings) -> str
             result = await app.run_async(mouse=settings.mouse)
         finally:
             _write_at_end(app.farewell)
-            if app.workplace:
+            if app.setup:
                 app.keep_draft()
                 way_back = app.way_back
-                if await _close(app.workplace):
+                if await _close(app.setup):
                     _write_at_end(way_back)
     if app.failure:
         raise app.failure
@@ -45,12 +45,12 @@ def _write_at_end(sequence: str) -> None:
             sys.__stderr__.flush()
 
 
-async def _close(workplace: Workplace) -> bool:
+async def _close(setup: FrontEndSetup) -> bool:
     """Whether all there was to save is saved; else that is told."""
-    await workplace.session.close()
-    if workplace.prompts:
-        await workplace.prompts.close()
-    history = workplace.history
+    await setup.session.close()
+    if setup.prompts:
+        await setup.prompts.close()
+    history = setup.history
     if history and (problem := await history.close()):
         with suppress(OSError):  # the terminal itself may be gone
             sys.stderr.write(f"keen-tui: {clean(problem)}\n")  # the screen is gone

@@ -27,7 +27,7 @@ async def prepared_change(
         async with workspace.known.changing(place.path):
             if before == after:
                 return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
-            await replace_file(place, before, after, workspace.keeper)
+            await replace_file(place, before, after, workspace.backup)
             workspace.known.note_digest(place.path, fingerprint)
         return _result(place, diff, created=before is None)
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.system.atomic_write import HalfWritten, ReadOnly, put_file
-from keen_tui.tools.base import Keeper
+from keen_tui.tools.base import Backup
 from keen_tui.tools.files.known_files import digest
 from keen_tui.tools.files.reading import read_if_there, reason
 from keen_tui.tools.files.workspace import ResolvedPath
@@ -26,9 +26,9 @@ class _Damaged(ToolFailure):
 
 
 async def replace_file(
-    place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None = None
+    place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup | None = None
 ) -> None:
-    """Put `after` in the place of `before` (None: a new file; missing folders are made), once the keeper
+    """Put `after` in the place of `before` (None: a new file; missing folders are made), once the backup
     has both.
 
     Once it has begun it finishes, even when the task is cancelled: the caller then gets to report it.
@@ -36,7 +36,7 @@ async def replace_file(
     Raises:
         ToolFailure: the file is no longer as it was when it was looked at, or it can't be written.
     """
-    await _finished(lambda: _replace(place, before, after, keeper))
+    await _finished(lambda: _replace(place, before, after, backup))
 
 
 async def _finished(work: Callable[[], Result]) -> Result:
@@ -48,22 +48,22 @@ async def _finished(work: Callable[[], Result]) -> Result:
     return running.result()
 
 
-def _replace(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper | None) -> None:
-    if keeper is not None:
-        _keep(place, before, after, keeper)
+def _replace(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup | None) -> None:
+    if backup is not None:
+        _keep(place, before, after, backup)
     try:
         _put(place, before, after)
     except ToolFailure as failure:
-        if keeper is not None and not isinstance(failure, _Damaged):
-            keeper.withdraw(place.path)
+        if backup is not None and not isinstance(failure, _Damaged):
+            backup.withdraw(place.path)
         raise
 
 
-def _keep(place: ResolvedPath, before: bytes | None, after: bytes, keeper: Keeper) -> None:
+def _keep(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup) -> None:
     """Nothing that goes wrong here may stop the change."""
     try:
         mode = None if before is None else stat.S_IMODE(place.path.lstat().st_mode)
-        keeper.keep(place.path, place.name, before, after, mode)
+        backup.keep(place.path, place.name, before, after, mode)
     except Exception:
         log.exception("a file could not be kept before it was changed")
 

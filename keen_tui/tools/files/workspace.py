@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from keen_tui.domain.errors import ToolFailure
-from keen_tui.tools.base import Access, Keeper
+from keen_tui.tools.base import Access, Backup
 from keen_tui.tools.files.known_files import KnownFiles
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.sensitive import holds_secrets
@@ -37,24 +37,24 @@ class ResolvedPath(Struct, frozen=True):
 class Workspace:
     """The folder that the agent works in, and what the model knows of its files.
 
-    `keeper` is told of each change before it is made and names files for long output; None: nothing is kept.
+    `backup` is told of each change before it is made and names files for long output; None: nothing is kept.
     `rules` are those of the user.
     """
 
-    def __init__(self, root: Path, keeper: Keeper | None = None, rules: Rules = NO_RULES) -> None:
+    def __init__(self, root: Path, backup: Backup | None = None, rules: Rules = NO_RULES) -> None:
         self.root = Path(os.path.realpath(root))
         self.known = KnownFiles()
-        self.keeper = keeper
+        self.backup = backup
         self.rules = rules
         self.is_broad = bool(broad_folder(self.root))
 
     def new_output_file(self) -> Path | None:
         """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
-        return self.keeper.new_output_file() if self.keeper else None
+        return self.backup.new_output_file() if self.backup else None
 
     def reads_freely(self, place: ResolvedPath) -> bool:
         """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
-        return self.frees(place) or (self.keeper is not None and self.keeper.is_output(place.path))
+        return self.frees(place) or (self.backup is not None and self.backup.is_output(place.path))
 
     @property
     def concern(self) -> str:

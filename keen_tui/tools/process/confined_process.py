@@ -99,6 +99,6 @@ def _started_apart(
     return process
 
 
-def _tell(loop: asyncio.AbstractEventLoop, deed: object, value: object) -> None:
+def _tell(loop: asyncio.AbstractEventLoop, action: object, value: object) -> None:
     with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-        loop.call_soon_threadsafe(deed, value)  # type: ignore[arg-type]
+        loop.call_soon_threadsafe(action, value)  # type: ignore[arg-type]

@@ -62,9 +62,9 @@ class OwnCommands:
         return _stopped(command, text) if ended is None else command_result(command, text, ended)
 
 
-async def _in_any_case(deed: Coroutine[None, None, str]) -> str:
+async def _in_any_case(action: Coroutine[None, None, str]) -> str:
     """What it gives, also when this is cancelled meanwhile: the command has ended by then."""
-    doing = asyncio.ensure_future(deed)
+    doing = asyncio.ensure_future(action)
     while not doing.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait({doing})

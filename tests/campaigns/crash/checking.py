@@ -133,10 +133,10 @@ async def _opened(
     home: Path, workspace: Path, model: Model, session_id: str, events: Sequence[Event], then: str = ""
 ) -> tuple[Message, ...]:
     """The conversation as it is opened; `then` is a message to go on with, behind what is still open."""
-    session, desk = session_of(home, workspace, model.base_url)
+    session, manager = session_of(home, workspace, model.base_url)
     try:
-        await desk.begin()
-        await desk.open(session_id)
+        await manager.begin()
+        await manager.open(session_id)
         conversation = session.conversation
         _assert_remembered(conversation, session.pending.facts if session.pending else (), events)
         for message in conversation:
@@ -146,7 +146,7 @@ async def _opened(
             await _go_on(session, then)
     finally:
         await session.close()
-        await desk.close()
+        await manager.close()
     return conversation
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.turn.retries import RetryPolicy
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, as_record
@@ -88,15 +88,15 @@ def session_of(
 ) -> tuple[Session, SessionManager]:
     """A session that is saved, whose pending state outlives it."""
     connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
-    keeper = TurnKeeper()
+    backup = TurnBackup()
     session = Session(
         workspace=workspace,
         provider=build_provider("openai-chat", connection),
-        toolbox=build_toolbox(workspace, keeper),
+        toolbox=build_toolbox(workspace, backup),
         mode="auto",
         retries=RetryPolicy(attempts=1),
     )
-    return session, SessionManager(session, SessionStore(home), keeper, keeps_pending=True, opener=opener)
+    return session, SessionManager(session, SessionStore(home), backup, keeps_pending=True, opener=opener)
 
 
 def deadly(at: int) -> FileOpener:
@@ -113,20 +113,20 @@ async def live_session(job: Mapping[str, Any], say: Say) -> None:
     """Go on with the newest session, then do a bit of everything."""
     workspace, choose = Path(job["workspace"]), random.Random(job["seed"])
     home = Path(job["home"])
-    session, desk = session_of(home, workspace, job["base_url"], deadly(job["point"]))
+    session, manager = session_of(home, workspace, job["base_url"], deadly(job["point"]))
     reader = session.bus.subscribe(wants=lambda event: isinstance(event, SessionOpened) or _is_kept(event))
-    telling = asyncio.create_task(_tell(reader, desk, say))
-    await desk.begin()
+    telling = asyncio.create_task(_tell(reader, manager, say))
+    await manager.begin()
     if newest := SessionStore(home).newest(workspace):
-        await desk.open(newest.id)
+        await manager.open(newest.id)
     for number in range(job["turns"]):
-        await _act(session, desk, choose, f"{job['seed']}-{number}")
+        await _act(session, manager, choose, f"{job['seed']}-{number}")
     await session.close()
     await telling
-    await desk.close()
+    await manager.close()
 
 
-async def _act(session: Session, desk: SessionManager, choose: random.Random, name: str) -> None:
+async def _act(session: Session, manager: SessionManager, choose: random.Random, name: str) -> None:
     """One thing that a user may do, whatever state the session is in."""
     if session.pending:
         session.retry() if choose.random() < 0.7 else session.discard()
@@ -138,15 +138,15 @@ async def _act(session: Session, desk: SessionManager, choose: random.Random, na
             if deed == "compact":
                 session.compact()
             elif deed == "rename":
-                await desk.rename(desk.session_id, name)
+                await manager.rename(manager.session_id, name)
             elif deed == "undo":
-                await desk.undo(-1)
+                await manager.undo(-1)
             else:
                 session.submit(f"{deed} {name}")
     await session.wait_until_idle()
 
 
-async def _tell(reader: Subscription, desk: SessionManager, say: Say) -> None:
+async def _tell(reader: Subscription, manager: SessionManager, say: Say) -> None:
     """Say what is on the disk. A session that is opened begins the account anew."""
     async for batch in reader:
         told: list[Event] = []
@@ -156,7 +156,7 @@ async def _tell(reader: Subscription, desk: SessionManager, say: Say) -> None:
                 told.clear()
             else:
                 told.append(event)
-        if await desk.flushed():
+        if await manager.flushed():
             say({"saved": [as_record(event) for event in told]})
 
 

@@ -7,7 +7,7 @@ import io
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, DiffLine, Display, FileDisplay, PartDisplay
 from keen_tui.domain.events import ApprovalRequested
 from keen_tui.frontends.line.asking import approval_question
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 
 
 def told(display: Display) -> list[str]:
@@ -23,7 +23,7 @@ def told(display: Display) -> list[str]:
         display=display,
         grant=None,
     )
-    Voice(out).read(approval_question(asked).lines)
+    LinePrinter(out).read(approval_question(asked).lines)
     return out.getvalue().splitlines()
 
 

@@ -8,7 +8,7 @@ import io
 import pytest
 from msgspec.structs import replace
 
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineChoice, LineQuestion, OpenQuestions, answered
 
 QUESTION = LineQuestion(
@@ -65,7 +65,7 @@ def test_free_words_answer_where_they_may() -> None:
 
 async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() -> None:
     out = io.StringIO()
-    questions = OpenQuestions(Voice(out), lambda: None)
+    questions = OpenQuestions(LinePrinter(out), lambda: None)
     below = asyncio.create_task(questions.ask(QUESTION))
     await asyncio.sleep(0)
     first = questions.number

@@ -37,10 +37,10 @@ from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.composer import Prompt
 from keen_tui.frontends.tui.widgets.header import HeaderBar, branch_of
 from keen_tui.frontends.tui.widgets.notes import NoticeRows
-from keen_tui.frontends.tui.widgets.rows import Rows, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread, wrapped
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
-from keen_tui.frontends.tui.workspace.deeds import deeds_of
+from keen_tui.frontends.tui.workspace.handlers import handlers_of
 from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 from tests.support import story
 from tests.support.fake_session import FakeSession
@@ -50,7 +50,7 @@ STYLES = Styles(load_themes()[0]["keen-dark"])
 
 
 def test_every_bound_action_does_something(tmp_path: Path) -> None:
-    deeds = deeds_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
+    deeds = handlers_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
     for action in ACTIONS:
         if action.where in ("anywhere", "search") and action.bound:
             assert action.id in deeds
@@ -61,7 +61,7 @@ def test_every_bound_action_does_something(tmp_path: Path) -> None:
 
 
 def test_only_actions_of_the_registry_do_something(tmp_path: Path) -> None:
-    deeds = deeds_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
+    deeds = handlers_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
     assert set(deeds) <= {action.id for action in ACTIONS}
 
 
@@ -297,7 +297,7 @@ def test_words_are_wrapped_between_words() -> None:
 
 
 def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
-    drawn, ground = Rows(STYLES, UNICODE), Style.parse("white on black")
+    drawn, ground = RowWidget(STYLES, UNICODE), Style.parse("white on black")
     strip = drawn._strip(Text("turn 1", STYLES("dim")), 20, ground)
     assert drawn._strip(Text("turn 1", STYLES("dim")), 20, ground) is strip
     others = (

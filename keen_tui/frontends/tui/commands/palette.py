@@ -18,7 +18,7 @@ _OF_PANELS: Final = {"show_row": "show", "open_row": "open_file", "diff_row": "s
 """What the panels call the actions of the registry that they handle themselves."""
 
 
-class PaletteDeeds:
+class PaletteActions:
     """Does what is chosen in the palette."""
 
     def __init__(self, screen: WorkspaceScreen) -> None:
@@ -75,5 +75,5 @@ def toggle_palette(screen: WorkspaceScreen) -> None:
         if entry:
             entry.run()
 
-    entries = palette_entries(PaletteDeeds(screen), screen.parts.settings.theme_names)
+    entries = palette_entries(PaletteActions(screen), screen.parts.settings.theme_names)
     screen.open_page(Palette(screen.look, screen.glyphs, entries), chosen)

@@ -54,9 +54,9 @@ class ScreenUi:
             if self._asked is question:
                 self._asked = None
 
-    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
+    async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session in the place of this one."""
-        await self._switch.replace(deed)
+        await self._switch.replace(action)
 
     def leave(self) -> None:
         """End the program."""
@@ -79,12 +79,12 @@ class CommandRunner:
         """Run it beside everything else. Gives a future that is done when it asks or waits for something."""
         return self.attempt(command.does(self.context, words), f"/{command.slash[0]} {words}".strip())
 
-    def attempt(self, deed: Awaitable[None], written: str = "") -> asyncio.Future[None]:
+    def attempt(self, action: Awaitable[None], written: str = "") -> asyncio.Future[None]:
         """Do this in the same way; `written` called it."""
 
         async def done() -> None:
             try:
-                await deed
+                await action
             except WordsRefused as refused:
                 self._view.prompt.write(written)
                 self._view.say(str(refused))

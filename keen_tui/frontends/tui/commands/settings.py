@@ -26,20 +26,20 @@ class SettingPages:
 
     def settings(self) -> None:
         """Show the settings."""
-        desk = self._keen.workplace.settings if self._keen.workplace else None
+        port = self._keen.setup.settings if self._keen.setup else None
         view = self._view
-        if desk is None:
+        if port is None:
             view.say("There are no settings to change here.")
             return
         from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen  # noqa: PLC0415 - not before the first paint
 
         try:
-            settings = desk.all()
+            settings = port.all()
         except KeenError as error:
             view.say(str(error))
             return
         page = SettingsScreen(
-            view.look, view.glyphs, desk, settings, apply=self._apply, themes=self.theme_names
+            view.look, view.glyphs, port, settings, apply=self._apply, themes=self.theme_names
         )
         view.open_page(page, self._left)
 
@@ -60,13 +60,13 @@ class SettingPages:
         """Use this theme from now on, and write that down."""
         keen = self._keen
         keen.apply_setting("theme", name)
-        if keen.workplace and (desk := keen.workplace.settings):
+        if keen.setup and (port := keen.setup.settings):
             try:
-                desk.change("theme", name)
+                port.change("theme", name)
             except KeenError as error:
                 self._view.say(f"Theme {name}, for now: {error}")
                 return
-            self._view.say(f"Theme {name}. Remembered in {desk.file}.")
+            self._view.say(f"Theme {name}. Remembered in {port.file}.")
 
     def _theme_chosen(self, name: str | None) -> None:
         if name:

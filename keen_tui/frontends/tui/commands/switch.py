@@ -61,14 +61,14 @@ class SessionSwitch:
         if self._place_to_show and not after.restoring:
             self._show_place(self._place_to_show, after)
 
-    async def replace(self, deed: Callable[[], Awaitable[None]]) -> None:
+    async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session on the screen. Raises what that does, and SessionRefused."""
         if self._replacing:
             raise SessionRefused("another session is being opened already")
         self._replacing, self._place_to_show = True, None
         self._tell_when_slow()
         try:
-            await deed()
+            await action()
             self._replacing = False
             self._send_held()
         except KeenError:

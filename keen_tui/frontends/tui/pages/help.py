@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.keys.keymap import keys_of, same_key, shown, shown_k
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.widgets.field import Field
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.settings.custom_commands import CustomCommand, Origin
 
 TITLES: dict[Where, str] = {
@@ -51,7 +51,7 @@ _SCROLLING = {
 }
 
 
-class HelpRows(Rows):
+class HelpRows(RowWidget):
     """The page itself; `focused` is the place whose keys come first."""
 
     def __init__(
@@ -110,7 +110,7 @@ class HelpRows(Rows):
         ]
 
 
-class HelpKeys(Rows):
+class HelpKeys(RowWidget):
     """The last row of the page."""
 
     def rows(self, width: int, height: int) -> list[Text]:

@@ -17,7 +17,7 @@ from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.widgets.field import Field
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -73,7 +73,7 @@ class PaletteEntry(Struct, frozen=True):
         return 6 if len(query) > 1 and _has_letters(label, query.replace(" ", "")) else _NO_MATCH
 
 
-class EntryList(Rows):
+class EntryList(RowWidget):
     """The entries that fit what was typed, best first. One of them is chosen, and in view."""
 
     class Clicked(Message):
@@ -151,7 +151,7 @@ class EntryList(Rows):
         self.move(-3)
 
 
-class PaletteHead(Rows):
+class PaletteHead(RowWidget):
     """What this page is, and how many actions it has."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, count: int) -> None:
@@ -164,7 +164,7 @@ class PaletteHead(Rows):
         return [indented(spread(title, count, width - 2 * _MARGIN, self.glyphs.more), _MARGIN)]
 
 
-class PaletteFoot(Rows):
+class PaletteFoot(RowWidget):
     """The keys."""
 
     def rows(self, width: int, height: int) -> list[Text]:

@@ -14,7 +14,7 @@ from keen_tui.frontends.shared.usage import Spent
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import dollars
 
@@ -26,7 +26,7 @@ _AROUND: Final = 9
 """Rows that hold no turn: title, heads, rule, rest, total, keys, and what is blank between them."""
 
 
-class UsageRows(Rows):
+class UsageRows(RowWidget):
     """The table; it scrolls between its heads and its total."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, state: UiState) -> None:

@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.keys.keymap import same_key
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Question
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.units import counted
 
 _EDGE = 2
@@ -24,7 +24,7 @@ _LOW = 16
 _WORDS = "answer there"
 
 
-class WholeRows(Rows):
+class WholeRows(RowWidget):
     """The title, as many rows of the body as there is room for, and the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, question: Question) -> None:

@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.state.state import (
 )
 from keen_tui.frontends.tui.transcript.blocks.tool_rows import contact_words, denied_words
 from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
-from keen_tui.frontends.tui.widgets.rows import GAP, join_facts, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, join_facts, spread
 from keen_tui.text.labels import SHORT_REASONS
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size

@@ -9,7 +9,7 @@ from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
-from keen_tui.frontends.tui.widgets.rows import GAP, action_hint, cut_row, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, action_hint, cut_row, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 

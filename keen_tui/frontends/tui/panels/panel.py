@@ -14,7 +14,7 @@ from textual.message import Message
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.entries import EntryCache, PanelEntry, PlacedEntries, place_entries
-from keen_tui.frontends.tui.widgets.rows import Rows, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread
 
 EDGE = 2
 """Columns from the hairline to the glyph; the right margin is as wide."""
@@ -36,7 +36,7 @@ class PanelStyle(Struct, frozen=True):
         return Text(self.glyphs.running if self.beat else self.glyphs.running_alt, self.look("accent"))
 
 
-class Panel(Rows, can_focus=True):
+class Panel(RowWidget, can_focus=True):
     """A list of entries under a title. With the focus, up and down choose an entry and enter shows it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

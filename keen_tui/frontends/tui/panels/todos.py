@@ -13,7 +13,7 @@ from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.state.state import Todos, UiState
 from keen_tui.frontends.tui.tool_views.todos import todo_mark
-from keen_tui.frontends.tui.widgets.rows import cut_row
+from keen_tui.frontends.tui.widgets.row_widget import cut_row
 from keen_tui.text.sanitize import clean
 
 _HEAD = 3

@@ -17,7 +17,7 @@ from keen_tui.frontends.tui.panels.panel import EDGE, Panel
 from keen_tui.frontends.tui.state.state import TurnRow, UiState
 from keen_tui.frontends.tui.state.totals import Totals
 from keen_tui.frontends.tui.widgets.phrases import memory_counts
-from keen_tui.frontends.tui.widgets.rows import GAP, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, spread, wrapped
 from keen_tui.text.units import size
 
 _EMPTY = (

@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
 from keen_tui.frontends.tui.widgets.phrases import tool_name
-from keen_tui.frontends.tui.widgets.rows import GAP
+from keen_tui.frontends.tui.widgets.row_widget import GAP
 from keen_tui.text.disguise import revealed
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted

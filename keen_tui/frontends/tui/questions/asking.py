@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
 from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_blocks
 from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
 from keen_tui.frontends.tui.widgets.phrases import tool_name
-from keen_tui.frontends.tui.widgets.rows import wrapped
+from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.text.sanitize import clean
 
 _LONGEST_TITLE = 68

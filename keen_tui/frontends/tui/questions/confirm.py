@@ -26,7 +26,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.permissions import permissions_question
 from keen_tui.frontends.tui.questions.question import Choice, Question
-from keen_tui.frontends.tui.widgets.rows import wrapped
+from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.sanitize import clean

@@ -12,7 +12,7 @@ from keen_tui.frontends.shared.questions import TAKE_BACK
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.question import Choice, Question
-from keen_tui.frontends.tui.widgets.rows import cut_row, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import cut_row, wrapped
 from keen_tui.text.disguise import revealed
 from keen_tui.text.labels import MODES
 

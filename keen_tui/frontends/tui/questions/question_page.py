@@ -15,7 +15,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.answering import Answering
 from keen_tui.frontends.tui.questions.question import Choice, Question
-from keen_tui.frontends.tui.widgets.rows import GAP, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, indented, spread, wrapped
 from keen_tui.text.units import counted
 
 TEXT_EDGE = 4

@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.questions.answering import Answering
 from keen_tui.frontends.tui.questions.question import GivenAnswer, Question
 from keen_tui.frontends.tui.questions.question_page import QuestionPage, QuestionStyle, laid_out
 from keen_tui.frontends.tui.widgets.pastes import pasted
-from keen_tui.frontends.tui.widgets.rows import Rows
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget
 
 _ARROWS: Final = {"up": -1, "down": 1}
 
@@ -256,7 +256,7 @@ class QuestionPane(Widget):
             self._put_back(f"\n{words}" if is_apart else words)
 
 
-class QuestionView(Rows, can_focus=True):
+class QuestionView(RowWidget, can_focus=True):
     """Draws the question and hands the keys on, in the order in which they were pressed."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, pane: QuestionPane) -> None:

@@ -12,12 +12,12 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.layout import Layout, layout_of
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.widgets.composer import Composer
-from keen_tui.frontends.tui.widgets.rows import Rows, indented
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented
 
 BRAND = "keen"
 
 
-class _Brand(Rows):
+class _Brand(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         return [indented(Text(BRAND, self.look("accent", bold=True)), 2)]
 

@@ -19,8 +19,8 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, ToolBlock
 from keen_tui.frontends.tui.state.trail import Trail
-from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
 from keen_tui.frontends.tui.terminal.scrolling import scroll_to_row
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 from keen_tui.frontends.tui.transcript.copying import Copier
 from keen_tui.frontends.tui.transcript.cursor import BlockCursor
 from keen_tui.frontends.tui.transcript.document import Document
@@ -46,7 +46,7 @@ from keen_tui.frontends.tui.transcript.viewport import Viewport
 WHEEL_ROWS: Final = 3
 
 
-class Transcript(PaintedRows, ScrollView, can_focus=True):
+class Transcript(StripWidget, ScrollView, can_focus=True):
     """Shows the blocks of a session.
 
     The blocks are its `document`. The `viewport` is what one sees of it, the `cursor` the block that keys act

@@ -11,7 +11,7 @@ from textual.message import Message
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.widgets.completing import Completion
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
 _MOST_ROWS = 8
@@ -20,7 +20,7 @@ _LABEL_CELLS = 40
 _EDGE = 2
 
 
-class CompletionList(Rows):
+class CompletionList(RowWidget):
     """Hidden while it has nothing to offer. The focus stays in the prompt, which hands it its keys."""
 
     class Taken(Message):

@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.terminal.typed_text import TypedText
 from keen_tui.frontends.tui.widgets.pastes import Pastes, pasted
-from keen_tui.frontends.tui.widgets.rows import Rows, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import first_line
 
@@ -320,7 +320,7 @@ def _as_words(text: str) -> str:
     return f" {text}" if text[:1] in ("/", SHELL_SIGN) else text
 
 
-class Composer(Rows):
+class Composer(RowWidget):
     """Draws bar, queue and prompt sign around the prompt."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -13,7 +13,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.transcript.finding import Tally
 from keen_tui.frontends.tui.widgets.field import Field
-from keen_tui.frontends.tui.widgets.rows import Rows, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread
 
 _LABEL_EDGE = 4
 _RIGHT_MARGIN = 4
@@ -21,7 +21,7 @@ _NARROW = 80
 """Columns below which only the numbers are told: the field takes 45 % (keen.tcss)."""
 
 
-class FindBar(Rows):
+class FindBar(RowWidget):
     """Draws bar and tally around the field."""
 
     class Wanted(Message):

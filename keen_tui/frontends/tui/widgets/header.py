@@ -9,13 +9,13 @@ from rich.text import Text
 from keen_tui.domain.events import ModelChanged
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, indented, spread
 from keen_tui.text.sanitize import clean
 
 _SIDE = 2
 
 
-class HeaderBar(Rows):
+class HeaderBar(RowWidget):
     """Says where one is and who answers. The branch is read from `.git/HEAD`; no process is started."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, folder: Path) -> None:

@@ -6,14 +6,14 @@ from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, wrapped
 from keen_tui.text.sanitize import clean
 
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 3
 
 
-class NoticeRows(Rows):
+class NoticeRows(RowWidget):
     """A few soft rows that take no room while there is nothing to say."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str, most_rows: int) -> None:

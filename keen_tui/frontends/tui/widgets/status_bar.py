@@ -10,7 +10,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.widgets.phrases import tool_name
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, tokens
 
@@ -21,7 +21,7 @@ _ROOM_FOR_HINTS = 40
 """Columns from which on two keys have room beside mode and meter."""
 
 
-class StatusBar(Rows):
+class StatusBar(RowWidget):
     """Draws the state it is given with `show`; the other attributes say what the screen is doing.
 
     `chip_in_view` is whether the retry chip can be seen in the transcript: if not, the badge is one.

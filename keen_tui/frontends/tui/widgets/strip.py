@@ -18,7 +18,7 @@ from keen_tui.frontends.tui.widgets.phrases import (
     running_tool,
     tool_name,
 )
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration
 
@@ -28,7 +28,7 @@ _ROOM_FOR_TODOS = 72
 """Columns from which on the todo list is counted too."""
 
 
-class Strip(Rows):
+class Strip(RowWidget):
     """Draws the state it is given with `show`."""
 
     def __init__(

@@ -10,10 +10,10 @@ from textual.screen import Screen
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.layout import SMALLEST, layout_of
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget
 
 
-class TooSmall(Rows):
+class TooSmall(RowWidget):
     """Says so, and how large the terminal has to be."""
 
     def rows(self, width: int, height: int) -> list[Text]:

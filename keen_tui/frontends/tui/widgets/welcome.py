@@ -11,7 +11,7 @@ from keen_tui.domain.choices import Mode
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, wrapped
 
 _WIDTH = 72
 _KEY_COLUMN = 9
@@ -34,7 +34,7 @@ _KEYS = (
 )
 
 
-class Welcome(Rows):
+class Welcome(RowWidget):
     """A greeting between the name and the keys, as much of it as fits."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -96,7 +96,7 @@ class WorkspaceView(Protocol):
     def say(self, text: str) -> None:
         """Show one sentence above the composer until the next key."""
 
-    def attempt(self, deed: Callable[[], None]) -> bool:
+    def attempt(self, action: Callable[[], None]) -> bool:
         """Do it; what the session refuses becomes the notice. False: it was refused."""
 
     async def ask(self, question: Question) -> str:
@@ -117,13 +117,13 @@ class WorkspaceView(Protocol):
     def run(self, action_id: str, words: str = "") -> None:
         """Run the action of that id, with the words that it may take."""
 
-    def work(self, deed: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
+    def work(self, action: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
         """Do this beside everything else. With `instead` what is still done under that name is ended."""
 
     def cancel_work(self, name: str) -> None:
         """Do this no more."""
 
-    def start(self, deed: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
+    def start(self, action: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
         """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
 
     def call_next(self, callback: Callable[..., Any], *args: Any) -> None:

@@ -55,7 +55,7 @@ from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.widgets.too_small import TooSmall
 from keen_tui.frontends.tui.widgets.welcome import Welcome
-from keen_tui.frontends.tui.workspace.deeds import deeds_of
+from keen_tui.frontends.tui.workspace.handlers import handlers_of
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
 from keen_tui.frontends.tui.workspace.parts import Parts
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
@@ -118,7 +118,7 @@ class WorkspaceScreen(Screen[None]):
             reduced_motion=reduced_motion,
             keeps_pending=keeps_pending,
         )
-        self._deeds = deeds_of(self)
+        self._handlers = handlers_of(self)
 
     def _make_panes(self, styles: Styles, glyphs: Glyphs) -> None:
         session, clock = self.session, self.clock
@@ -285,10 +285,10 @@ class WorkspaceScreen(Screen[None]):
         """Show one sentence above the composer until the next key."""
         self.said.say(text)
 
-    def attempt(self, deed: Callable[[], None]) -> bool:
+    def attempt(self, action: Callable[[], None]) -> bool:
         """Do it; what the session refuses becomes the notice. False: it was refused."""
         try:
-            deed()
+            action()
         except SessionRefused as refused:
             self.say(str(refused))
             return False
@@ -329,27 +329,27 @@ class WorkspaceScreen(Screen[None]):
         if action_id == "stop":
             self.parts.find_row.leave()  # esc means the search first, the name means the turn
         self.parts.tips.used(action_id)
-        done = self._deeds[action_id](words)
+        done = self._handlers[action_id](words)
         if isawaitable(done):
             self.call_next(lambda: done)
 
     async def action_do(self, action_id: str) -> None:
         """A key of the action was pressed."""
-        done = self._deeds[action_id]("")
+        done = self._handlers[action_id]("")
         if isawaitable(done):
             await done
 
-    def work(self, deed: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
+    def work(self, action: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
         """Do this beside everything else. With `instead` what is still done under that name is ended."""
-        self.run_worker(deed, name=name, group=name, exclusive=instead)
+        self.run_worker(action, name=name, group=name, exclusive=instead)
 
     def cancel_work(self, name: str) -> None:
         """Do this no more."""
         self.workers.cancel_group(self, name)
 
-    def start(self, deed: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
+    def start(self, action: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
         """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
-        self.work(deed, "command")
+        self.work(action, "command")
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[None] = loop.create_future()
         loop.call_soon(_end, begun)

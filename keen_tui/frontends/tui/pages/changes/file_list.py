@@ -13,14 +13,14 @@ from keen_tui.frontends.shared.changes import ShownFile
 from keen_tui.frontends.tui.look.cells import cut_path
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, spread
 
 _FEWEST_ROWS = 3
 _TEXT_EDGE = 4
 _RIGHT_MARGIN = 2
 
 
-class FileList(Rows):
+class FileList(RowWidget):
     """Takes up to a quarter of the screen and scrolls within that; one file is always chosen."""
 
     class Moved(Message):

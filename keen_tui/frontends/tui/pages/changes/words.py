@@ -11,7 +11,7 @@ from keen_tui.frontends.shared.changes import ShownFile
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -22,7 +22,7 @@ _NAMED = 3
 """Files that a sentence names; the others are counted."""
 
 
-class ChangesHead(Rows):
+class ChangesHead(RowWidget):
     """Whose changes these are, and how many; or what went wrong with a file, as `problem`."""
 
     def __init__(
@@ -55,7 +55,7 @@ class ChangesHead(Rows):
         return [indented(spread(title, count, width - 4, self.glyphs.more), 2)]
 
 
-class ReadingFoot(Rows):
+class ReadingFoot(RowWidget):
     """What is not among the changes, and the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, commands: int) -> None:
@@ -70,7 +70,7 @@ class ReadingFoot(Rows):
         return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
 
 
-class UndoFoot(Rows):
+class UndoFoot(RowWidget):
     """The question: what is taken back, what was changed since, what is not covered."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, changes: Changes, files: Sequence[ShownFile]) -> None:

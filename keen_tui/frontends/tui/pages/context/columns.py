@@ -9,7 +9,7 @@ from rich.text import Text
 
 from keen_tui.domain.reports import POLICIES, ContextPart, ContextReport, PartSize
 from keen_tui.frontends.tui.look.glyphs import Glyphs
-from keen_tui.frontends.tui.widgets.rows import cut_row
+from keen_tui.frontends.tui.widgets.row_widget import cut_row
 from keen_tui.text.units import tokens
 
 TEXT_EDGE = 4

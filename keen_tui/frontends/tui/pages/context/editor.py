@@ -24,13 +24,13 @@ from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.foot import Foot
 from keen_tui.frontends.tui.pages.context.remembered import MemoryEntry, Note, entries_of, memory_of, told
 from keen_tui.frontends.tui.state.state import TurnRow
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 
 _EXPLAINED = "Later turns see only this. Forgetting an entry doesn't touch your files."
 
 
-class EntryRows(Rows):
+class EntryRows(RowWidget):
     """Title, explanation and the entries around the chosen one."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, row: TurnRow, policy: PolicyName) -> None:

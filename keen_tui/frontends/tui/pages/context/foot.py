@@ -7,11 +7,11 @@ from rich.text import Text
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
 
-class Foot(Rows):
+class Foot(RowWidget):
     """A sentence takes the place of the fact, and of the keys too where both have no room."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -17,13 +17,13 @@ from keen_tui.frontends.tui.pages.context.columns import (
     share,
     thousands,
 )
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.units import size, tokens
 
 ESTIMATES = "tokens are estimates"
 
 
-class ContextHead(Rows):
+class ContextHead(RowWidget):
     """Four rows: names, tokens with their share of the window, a meter, bytes with what is saved."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, view: PolicyView) -> None:

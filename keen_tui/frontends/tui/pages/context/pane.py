@@ -11,7 +11,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.words import at_text_edge, text_rows
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
 _PADS_FROM = 10
@@ -22,7 +22,7 @@ _NO_TEXT = {
 }
 
 
-class PartPane(Rows):
+class PartPane(RowWidget):
     """The beginning of the text, and what is left out of the part."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.pages.context.columns import (
     columns_of,
     thousands,
 )
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 
@@ -34,7 +34,7 @@ _LOW = 6
 _ROOMY_FROM = 14
 
 
-class PartTable(Rows):
+class PartTable(RowWidget):
     """Shows the rows around the chosen part; column heads and total always stay in view."""
 
     class Picked(Message):

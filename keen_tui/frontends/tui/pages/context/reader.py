@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.pages.context.columns import RIGHT_MARGIN, TEXT_EDGE
 from keen_tui.frontends.tui.pages.context.foot import Foot
 from keen_tui.frontends.tui.pages.context.pane import part_title
 from keen_tui.frontends.tui.pages.context.words import at_text_edge, text_rows
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -28,7 +28,7 @@ _AT_ONCE = 100_000
 """Characters up to which the whole text is broken at once, so that its rows can be counted."""
 
 
-class ReaderPage(Rows):
+class ReaderPage(RowWidget):
     """The rows in view. A long text is broken only as far as it has been read."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, text: str) -> None:
@@ -96,7 +96,7 @@ class ReaderPage(Rows):
         self.whole = True
 
 
-class ReaderHead(Rows):
+class ReaderHead(RowWidget):
     """What is read, under which policy, and how much it is."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, part: ContextPart, policy: int) -> None:

@@ -19,13 +19,13 @@ from keen_tui.frontends.tui.look.cells import home_relative
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.models.values import KeyKept
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.text.sanitize import clean
 
 _NAME_CELLS = 22
 
 
-class KeyRows(Rows):
+class KeyRows(RowWidget):
     """The providers with what is known of their keys, or, once one is chosen, the words above the field."""
 
     def __init__(
@@ -80,7 +80,7 @@ def kept_in(destination: str) -> str:
     return f"It is kept in {home_relative(Path(destination))}, which only you can read."
 
 
-class KeyFoot(Rows):
+class KeyFoot(RowWidget):
     """The keys that work now."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
     ServerWanted,
     line_key,
 )
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import tokens
 
@@ -35,7 +35,7 @@ _LOW = 6
 """Rows of the list up to which nothing is given to marks and margins."""
 
 
-class OfferList(Rows):
+class OfferList(RowWidget):
     """Shows the lines around the chosen one. The chosen line stays the chosen one when lines come or go."""
 
     class Clicked(Message):

@@ -30,7 +30,7 @@ from keen_tui.frontends.tui.pages.models.offers import (
     sources_of,
 )
 from keen_tui.frontends.tui.pages.models.values import Picked, WantsKey, WantsServer
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -39,7 +39,7 @@ _LOW = 16
 _LOOKING = "looking for servers on this machine"
 
 
-class PickerHead(Rows):
+class PickerHead(RowWidget):
     """Title, the provider whose models alone are listed, and the model in use."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, only: str) -> None:
@@ -59,7 +59,7 @@ class PickerHead(Rows):
         return [indented(spread(title, Text(now, self.look("dim")), width - 6, self.glyphs.more), 2)]
 
 
-class PickerFoot(Rows):
+class PickerFoot(RowWidget):
     """One sentence or, dim, what is being asked; the effort of the chosen model; the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

@@ -20,7 +20,7 @@ from keen_tui.frontends.tui.pages.models.checking import told
 from keen_tui.frontends.tui.pages.models.key_entry import kept_in
 from keen_tui.frontends.tui.pages.models.values import ServerFound
 from keen_tui.frontends.tui.widgets.field import Field
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, wrapped
 from keen_tui.settings.config import is_loopback
 from keen_tui.text.sanitize import clean
 
@@ -32,7 +32,7 @@ _ABOUT: Final = (
 )
 
 
-class ServerHead(Rows):
+class ServerHead(RowWidget):
     """What the field below is for."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -45,7 +45,7 @@ class ServerHead(Rows):
         return [indented(Text(title, self.look("text", bold=True)), 2)]
 
 
-class ServerRows(Rows):
+class ServerRows(RowWidget):
     """What the server answered, if it was asked, and what happens to the address or the key."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -60,7 +60,7 @@ class ServerRows(Rows):
         return [indented(row, 4) for row in (*answer, *chain.from_iterable(about))]
 
 
-class ServerFoot(Rows):
+class ServerFoot(RowWidget):
     """The keys that work now."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

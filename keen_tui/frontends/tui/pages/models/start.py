@@ -22,7 +22,7 @@ from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.frontends.tui.pages.models.values import Beginning, FromProvider
-from keen_tui.frontends.tui.widgets.rows import Rows, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread, wrapped
 from keen_tui.frontends.tui.widgets.welcome import brand_rows, different_rows
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
@@ -45,7 +45,7 @@ class _StartLine(Struct, frozen=True):
 _BLANK = _StartLine("", is_title=True)
 
 
-class StartRows(Rows):
+class StartRows(RowWidget):
     """The page, from what has been found so far: `servers` is None while they are looked for."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, models: ModelsPort, reason: str) -> None:
@@ -157,7 +157,7 @@ class StartRows(Rows):
             yield _StartLine(", ".join(absent), "not running")
 
 
-class StartFoot(Rows):
+class StartFoot(RowWidget):
     """The keys that work here, and the version."""
 
     def rows(self, width: int, height: int) -> list[Text]:

@@ -6,14 +6,14 @@ from rich.text import Text
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
 KeyHints = tuple[tuple[str, str], ...]
 """Keys and what they do."""
 
 
-class SessionsHead(Rows):
+class SessionsHead(RowWidget):
     """The title, whose sessions they are, and how many."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -31,7 +31,7 @@ class SessionsHead(Rows):
         return [indented(spread(left, Text(count, self.look("dim")), width - 6, self.glyphs.more), 2)]
 
 
-class PutAside(Rows):
+class PutAside(RowWidget):
     """What was typed, in its place while the field is elsewhere."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -48,7 +48,7 @@ class PutAside(Rows):
         return [indented(cut_row(Text(clean(self._text), self.look("dim")), width - 4, self.glyphs.more), 2)]
 
 
-class SessionsFoot(Rows):
+class SessionsFoot(RowWidget):
     """One sentence or, in its place, a question; below it the keys."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

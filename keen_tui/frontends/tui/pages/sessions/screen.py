@@ -353,12 +353,12 @@ class SessionsScreen(Screen[Chosen | None]):
         self._keep()
         self._do(self._history.delete(session.id), lambda: self._put(self._shelf.without(session.id)))
 
-    def _do(self, deed: Awaitable[None], then: Callable[[], None]) -> None:
+    def _do(self, action: Awaitable[None], then: Callable[[], None]) -> None:
         """Do it, even if the screen is left meanwhile; what goes wrong is said."""
 
         async def done() -> None:
             try:
-                await deed
+                await action
             except KeenError as error:
                 self._say(str(error))
             else:

@@ -23,7 +23,7 @@ from keen_tui.frontends.tui.pages.sessions.lines import (
     shown_title,
     when,
 )
-from keen_tui.frontends.tui.widgets.rows import GAP, Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -44,7 +44,7 @@ _LOW = 6
 """Rows of the list up to which nothing is given to marks and margins."""
 
 
-class SessionList(Rows):
+class SessionList(RowWidget):
     """Shows the lines around the chosen one, and draws only those. `now` is the time of day in seconds."""
 
     class Clicked(Message):

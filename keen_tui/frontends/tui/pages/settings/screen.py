@@ -59,14 +59,14 @@ class SettingsScreen(Screen[bool]):
         self,
         styles: Styles,
         glyphs: Glyphs,
-        desk: SettingsPort,
+        port: SettingsPort,
         settings: Sequence[Setting],
         *,
         apply: Callable[[str, Any], None],
         themes: Sequence[str],
     ) -> None:
         super().__init__()
-        self._desk = desk
+        self._port = port
         self._apply = apply
         self._themes = tuple(themes)
         self._typing = False
@@ -150,8 +150,8 @@ class SettingsScreen(Screen[bool]):
 
     async def _edit(self) -> None:
         try:
-            file = self._desk.prepare_file()
-            await open_in_editor(self.app, file, self._desk.line(self._list.chosen.name))
+            file = self._port.prepare_file()
+            await open_in_editor(self.app, file, self._port.line(self._list.chosen.name))
             before = {setting.name: setting.value for setting in self._list.settings}
             self._reload()
         except KeenError as error:
@@ -160,7 +160,7 @@ class SettingsScreen(Screen[bool]):
         changed = [setting for setting in self._list.settings if setting.value != before[setting.name]]
         for setting in changed:
             if setting.at_once:
-                self._apply(setting.name, self._desk.value(setting.name))
+                self._apply(setting.name, self._port.value(setting.name))
         later = [setting.name for setting in changed if not setting.at_once]
         self._foot.say(f"{', '.join(later)}: from the next start on." if later else "")
 
@@ -170,7 +170,7 @@ class SettingsScreen(Screen[bool]):
             self._foot.say("That is changed in the file: e opens it.")
             return False
         try:
-            value = self._desk.change(setting.name, text)
+            value = self._port.change(setting.name, text)
             if setting.at_once:
                 self._apply(setting.name, value)
             self._reload()
@@ -189,7 +189,7 @@ class SettingsScreen(Screen[bool]):
         return "" if text else "Back to the default."
 
     def _reload(self) -> None:
-        self._show(self._desk.all())
+        self._show(self._port.all())
 
     def _show(self, settings: Sequence[Setting]) -> None:
         with_themes = [
@@ -198,7 +198,7 @@ class SettingsScreen(Screen[bool]):
         ]
         self._list.show(with_themes)
         changed = sum(bool(setting.source) for setting in settings)
-        self._head.show("Settings", cut_path(str(self._desk.file), 50), f"{changed} of {len(settings)} set")
+        self._head.show("Settings", cut_path(str(self._port.file), 50), f"{changed} of {len(settings)} set")
         self._tell()
 
     def _tell(self) -> None:

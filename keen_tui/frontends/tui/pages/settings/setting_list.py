@@ -13,7 +13,7 @@ from keen_tui.domain.reports import Setting
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread, wrapped
 from keen_tui.text.sanitize import clean
 
 _TEXT_EDGE: Final = 4
@@ -22,7 +22,7 @@ _NAME_CELLS: Final = 21
 _MEANING_ROWS: Final = 2
 
 
-class SettingList(Rows):
+class SettingList(RowWidget):
     """Shows the settings around the chosen one."""
 
     class Moved(Message):
@@ -100,7 +100,7 @@ class SettingList(Rows):
         self.move(-3)
 
 
-class SettingDetail(Rows):
+class SettingDetail(RowWidget):
     """What the chosen setting means, its default, its values, and when a change takes effect."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:

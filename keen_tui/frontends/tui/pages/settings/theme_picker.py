@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.rows import Rows, cut_row, indented, spread
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
@@ -25,7 +25,7 @@ _TEXT_EDGE: Final = 4
 _MARGIN: Final = 2
 
 
-class ThemeList(Rows):
+class ThemeList(RowWidget):
     """The themes and, below them, the files that can't be used. One is always chosen."""
 
     class Reached(Message):

@@ -60,7 +60,7 @@ def no_ring() -> Iterator[None]:
 async def at_desk(
     tmp_path: Path, *script: Reply, key: str = "sk-acme", **flags: str
 ) -> AsyncIterator[tuple[ModelService, Bench, dict[str, str]]]:
-    """A desk with one provider of its own, as the program sets it up."""
+    """The choice among models with one provider of its own, as the program sets it up."""
     home = tmp_path / "home"
     (home / "providers").mkdir(parents=True)
     environ = {"KEEN_HOME": str(home), "ACME_KEY": key}
@@ -87,15 +87,15 @@ async def at_desk(
             await session.close()
 
 
-def model(desk: ModelService, id: str) -> ModelInfo:
-    (acme,) = [provider for provider in desk.providers if provider.id == "acme"]
+def model(models: ModelService, id: str) -> ModelInfo:
+    (acme,) = [provider for provider in models.providers if provider.id == "acme"]
     return next(each for each in acme.models if each.id == id)
 
 
 async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE) as (desk, bench, environ):
-        assert desk.current is None
-        said = desk.choose(model(desk, "m2"), effort="high")
+    async with at_desk(tmp_path, DONE) as (models, bench, environ):
+        assert models.current is None
+        said = models.choose(model(models, "m2"), effort="high")
         assert "settings.toml" in said
         changed = await bench.log.wait_for(ModelChanged)
         assert (changed.model, changed.effort) == ("m2", "high")
@@ -106,69 +106,69 @@ async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
         settings = load_settings({}, environ)
         assert (settings.provider, settings.model, settings.effort) == ("acme", "m2", "high")
         assert "sk-acme" not in (tmp_path / "home" / "settings.toml").read_text()
-        now = desk.current
-        assert now is not None and (now.id, desk.effort) == ("m2", "high")
+        now = models.current
+        assert now is not None and (now.id, models.effort) == ("m2", "high")
 
 
 @pytest.mark.usefixtures("no_ring")
 async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE, key="") as (desk, bench, _):
-        acme = next(provider for provider in desk.providers if provider.id == "acme")
-        assert desk.key_source(acme) == "", "on this machine none is needed"
-        where = await desk.keep_key(acme, "sk-entered")
+    async with at_desk(tmp_path, DONE, key="") as (models, bench, _):
+        acme = next(provider for provider in models.providers if provider.id == "acme")
+        assert models.key_source(acme) == "", "on this machine none is needed"
+        where = await models.keep_key(acme, "sk-entered")
         assert "keys.toml" in where and "sk-entered" not in where
-        assert desk.key_source(acme) == str(tmp_path / "home" / "keys.toml")
-        desk.choose(model(desk, "m1"))
+        assert models.key_source(acme) == str(tmp_path / "home" / "keys.toml")
+        models.choose(model(models, "m1"))
         await bench.ask("hi")
         assert bench.server.requests[0].headers["authorization"] == "Bearer sk-entered"
-        openai = next(provider for provider in desk.providers if provider.id == "openai")
-        assert desk.key_source(openai) is None
+        openai = next(provider for provider in models.providers if provider.id == "openai")
+        assert models.key_source(openai) is None
         with pytest.raises(ModelMissing, match="OPENAI_API_KEY"):
-            desk.choose(openai.models[0])
-        assert desk.current == model(desk, "m1"), "a refused choice changes nothing"
+            models.choose(openai.models[0])
+        assert models.current == model(models, "m1"), "a refused choice changes nothing"
 
 
 async def test_servers_are_asked_for_their_lists_and_for_a_sign_of_life(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, provider="acme", model="m1") as (desk, bench, _):
-        acme = next(provider for provider in desk.providers if provider.id == "acme")
-        listed = await desk.live_models(acme)
+    async with at_desk(tmp_path, provider="acme", model="m1") as (models, bench, _):
+        acme = next(provider for provider in models.providers if provider.id == "acme")
+        listed = await models.live_models(acme)
         assert [each.id for each in listed] == ["m1", "m3"]
         assert listed[0].context_window == 1_000, "what is known of it stays known"
-        assert "answers" in await desk.check()
+        assert "answers" in await models.check()
         await bench.server.stop()
         with pytest.raises(ConnectionFailed, match="Is the server running"):
-            await desk.check()
+            await models.check()
 
 
 async def test_pending_work_is_lost_only_when_that_is_said(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m1") as (desk, bench, _):
+    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m1") as (models, bench, _):
         assert isinstance(await bench.ask("go"), TurnIncomplete)
-        assert not desk.would_abandon(model(desk, "m1"))
-        assert desk.would_abandon(model(desk, "m2"))
+        assert not models.would_abandon(model(models, "m1"))
+        assert models.would_abandon(model(models, "m2"))
         with pytest.raises(SessionRefused):
-            desk.choose(model(desk, "m2"))
-        assert desk.current == model(desk, "m1")
-        desk.choose(model(desk, "m2"), abandon=True)
+            models.choose(model(models, "m2"))
+        assert models.current == model(models, "m1")
+        models.choose(model(models, "m2"), abandon=True)
         assert isinstance(await bench.ask("next"), TurnDone)
         assert "(turn abandoned)" in bench.messages()[1].text
         bench.assert_valid_requests()
 
 
 async def test_an_effort_alone_is_changed_without_losing_work(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m2") as (desk, bench, _):
+    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m2") as (models, bench, _):
         await bench.ask("go")
-        desk.choose(model(desk, "m2"), effort="low")
+        models.choose(model(models, "m2"), effort="low")
         assert isinstance(await bench.retry(), TurnDone)
         assert bench.server.requests[-1].body["output_config"] == {"effort": "low"}
         bench.assert_valid_requests()
 
 
 async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE, base_url="{url}", model="m1") as (desk, bench, environ):
-        custom = desk.providers[0]
+    async with at_desk(tmp_path, DONE, base_url="{url}", model="m1") as (models, bench, environ):
+        custom = models.providers[0]
         assert custom.by_address and custom.base_url == bench.server.base_url
         other = ModelInfo(provider=custom.id, id="m3", api="openai-chat")
-        desk.choose(other)
+        models.choose(other)
         await bench.ask("hi")
         assert bench.server.requests[0].body["model"] == "m3"
         settings = load_settings({}, environ)
@@ -177,17 +177,17 @@ async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -
 
 async def test_a_server_found_by_its_address_answers_and_is_remembered(tmp_path: Path) -> None:
     async with (
-        at_desk(tmp_path, provider="acme", model="m2", api_key_env="ACME_KEY") as (desk, bench, environ),
+        at_desk(tmp_path, provider="acme", model="m2", api_key_env="ACME_KEY") as (models, bench, environ),
         ModelServer([DONE], models=("big", "small")) as other,
     ):
-        found = await desk.find_server(other.base_url.removesuffix("/v1").removeprefix("http://"))
+        found = await models.find_server(other.base_url.removesuffix("/v1").removeprefix("http://"))
         assert found.provider.base_url == other.base_url, "where /models is missing, /v1/models is asked"
         assert [each.id for each in found.models] == ["big", "small"]
-        assert found.provider in desk.providers
-        assert desk.key_source(found.provider) == ""
-        assert "answers" in await desk.check(found.models[0])
-        desk.choose(found.models[0])
-        assert desk.current == found.models[0]
+        assert found.provider in models.providers
+        assert models.key_source(found.provider) == ""
+        assert "answers" in await models.check(found.models[0])
+        models.choose(found.models[0])
+        assert models.current == found.models[0]
         assert isinstance(await bench.ask("hi"), TurnDone)
         request = other.requests[-1]
         assert request.body["model"] == "big" and not bench.server.requests
@@ -197,33 +197,37 @@ async def test_a_server_found_by_its_address_answers_and_is_remembered(tmp_path:
         assert (settings.model, settings.base_url) == ("big", other.base_url)
         again = build_chooser(environ).choice(settings)
         assert (again.provider.base_url, again.model.api) == (other.base_url, "openai-chat")
-        desk.choose(model(desk, "m1"))
+        models.choose(model(models, "m1"))
         settings = load_settings({}, environ)
         assert (settings.provider, settings.base_url) == ("acme", "")
-        assert found.provider in desk.providers, "it can be chosen again"
+        assert found.provider in models.providers, "it can be chosen again"
 
 
 async def test_the_address_of_a_provider_in_the_catalogue_is_that_provider(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE) as (desk, bench, _):
-        found = await desk.find_server(bench.server.base_url)
+    async with at_desk(tmp_path, DONE) as (models, bench, _):
+        found = await models.find_server(bench.server.base_url)
         assert found.provider.id == "acme" and found.models[0].context_window == 1_000
-        assert len([each for each in desk.providers if each.base_url == bench.server.base_url]) == 1
+        assert len([each for each in models.providers if each.base_url == bench.server.base_url]) == 1
 
 
 async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
     async with (
         ModelServer([DONE], models=("one",)) as first,
-        at_desk(tmp_path, base_url=first.base_url, model="one", api="openai-chat") as (desk, bench, environ),
+        at_desk(tmp_path, base_url=first.base_url, model="one", api="openai-chat") as (
+            models,
+            bench,
+            environ,
+        ),
         ModelServer([DONE], models=("two",)) as second,
     ):
-        in_use = desk.current
+        in_use = models.current
         assert in_use is not None
-        found = await desk.find_server(second.base_url)
-        assert [each.base_url for each in desk.providers[:2]] == [first.base_url, second.base_url]
-        desk.choose(in_use, effort="high")
+        found = await models.find_server(second.base_url)
+        assert [each.base_url for each in models.providers[:2]] == [first.base_url, second.base_url]
+        models.choose(in_use, effort="high")
         await bench.ask("hi")
         assert first.requests and not second.requests
-        desk.choose(found.models[0])
+        models.choose(found.models[0])
         await bench.ask("hi")
         assert second.requests
         assert load_settings({}, environ).base_url == second.base_url
@@ -233,23 +237,23 @@ async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
 async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(tmp_path: Path) -> None:
     pages = {"/v1/models": Page({"data": [{"id": "m"}]})}
     async with (
-        at_desk(tmp_path) as (desk, _, environ),
+        at_desk(tmp_path) as (models, _, environ),
         serving(pages) as server,
         serving(pages) as other,
     ):
         environ["OPENAI_API_KEY"] = "sk-openai"
-        await desk.find_server(f"{server.url}/v1")
-        found = await desk.find_server(f"{server.url}/v1", " sk-entered ")
-        assert "keys.toml" in await desk.keep_key(found.provider, "sk-entered")
-        await desk.live_models(found.provider)
-        await desk.find_server(f"{other.url}/v1")
+        await models.find_server(f"{server.url}/v1")
+        found = await models.find_server(f"{server.url}/v1", " sk-entered ")
+        assert "keys.toml" in await models.keep_key(found.provider, "sk-entered")
+        await models.live_models(found.provider)
+        await models.find_server(f"{other.url}/v1")
         sent = [headers["authorization"] for _, headers in server.asked]
         assert sent == ["Bearer sk-openai", "Bearer sk-entered", "Bearer sk-entered"]
         assert other.asked[0][1]["authorization"] == "Bearer sk-openai", "it goes to no other address"
 
 
 @pytest.mark.parametrize(
-    ("pages", "models"),
+    ("pages", "listed"),
     [
         ({"/v1/models": Page({"data": [{"id": "m"}]})}, ["m"]),
         ({"/models": Page({"data": [{"id": "m"}]})}, ["m"]),
@@ -259,14 +263,14 @@ async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(tmp_path: P
     ],
 )
 async def test_a_server_is_found_without_v1_and_without_models(
-    tmp_path: Path, pages: dict[str, Page], models: list[str]
+    tmp_path: Path, pages: dict[str, Page], listed: list[str]
 ) -> None:
-    async with at_desk(tmp_path) as (desk, _, _), serving(pages) as server:
-        found = await desk.find_server(server.url)
-        assert [each.id for each in found.models] == models
+    async with at_desk(tmp_path) as (models, _, _), serving(pages) as server:
+        found = await models.find_server(server.url)
+        assert [each.id for each in found.models] == listed
         named = ModelInfo(provider=found.provider.id, id="typed", api=found.provider.api)
-        desk.choose(named)
-        assert desk.current == named
+        models.choose(named)
+        assert models.current == named
 
 
 @pytest.mark.parametrize(
@@ -280,18 +284,18 @@ async def test_a_server_is_found_without_v1_and_without_models(
 async def test_what_is_no_model_server_is_told_and_not_added(
     tmp_path: Path, pages: dict[str, Page], error: type[Exception], words: str
 ) -> None:
-    async with at_desk(tmp_path) as (desk, _, _), serving(pages) as server:
-        before = desk.providers
+    async with at_desk(tmp_path) as (models, _, _), serving(pages) as server:
+        before = models.providers
         with pytest.raises(error, match=words):
-            await desk.find_server(server.url)
-        assert desk.providers == before
+            await models.find_server(server.url)
+        assert models.providers == before
 
 
 async def test_an_address_without_a_server_is_told(tmp_path: Path) -> None:
-    async with at_desk(tmp_path) as (desk, _, _):
+    async with at_desk(tmp_path) as (models, _, _):
         with pytest.raises(ConnectionFailed, match=r"connection refused\. Is the server running"):
-            await desk.find_server("http://127.0.0.1:1/v1")
+            await models.find_server("http://127.0.0.1:1/v1")
         with pytest.raises(ConfigError, match="must begin with"):
-            await desk.find_server("gpu-box")
+            await models.find_server("gpu-box")
         with pytest.raises(ConfigError, match="copy it again"):
-            await desk.find_server("http://127.0.0.1:1/v1", "two words")
+            await models.find_server("http://127.0.0.1:1/v1", "two words")

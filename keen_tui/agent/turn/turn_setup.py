@@ -21,7 +21,7 @@ from keen_tui.providers.base import Provider
 from keen_tui.tools.toolbox import Toolbox
 
 
-class PendingKeeper(Protocol):
+class PendingStore(Protocol):
     """Keeps pending state outside this process, for users who want that (turn.md rule 9)."""
 
     def keep(self, identity: Identity, pending: PendingState | None) -> None:
@@ -31,12 +31,12 @@ class PendingKeeper(Protocol):
         """Wait until all of that has reached the disk."""
 
 
-class Agent(Struct, frozen=True, kw_only=True):
-    """The parts of an agent. `price` is what the model costs, None when that is not known; `clock` gives
-    seconds, never goes back and stands still while the person is asked; `keeper` is there when pending state
-    shall outlive the process; `projector` knows the session's request before this one; `instructions` are
-    those that the session began with; `steered` takes the messages that are to go into the turn now;
-    `why_stopped` says in a sentence who interrupted what runs."""
+class TurnSetup(Struct, frozen=True, kw_only=True):
+    """What a turn is set up with. `price` is what the model costs, None when that is not known; `clock` gives
+    seconds, never goes back and stands still while the person is asked; `pending_store` is there when
+    pending state shall outlive the process; `projector` knows the session's request before this one;
+    `instructions` are those that the session began with; `steered` takes the messages that are to go into
+    the turn now; `why_stopped` says in a sentence who interrupted what runs."""
 
     provider: Provider
     price: Price | None
@@ -49,7 +49,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     max_steps: int
     retries: RetryPolicy
     retry_wait: RetryWait = field(default_factory=RetryWait)
-    keeper: PendingKeeper | None = None
+    pending_store: PendingStore | None = None
     projector: Projector = field(default_factory=Projector)
     instructions: Instructions = NO_INSTRUCTIONS
     steered: Callable[[], Sequence[str]] = tuple

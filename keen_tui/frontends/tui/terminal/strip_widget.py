@@ -17,7 +17,7 @@ _FAILED = "This can't be drawn. Why is in keen.log."
 _log = logging.getLogger(__name__)
 
 
-class PaintedRows(Widget):
+class StripWidget(Widget):
     """Shows the rows that its subclass says in `strips`. It must have neither a border nor padding.
 
     Textual's own way keeps a copy of each row for its place on the screen, which is made anew as soon as the

@@ -13,22 +13,22 @@ from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.turn_commands import RETRY
 from keen_tui.frontends.tui.commands import pages
-from keen_tui.frontends.tui.commands.palette import PaletteDeeds, toggle_palette
+from keen_tui.frontends.tui.commands.palette import PaletteActions, toggle_palette
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.transcript.widget import Transcript
 
 if TYPE_CHECKING:
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
-ActionDeed = Callable[[str], Awaitable[object] | None]
+ActionHandler = Callable[[str], Awaitable[object] | None]
 """What an action does with the words behind its command. Keys that are pressed meanwhile wait for what it
 gives."""
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-def deeds_of(screen: WorkspaceScreen) -> Mapping[str, ActionDeed]:
-    """The deeds by the ids of their actions."""
+def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
+    """What actions do, by their ids."""
     parts, start = screen.parts, screen.start
     settings, sessions, models, changes = parts.settings, parts.sessions, parts.models, parts.changes
     shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
@@ -86,7 +86,7 @@ def _retry(screen: WorkspaceScreen) -> Awaitable[object]:
 def _next_mode(screen: WorkspaceScreen) -> None:
     """The next permission mode."""
     place = _MODES.index(screen.session.mode)
-    PaletteDeeds(screen).set_mode(_MODES[(place + 1) % len(_MODES)])
+    PaletteActions(screen).set_mode(_MODES[(place + 1) % len(_MODES)])
 
 
 def _next_pane(screen: WorkspaceScreen) -> None:

@@ -17,7 +17,7 @@ from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.lru_cache import Recent
-from keen_tui.frontends.tui.terminal.row_widget import PaintedRows
+from keen_tui.frontends.tui.terminal.strip_widget import StripWidget
 
 GAP = "   "
 """What stands between two facts in a row."""
@@ -26,14 +26,14 @@ _STRIPS_KEPT = 128
 
 
 @runtime_checkable
-class Drawn(Protocol):
+class Themed(Protocol):
     """What is drawn in the colours of a theme and with a set of signs."""
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw with another theme or another set of signs."""
 
 
-class Rows(PaintedRows):
+class RowWidget(StripWidget):
     """A widget that says its rows for a size and draws them on its own ground.
 
     Subclasses implement `rows` and call `changed` when what they would say has changed. A subclass whose

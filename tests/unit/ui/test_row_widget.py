@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from keen_tui.frontends.tui.widgets.rows import cut_row, spread
+from keen_tui.frontends.tui.widgets.row_widget import cut_row, spread
 
 
 def test_a_row_says_that_something_was_lost() -> None:

@@ -18,20 +18,20 @@ from keen_tui.domain.events import (
     TurnStarted,
 )
 from keen_tui.domain.messages import TurnMemory
-from keen_tui.frontends.line.narrator import Teller
+from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
-from keen_tui.frontends.line.printer import Voice
+from keen_tui.frontends.line.printer import LinePrinter
 from tests.support.any_event import EVENT_TYPES, events
 
 
 def told(*events: Event) -> list[str]:
     out = io.StringIO()
-    voice = Voice(out)
-    teller = Teller(voice)
-    openings = Openings(voice, teller)
+    printer = LinePrinter(out)
+    narrator = Narrator(printer)
+    openings = Openings(printer, narrator)
     for event in events:
         if not openings.take(event):
-            teller.tell(event)
+            narrator.tell(event)
     return out.getvalue().removesuffix("\n").split("\n")
 
 

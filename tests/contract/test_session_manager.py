@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.agent.services.session_manager import SessionManager
-from keen_tui.agent.undo import TurnKeeper
+from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import STOPPED, SessionRefused, StorageFailed
@@ -38,17 +38,17 @@ MOMENTS = range(0, 24, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """A desk at work with the session that it writes down."""
+class SavedAtWork:
+    """A session manager at work, with the session that it saves."""
 
     bench: Bench
-    desk: SessionManager
+    manager: SessionManager
     store: SessionStore
-    keeper: TurnKeeper
+    backup: TurnBackup
 
     def written(self) -> tuple[Message, ...]:
         """The user's messages of the session at work, as its file says them."""
-        path = self.store.path_of(self.desk.session_id)
+        path = self.store.path_of(self.manager.session_id)
         events = [record.event for record in self.store.read(path).records]
         return tuple(
             Message(role="user", text=event.text, turn=event.turn)
@@ -62,19 +62,19 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk_at_work(
+async def saved_at_work(
     script: Script, folder: Path, *, keeps_pending: bool = False, mode: Mode = "auto"
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[SavedAtWork]:
     store = SessionStore(folder / "data")
     async with at_work(script, folder, mode=mode) as bench:
-        keeper = TurnKeeper()
-        desk = SessionManager(bench.session, store, keeper, keeps_pending=keeps_pending)
-        await desk.begin()
+        backup = TurnBackup()
+        manager = SessionManager(bench.session, store, backup, keeps_pending=keeps_pending)
+        await manager.begin()
         try:
-            yield Desk(bench, desk, store, keeper)
+            yield SavedAtWork(bench, manager, store, backup)
         finally:
             await bench.session.close()
-            await desk.close()
+            await manager.close()
 
 
 async def moments(count: int) -> None:
@@ -87,17 +87,17 @@ async def moments(count: int) -> None:
 async def test_what_is_said_while_a_session_is_left_belongs_to_one_session_and_is_written_there(
     tmp_path: Path, moment: int
 ) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path) as at:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
         await at.bench.ask("first")
-        old = at.desk.session_id
-        leaving = asyncio.create_task(at.desk.new())
+        old = at.manager.session_id
+        leaving = asyncio.create_task(at.manager.new())
         await moments(moment)
         at.bench.session.submit("meanwhile")
         await leaving
-        assert at.desk.session_id != old
+        assert at.manager.session_id != old
         await at.bench.ask("later")
-        await at.desk.new()
-        await at.desk.open(old)
+        await at.manager.new()
+        await at.manager.open(old)
         assert at.said() == at.written()
 
 
@@ -106,25 +106,25 @@ async def test_a_yes_for_the_session_ends_with_the_session(tmp_path: Path) -> No
         return Reply([Call("write_file", {"path": name, "content": "x"})])
 
     script = [write("a"), write("b"), OK, write("c"), OK]
-    async with desk_at_work(script, tmp_path, mode="ask") as at:
+    async with saved_at_work(script, tmp_path, mode="ask") as at:
         at.bench.session.submit("write")
         first = await at.bench.log.wait_for(ApprovalRequested)
         at.bench.session.answer(first.id, allow=True, scope="session")
         await at.bench.log.wait_for_end()
-        await at.desk.new()
+        await at.manager.new()
         at.bench.session.submit("write")
         second = await at.bench.log.wait_for(ApprovalRequested, 2)
         assert second.target == "c"
 
 
 async def test_a_message_sent_while_an_unfinished_session_opens_comes_after_its_ends(tmp_path: Path) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path, keeps_pending=True) as at:
+    async with saved_at_work(lambda _: OK, tmp_path, keeps_pending=True) as at:
         path = at.store.new_path(tmp_path)
         path.parent.mkdir(parents=True)
         events = [started(1, "long ago"), *call(1, "a"), incomplete(1)]
         lines = (event_line(number, AT, event) for number, event in enumerate(events, 1))
         path.write_bytes(header_line(Header(id=path.stem, workspace="", began=AT)) + b"".join(lines))
-        opening = asyncio.create_task(at.desk.open(path.stem))
+        opening = asyncio.create_task(at.manager.open(path.stem))
         await at.bench.log.wait_for(SessionRestored)
         at.bench.session.submit("meanwhile")
         await opening
@@ -135,7 +135,7 @@ async def test_a_message_sent_while_an_unfinished_session_opens_comes_after_its_
 
 
 async def test_what_waits_in_the_queue_does_not_begin_while_the_session_is_left(tmp_path: Path) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path) as at:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
         undone = asyncio.Event()
 
         async def undo() -> None:
@@ -144,7 +144,7 @@ async def test_what_waits_in_the_queue_does_not_begin_while_the_session_is_left(
         undoing = asyncio.create_task(at.bench.session.undisturbed("undo", undo))
         await moments(1)
         at.bench.session.submit("queued")
-        leaving = asyncio.create_task(at.desk.new())
+        leaving = asyncio.create_task(at.manager.new())
         await moments(1)
         undone.set()
         await asyncio.gather(undoing, leaving)
@@ -157,10 +157,10 @@ async def test_a_copy_of_a_session_at_work_holds_the_end_of_what_ran(tmp_path: P
     script = [
         Reply([Call("write_file", {"path": "a", "content": "x"}), Call("bash", {"command": "sleep 60"})])
     ]
-    async with desk_at_work(script, tmp_path) as at:
+    async with saved_at_work(script, tmp_path) as at:
         at.bench.session.submit("first")
         await at.bench.log.wait_for(ToolStarted, 2)
-        await at.desk.fork()
+        await at.manager.fork()
         ended = await at.bench.log.wait_for(TurnIncomplete, 2)
         assert ended.detail == STOPPED, "not the end of a program"
         assert at.bench.session.conversation[-1].memory == TurnMemory(files_changed=("a",))
@@ -168,30 +168,30 @@ async def test_a_copy_of_a_session_at_work_holds_the_end_of_what_ran(tmp_path: P
 
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_an_undo_that_began_before_the_user_leaves_is_remembered(tmp_path: Path, moment: int) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path) as at:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
         await at.bench.ask("write a")
         file = tmp_path / "a"
         file.write_bytes(b"new")
-        at.keeper.keep(file, "a", b"old", b"new", 0o644)
-        undoing = asyncio.create_task(at.desk.undo(1))
+        at.backup.keep(file, "a", b"old", b"new", 0o644)
+        undoing = asyncio.create_task(at.manager.undo(1))
         await moments(moment)
         undoing.cancel()
         await asyncio.wait({undoing})
-    path = at.store.path_of(at.desk.session_id)
+    path = at.store.path_of(at.manager.session_id)
     told = [record.event for record in at.store.read(path).records if isinstance(record.event, TurnUndone)]
     assert bool(told) == (file.read_bytes() == b"old")
 
 
 @pytest.mark.parametrize("name", ["~nobody-of-that-name/a.md", "a\0b.md", "x" * 300 + ".md"])
 async def test_an_export_to_a_file_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path) as at:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
         await at.bench.ask("hi")
         with pytest.raises(StorageFailed):
-            await at.desk.export("markdown", name)
+            await at.manager.export("markdown", name)
 
 
 async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None:
-    async with desk_at_work(lambda _: OK, tmp_path) as at:
+    async with saved_at_work(lambda _: OK, tmp_path) as at:
         await at.bench.ask("hi")
         there = tmp_path / "mine.md"
         there.write_text("mine")
@@ -199,7 +199,7 @@ async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None
         link.symlink_to(tmp_path / "elsewhere.md")
         for taken in (there, link):
             with pytest.raises(StorageFailed, match="is there already"):
-                await at.desk.export("markdown", taken.name)
+                await at.manager.export("markdown", taken.name)
         assert there.read_text() == "mine"
         assert not (tmp_path / "elsewhere.md").exists()
 
@@ -208,21 +208,21 @@ async def test_what_could_not_be_saved_is_told_when_the_user_leaves(tmp_path: Pa
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "sessions").write_text("in the way")
     async with at_work([OK], tmp_path) as bench:
-        desk = SessionManager(bench.session, SessionStore(tmp_path / "data"), TurnKeeper())
-        await desk.begin()
+        manager = SessionManager(bench.session, SessionStore(tmp_path / "data"), TurnBackup())
+        await manager.begin()
         await bench.ask("hi")
         await bench.session.close()
-        assert "could not be saved" in await desk.close()
+        assert "could not be saved" in await manager.close()
 
 
 LONG = [event for number in range(1, 201) for event in turn(number, reply="x" * 60_000)]
 
 
 async def test_a_long_session_shows_its_newest_turns_before_all_of_it_is_read(tmp_path: Path) -> None:
-    async with desk_at_work([OK], tmp_path) as at:
+    async with saved_at_work([OK], tmp_path) as at:
         path = write_session(at.store.new_path(tmp_path), LONG)
         log, session = at.bench.log, at.bench.session
-        opening = asyncio.create_task(at.desk.open(path.stem))
+        opening = asyncio.create_task(at.manager.open(path.stem))
         await log.wait_for(SessionRestored)
         if not opening.done():
             session.submit("too early")
@@ -235,18 +235,18 @@ async def test_a_long_session_shows_its_newest_turns_before_all_of_it_is_read(tm
         assert len(session.conversation) == 400
         assert at.bench.server.requests == []
         await at.bench.ask("next")
-        await at.desk.rename(path.stem, "a title")  # written behind the turn
+        await at.manager.rename(path.stem, "a title")  # written behind the turn
         assert [message.text for message in at.written()][-1] == "next"
 
 
 async def test_a_long_session_that_cannot_be_read_leaves_an_empty_one(tmp_path: Path) -> None:
-    async with desk_at_work([OK], tmp_path) as at:
+    async with saved_at_work([OK], tmp_path) as at:
         path = write_session(at.store.new_path(tmp_path), LONG)
         path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":9'))
         with pytest.raises(StorageFailed, match="newer"):
-            await at.desk.open(path.stem)
+            await at.manager.open(path.stem)
         await at.bench.ask("hello")
-        await at.desk.rename(at.desk.session_id, "a title")  # written behind the turn
+        await at.manager.rename(at.manager.session_id, "a title")  # written behind the turn
         assert [message.text for message in at.written()] == ["hello"]
         assert at.said() == at.written()
 
