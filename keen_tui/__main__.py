@@ -68,8 +68,9 @@ def _start(arguments: Sequence[str]) -> int:
         from pathlib import Path
 
         from keen_tui.settings.trust import settle_trust
+        from keen_tui.tools.permissions.rule_check import check_rules
 
-        settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout)
+        settle_trust(Path.cwd(), os.environ, sys.stdin, sys.stdout, check_rules)
     if has_person and _is_work(given):
         _settle_left_running()
     from keen_tui.system.own_process import close_memory

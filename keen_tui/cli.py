@@ -19,6 +19,7 @@ from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder
 from keen_tui.text.redaction import keep_secrets_of, masked
 from keen_tui.text.sanitize import clean
+from keen_tui.tools.permissions.rule_check import check_rules
 
 EXIT_USAGE = 2
 EXIT_PIPE = 128 + signal.SIGPIPE
@@ -75,7 +76,7 @@ def _report(error: Exception) -> str:
 def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     command = command_of(given)
     is_work = "prompt" in given or (talks and "demo" not in given and command != "replay")
-    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
+    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
     if talks:
         return _talk(settings, given, problem)
     if "prompt" in given:

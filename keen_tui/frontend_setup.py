@@ -20,6 +20,7 @@ from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
 from keen_tui.system.paths import brings_something, home_folder
 from keen_tui.tools.files.workspace import broad_folder
+from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
     build_chooser,
     build_file_names,
@@ -60,7 +61,7 @@ def live(
         keeps_pending=settings.pending_durable,
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
         commands=commands.found,
-        settings=SettingsService(given, environ, Path.cwd()),
+        settings=SettingsService(given, environ, Path.cwd(), check_rules),
     )
 
 
@@ -71,7 +72,7 @@ def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
         return joined(own, Commands(), BUILT_IN)
     from keen_tui.settings.project import trusted_commands  # noqa: PLC0415 - only where there is one
 
-    return joined(own, trusted_commands(folder, environ), BUILT_IN)
+    return joined(own, trusted_commands(folder, environ, check_rules), BUILT_IN)
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:

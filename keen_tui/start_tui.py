@@ -19,6 +19,7 @@ from keen_tui.settings.schema import Settings
 from keen_tui.settings.toml_lines import place_of
 from keen_tui.system.log import begin_log
 from keen_tui.system.paths import data_folder, home_folder, settings_file
+from keen_tui.tools.permissions.rule_check import check_rules
 
 if TYPE_CHECKING:
     from keen_tui.frontends.shared.port import FrontEndSetup
@@ -32,7 +33,7 @@ def run_on_screen(given: Mapping[str, Any]) -> int:
     """
     begin_log(os.environ)
     is_work = "demo" not in given and command_of(given) != "replay"
-    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None)
+    settings, problem = load_all(given, os.environ, Path.cwd() if is_work else None, check_rules)
     if _show(settings, lambda leaving: _setup(settings, given, problem, leaving)) == "demo":
         _show(settings, lambda leaving: _tour(settings, 1.0, leaving))
     return 0

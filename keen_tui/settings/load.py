@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keen_tui.settings.config import load_settings
 from keen_tui.settings.flags import settings_of
 from keen_tui.settings.schema import Settings
 from keen_tui.system.paths import brings_something
 
+if TYPE_CHECKING:
+    from keen_tui.settings.project import RuleCheck
+
 
 def load_all(
-    given: Mapping[str, Any], environ: Mapping[str, str], folder: Path | None
+    given: Mapping[str, Any], environ: Mapping[str, str], folder: Path | None, check_rules: RuleCheck
 ) -> tuple[Settings, str]:
     """The settings for what was given (`flags.parsed`), and a sentence on a project that is not listened to.
 
     Args:
         folder: the folder to work in; None where none is worked in.
+        check_rules: checks the rules of a project.
 
     Raises:
         ConfigError: a setting is wrong.
@@ -30,7 +34,7 @@ def load_all(
     said: list[str] = []
 
     def join(settings: Settings) -> Settings:
-        settings, problem = with_project(settings, folder, environ)
+        settings, problem = with_project(settings, folder, environ, check_rules)
         said.append(problem)
         return settings
 

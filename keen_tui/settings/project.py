@@ -11,9 +11,9 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, to_builtins
 
@@ -24,7 +24,9 @@ from keen_tui.settings.schema import Settings, name_in_file
 from keen_tui.system.folder_records import ByFolder
 from keen_tui.system.paths import home_folder
 from keen_tui.system.safe_read import content_of
-from keen_tui.tools.permissions.rules import RULINGS, parse_rules
+
+RuleCheck: TypeAlias = Callable[[Sequence[str], str], None]
+"""Checks rules, as texts, and where they are written, for messages. Raises ConfigError: one isn't a rule."""
 
 FILE: Final = ".keen/settings.toml"
 COMMANDS: Final = f".keen/{FOLDER}"
@@ -40,6 +42,7 @@ _MAY_SET: Final = (
 )
 """What a project may say. `mode` counts where it allows less than the user's own."""
 
+_RULES: Final = ("permissions_ask", "permissions_deny")
 _BY_RIGHTS: Final = ("plan", "ask", "auto-edit", "auto")
 _MOST_BYTES: Final = 10_000
 """More is none that anybody reads; and what nests deep takes the square of its length to be read."""
@@ -61,19 +64,19 @@ class _Said(Struct, frozen=True, kw_only=True):
     trusted: bool
 
 
-def read_project(folder: Path) -> ProjectSettings | None:
+def read_project(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None:
     """What the project in `folder` brings, None where that is nothing. Nothing is used by that.
 
     Raises:
         ConfigError: its settings can't be read.
     """
     try:
-        return _read(folder)
+        return _read(folder, check_rules)
     except RecursionError as error:
         raise ConfigError(f"{folder / FILE} can't be read: it nests too deep") from error
 
 
-def _read(folder: Path) -> ProjectSettings | None:
+def _read(folder: Path, check_rules: RuleCheck) -> ProjectSettings | None:
     path = folder / FILE
     try:
         commands = read_commands(folder / COMMANDS, "project")
@@ -88,8 +91,8 @@ def _read(folder: Path) -> ProjectSettings | None:
     for name, value in used.items():
         if problem := problem_of(name, value):
             raise ConfigError(f"{path}: {name_in_file(name)} {problem}, not {value!r}.")
-    for ruling in RULINGS:
-        parse_rules(ruling, used.get(f"permissions_{ruling}", ()), str(path))
+    for name in _RULES:
+        check_rules(used.get(name, ()), str(path))
     ignored = tuple(name_in_file(name) for name in written if name not in _MAY_SET)
     digest = _digest(content, commands)
     return ProjectSettings(used=used, ignored=ignored, commands=commands, digest=digest)
@@ -123,7 +126,9 @@ class Trust:
         self._kept.put(folder, _Said(digest=project.digest, trusted=trusted))
 
 
-def with_project(settings: Settings, folder: Path, environ: Mapping[str, str]) -> tuple[Settings, str]:
+def with_project(
+    settings: Settings, folder: Path, environ: Mapping[str, str], check_rules: RuleCheck
+) -> tuple[Settings, str]:
     """The user's settings with those of a project that is trusted; else, in a sentence, why they are not
     used. "" where there is nothing to say.
 
@@ -131,7 +136,7 @@ def with_project(settings: Settings, folder: Path, environ: Mapping[str, str]) -
         ConfigError: what was said of this folder can't be read.
     """
     try:
-        project = read_project(folder)
+        project = read_project(folder, check_rules)
     except ConfigError as error:
         return settings, f"The settings of this project are not used. {error}"
     if project is None:
@@ -146,7 +151,7 @@ def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
     """The settings with what the project says; its rules join the user's, its mode may only be a stricter
     one."""
     changes = dict(project.used)
-    for name in ("permissions_ask", "permissions_deny"):
+    for name in _RULES:
         if name in changes:
             changes[name] = (*getattr(settings, name), *changes[name])
     if "mode" in changes and _BY_RIGHTS.index(changes["mode"]) >= _BY_RIGHTS.index(settings.mode):
@@ -154,10 +159,10 @@ def narrowed(settings: Settings, project: ProjectSettings) -> Settings:
     return settings._replace(**changes)
 
 
-def trusted_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
+def trusted_commands(folder: Path, environ: Mapping[str, str], check_rules: RuleCheck) -> Commands:
     """The commands of the project; none where they are not trusted, which `with_project` tells."""
     try:
-        project = read_project(folder)
+        project = read_project(folder, check_rules)
         if project and Trust(environ).said(folder, project):
             return project.commands
     except ConfigError:

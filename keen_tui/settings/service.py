@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.domain.reports import Setting
@@ -17,6 +17,9 @@ from keen_tui.settings.schema import ABOUT, CHOICES, Settings, name_in_file
 from keen_tui.settings.toml_lines import line_of
 from keen_tui.system.paths import settings_file, text_of
 
+if TYPE_CHECKING:
+    from keen_tui.settings.project import RuleCheck
+
 _SWITCH: Final = ("false", "true")
 
 
@@ -26,12 +29,16 @@ class SettingsService:
     Args:
         given: what was given on the command line (`flags.parsed`).
         folder: the folder that is worked in.
+        check_rules: checks the rules of a project.
     """
 
-    def __init__(self, given: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, given: Mapping[str, Any], environ: Mapping[str, str], folder: Path, check_rules: RuleCheck
+    ) -> None:
         self._flags = settings_of(given)
         self._environ = environ
         self._folder = folder
+        self._check_rules = check_rules
 
     @property
     def file(self) -> Path:
@@ -40,14 +47,13 @@ class SettingsService:
 
     def all(self) -> tuple[Setting, ...]:
         """Every setting, in the order in which they are shown. Raises ConfigError: the file is wrong."""
-        in_use, _ = load_all(self._flags, self._environ, self._folder)
-        mine, _ = load_all(self._flags, self._environ, None)
+        in_use, mine = self._load(self._folder), self._load(None)
         written = flat(read_settings(self.file), str(self.file))
         return tuple(self._setting(name, in_use, mine, written) for name in ABOUT)
 
     def value(self, name: str) -> Any:
         """What holds for the setting of that name in the file. Raises ConfigError: the file is wrong."""
-        return getattr(load_all(self._flags, self._environ, self._folder)[0], _field_of(name))
+        return getattr(self._load(self._folder), _field_of(name))
 
     def change(self, name: str, text: str) -> Any:
         """Set the setting of that name in the file to what the text says; "" takes it out. Gives the value
@@ -74,6 +80,9 @@ class SettingsService:
         except (OSError, ValueError):
             return 0
         return line_of(text, name) or line_of(text, name, in_comments=True)
+
+    def _load(self, folder: Path | None) -> Settings:
+        return load_all(self._flags, self._environ, folder, self._check_rules)[0]
 
     def _setting(self, name: str, in_use: Settings, mine: Settings, written: Mapping[str, Any]) -> Setting:
         about, value, default = ABOUT[name], getattr(in_use, name), default_of(name)

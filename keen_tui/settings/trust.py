@@ -10,7 +10,7 @@ from typing import TextIO
 
 from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.custom_commands import CustomCommand
-from keen_tui.settings.project import COMMANDS, FILE, ProjectSettings, Trust, read_project
+from keen_tui.settings.project import COMMANDS, FILE, ProjectSettings, RuleCheck, Trust, read_project
 from keen_tui.settings.schema import name_in_file
 from keen_tui.text.disguise import revealed
 
@@ -21,14 +21,16 @@ _MOST_SHOWN = 20
 _QUESTION = ("Your answer holds until they change.", "Use them here? [y/N] ")
 
 
-def settle_trust(folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO) -> None:
+def settle_trust(
+    folder: Path, environ: Mapping[str, str], keys: TextIO, out: TextIO, check_rules: RuleCheck
+) -> None:
     """Ask about what the project brings, unless there are none or it has been said. An empty answer is a no.
 
     Raises:
         ConfigError: what was said can't be read or kept.
     """
     try:
-        project = read_project(folder)
+        project = read_project(folder, check_rules)
     except ConfigError:
         return  # said on the screen: they are not used
     trust = Trust(environ)

@@ -11,6 +11,7 @@ from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen
 from keen_tui.frontends.tui.startup.usual_theme import theme_for
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
+from keen_tui.tools.permissions.rule_check import check_rules
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
 
@@ -22,7 +23,7 @@ async def settings_screen(
     """The settings screen of a file with that text, opened by its command."""
     if text:
         (folder / "settings.toml").write_text(text)
-    service = SettingsService({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder)
+    service = SettingsService({"words": [], **given}, {"KEEN_HOME": str(folder)}, folder, check_rules)
     async with workspace(folder, size=size, saved_settings=service) as driver:
         await driver.type("/settings")
         await driver.press("enter")

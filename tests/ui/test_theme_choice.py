@@ -11,6 +11,7 @@ from keen_tui.frontends.tui.app import UiSettings
 from keen_tui.frontends.tui.look.themes import load_themes, shipped_folder
 from keen_tui.frontends.tui.pages.settings.theme_picker import ThemePicker
 from keen_tui.settings.service import SettingsService
+from keen_tui.tools.permissions.rule_check import check_rules
 from tests.support import contexts, story
 from tests.support.screen import strips_of
 from tests.support.workspace import Driver, workspace
@@ -49,7 +50,7 @@ async def test_each_theme_is_seen_as_it_is_reached_and_esc_gives_the_old_one_bac
 
 
 async def test_enter_keeps_the_theme_and_writes_it_down(tmp_path: Path) -> None:
-    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
+    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path, check_rules)
     async with workspace(tmp_path, saved_settings=service) as driver:
         await open_themes(driver)
         await driver.press("end", "enter")
@@ -81,7 +82,7 @@ async def test_a_broken_theme_of_the_user_is_told_of_and_listed_as_broken(tmp_pa
 
 @pytest.mark.parametrize("command", ["/context", "/settings", "/help"])
 async def test_open_views_are_drawn_anew_with_another_theme(tmp_path: Path, command: str) -> None:
-    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path)
+    service = SettingsService({"words": []}, {"KEEN_HOME": str(tmp_path)}, tmp_path, check_rules)
     async with workspace(tmp_path, saved_settings=service) as driver:
         driver.session.report = contexts.pictured()
         await driver.play(*story.three_turns())

@@ -11,6 +11,7 @@ import pytest
 from keen_tui.frontend_setup import all_commands
 from keen_tui.settings.custom_commands import Commands, CustomCommand, expanded, joined, read_commands
 from keen_tui.settings.trust import settle_trust
+from keen_tui.tools.permissions.rule_check import check_rules
 
 
 def written(folder: Path, name: str, text: str) -> None:
@@ -136,7 +137,7 @@ class Place:
 
     def asked(self, answer: str) -> str:
         out = io.StringIO()
-        settle_trust(self.project, self.environ, io.StringIO(answer), out)
+        settle_trust(self.project, self.environ, io.StringIO(answer), out, check_rules)
         return out.getvalue()
 
 

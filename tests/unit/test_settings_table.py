@@ -16,6 +16,7 @@ from keen_tui.settings.file import remember, write_defaults
 from keen_tui.settings.schema import ABOUT, Settings, name_in_file
 from keen_tui.settings.service import SettingsService
 from keen_tui.settings.toml_lines import uncommented
+from keen_tui.tools.permissions.rule_check import check_rules
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def service(tmp_path: Path, environ: dict[str, str], **given: object) -> SettingsService:
-    return SettingsService({"words": [], **given}, environ, tmp_path / "project")
+    return SettingsService({"words": [], **given}, environ, tmp_path / "project", check_rules)
 
 
 def test_every_setting_is_explained_and_has_its_place() -> None:
