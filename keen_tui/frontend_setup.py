@@ -53,6 +53,7 @@ def live(
     commands = all_commands(Path.cwd(), environ)
     return FrontEndSetup(
         session=session,
+        controls=session,
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
         files=build_file_names(session.workspace),
@@ -86,4 +87,4 @@ def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup
     if not saved.records:
         raise StorageFailed(f"{path} isn't a Keen session: nothing in it can be played.")
     session = Playback(saved, Path(saved.header.workspace or "."), speed=speed)
-    return FrontEndSetup(session=session, companion=lambda _: session.play())
+    return FrontEndSetup(session=session, controls=None, companion=lambda _: session.play())

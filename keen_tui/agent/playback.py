@@ -1,9 +1,9 @@
-"""A saved session played again on a bus: the screen can't tell it from one at work."""
+"""A saved session played again on a bus. It is watched as one at work is, and has no controls."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.context_meter import tokens_reached
 from keen_tui.domain.bus import EventBus
-from keen_tui.domain.choices import Mode, PolicyName, Scope
-from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.events import (
     ContextMeasured,
     Event,
@@ -22,9 +21,7 @@ from keen_tui.domain.events import (
     TurnAbandoned,
     Usage,
 )
-from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.permitted import Permitted
-from keen_tui.domain.reports import ContextReport
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import endings, unfinished
 from keen_tui.storage.reading import SessionFile
@@ -36,19 +33,21 @@ LONGEST_WAIT = 2.0
 _PIECE = 24
 """Characters of text that appear at once."""
 
-_REFUSAL = "This is a replay: nothing can be changed in it."
-
 
 class Playback:
-    """Stands where a session would stand. `speed` 2 is twice as fast, 0 is all at once."""
+    """A replay: the events of a saved session, and what a front end reads of a session.
 
-    is_replay = True
+    Args:
+        speed: 2 is twice as fast as it was, 0 is all at once.
+    """
+
     queue: tuple[str, ...] = ()
     pending: PendingState | None = None
     context_window: int | None = None
     effort = ""
     mode: Mode = "ask"
     policy: PolicyName = "summary"
+    permitted = Permitted()
     server = "replay"
     running = False
     """Nothing is at work, so nothing is lost by leaving, even while it plays."""
@@ -97,74 +96,9 @@ class Playback:
         except TimeoutError:
             pass
 
-    def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
-        """There is no model to ask."""
-        then()
-
     def stop(self) -> None:
         """Play the rest at once."""
         self._hurry.set()
-
-    def withdraw_queued(self) -> str | None:
-        """Nothing queues."""
-        return None
-
-    def submit(self, text: str) -> None:
-        """Raises SessionRefused, as all that follows."""
-        raise SessionRefused(_REFUSAL)
-
-    def steer(self, text: str = "") -> None:
-        """Nothing is sent."""
-        raise SessionRefused(_REFUSAL)
-
-    def retry(self) -> None:
-        """Nothing can be retried."""
-        raise SessionRefused(_REFUSAL)
-
-    def discard(self) -> None:
-        """Nothing can be discarded."""
-        raise SessionRefused(_REFUSAL)
-
-    def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
-        """Nothing asks."""
-        raise SessionRefused(_REFUSAL)
-
-    def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
-        """Nothing asks."""
-        raise SessionRefused(_REFUSAL)
-
-    @property
-    def permitted(self) -> Permitted:
-        """Nothing was."""
-        return Permitted()
-
-    async def take_back(self, command: str) -> None:
-        """Nothing was allowed."""
-        raise SessionRefused(_REFUSAL)
-
-    def set_mode(self, mode: Mode) -> None:
-        """There is no mode."""
-        raise SessionRefused(_REFUSAL)
-
-    def set_policy(self, policy: PolicyName) -> None:
-        """There is no policy."""
-        raise SessionRefused(_REFUSAL)
-
-    async def context(self, draft: str = "") -> ContextReport:
-        """There is no next request."""
-        raise SessionRefused(_REFUSAL)
-
-    def edit_memory(self, turn: int, memory: TurnMemory) -> None:
-        """Memory stays as it was."""
-        raise SessionRefused(_REFUSAL)
-
-    def compact(self, focus: str = "") -> None:
-        """No model can summarise."""
-        raise SessionRefused(_REFUSAL)
-
-    def run_own(self, command: str) -> None:
-        """There is no workspace to run it in."""
-        raise SessionRefused(_REFUSAL)
 
     async def close(self) -> None:
         """Stop playing."""

@@ -75,8 +75,6 @@ class Session:
         instruct: reads the instructions for the system prompt, in a thread; None: there are none.
     """
 
-    is_replay = False
-
     def __init__(
         self,
         *,

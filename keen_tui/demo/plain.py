@@ -17,7 +17,7 @@ from keen_tui.settings.schema import Settings
 def tour_line_by_line(settings: Settings, pace: float) -> Iterator[FrontEndSetup]:
     """The scratch project with the tour beside it."""
     with tour_session(settings, pace) as session:
-        yield FrontEndSetup(session=session, companion=Tour(session, PlainGuide()).run)
+        yield FrontEndSetup(session=session, controls=session, companion=Tour(session, PlainGuide()).run)
 
 
 class PlainGuide(Guide):

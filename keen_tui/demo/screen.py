@@ -18,4 +18,4 @@ def tour_workplace(settings: Settings, pace: float, leaving: ExitStack) -> Front
     session = leaving.enter_context(tour_session(settings, pace))
     guide = Guide(send=shown("send"), retry=shown("retry"), leave=shown("leave_or_delete"))
     files = build_file_names(session.workspace)
-    return FrontEndSetup(session=session, files=files, companion=Tour(session, guide).run)
+    return FrontEndSetup(session=session, controls=session, files=files, companion=Tour(session, guide).run)

@@ -1,4 +1,5 @@
-"""What a screen may expect of a session: of the real one, and of the fake one in tests of the screen."""
+"""What a screen may expect of a session: of the real one, of the fake one in tests of the screen, and of a
+replay where it only watches."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from keen_tui.agent.playback import Playback
 from keen_tui.demo.script import Answer, Call, NoAnswer, RecordedRequest, Reply, Say
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
@@ -28,21 +30,36 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import POLICIES
-from keen_tui.frontends.shared.port import SessionPort
+from keen_tui.frontends.shared.port import SessionControls, WatchedSession
 from tests.support import story
 from tests.support.agent import EventLog, at_work
 from tests.support.fake_session import FakeSession
 from tests.support.faults import refused
+from tests.support.recording import recording
 from tests.support.waiting import LIMIT, until
 
 ASK = Call("ask_user", {"question": "Which database?", "choices": [{"label": "SQLite"}, {"label": "Dbm"}]})
 OK = Reply([Say("Ok.")])
 
 
+class WholeSession(WatchedSession, SessionControls, Protocol):
+    """A session with its controls, as one at work is."""
+
+
+class Watched(Protocol):
+    """A session, and the events that it publishes."""
+
+    @property
+    def session(self) -> WatchedSession: ...
+
+    @property
+    def log(self) -> EventLog: ...
+
+
 class Subject(Protocol):
     """A session, the events that it publishes, and ways to bring it into a state."""
 
-    session: SessionPort
+    session: WholeSession
     log: EventLog
 
     async def finish(self) -> None:
@@ -67,7 +84,7 @@ class Subject(Protocol):
 class Real:
     """A session with a provider and tools, against the scripted server."""
 
-    def __init__(self, session: SessionPort, log: EventLog, answers: list[Answer]) -> None:
+    def __init__(self, session: WholeSession, log: EventLog, answers: list[Answer]) -> None:
         self.session = session
         self.log = log
         self._answers = answers
@@ -105,7 +122,7 @@ class Fake:
 
     def __init__(self, session: FakeSession) -> None:
         self._fake = session
-        self.session: SessionPort = session
+        self.session: WholeSession = session
         self.log = EventLog(session.bus.subscribe())
 
     async def finish(self) -> None:
@@ -133,6 +150,14 @@ class Fake:
         self._fake.refusal = "There is nothing to do that with."
 
 
+class Replay:
+    """A saved session that is about to be played."""
+
+    def __init__(self, session: Playback) -> None:
+        self.session = session
+        self.log = EventLog(session.bus.subscribe())
+
+
 Open = Callable[[Path], AbstractAsyncContextManager[Subject]]
 
 
@@ -156,6 +181,21 @@ async def fake(folder: Path) -> AsyncIterator[Subject]:
     await subject.session.close()
 
 
+@asynccontextmanager
+async def replay(folder: Path) -> AsyncIterator[Watched]:
+    watched = Replay(Playback(recording([]), folder, speed=0))
+    yield watched
+    await watched.session.close()
+
+
+@pytest.fixture(params=[real, fake, replay], ids=["real", "fake", "replay"])
+async def watched(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Watched]:
+    """One of them in a state in which nothing has happened, to be watched and no more."""
+    opened: Callable[[Path], AbstractAsyncContextManager[Watched]] = request.param
+    async with opened(tmp_path) as watched:
+        yield watched
+
+
 @pytest.fixture(params=[real, fake], ids=["real", "fake"])
 async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Subject]:
     """One of them in a state in which nothing has happened."""
@@ -164,10 +204,10 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield subject
 
 
-async def test_a_new_one_is_idle_and_empty(subject: Subject, tmp_path: Path) -> None:
-    session = subject.session
+async def test_a_new_one_is_idle_and_empty(watched: Watched, tmp_path: Path) -> None:
+    session = watched.session
     assert session.workspace == tmp_path
-    assert (session.running, session.pending, session.queue, session.is_replay) == (False, None, (), False)
+    assert (session.running, session.pending, session.queue) == (False, None, ())
     assert (session.mode, session.policy, session.permitted) == ("ask", "summary", Permitted())
     assert session.model and session.server and session.effort == ""
 
@@ -258,13 +298,13 @@ async def test_what_is_refused_changes_nothing_and_is_not_told(subject: Subject)
     assert (session.running, session.pending, session.queue) == (False, None, ())
 
 
-async def test_a_stop_while_idle_does_nothing(subject: Subject) -> None:
-    await subject.log.caught_up()
-    before = len(subject.log.events)
-    subject.session.stop()
-    await subject.log.caught_up()
-    assert len(subject.log.events) == before
-    assert not subject.session.running
+async def test_a_stop_while_idle_does_nothing(watched: Watched) -> None:
+    await watched.log.caught_up()
+    before = len(watched.log.events)
+    watched.session.stop()
+    await watched.log.caught_up()
+    assert len(watched.log.events) == before
+    assert not watched.session.running
 
 
 async def test_the_context_is_that_of_the_policy_in_use(subject: Subject) -> None:
@@ -282,13 +322,13 @@ async def test_what_follows_the_warming_up_is_done_once(subject: Subject) -> Non
     assert done == ["then"]
 
 
-async def test_a_closed_one_publishes_nothing_more(subject: Subject) -> None:
-    reader = subject.session.bus.subscribe()
+async def test_a_closed_one_publishes_nothing_more(watched: Watched) -> None:
+    reader = watched.session.bus.subscribe()
 
     async def read() -> None:
         async for _ in reader:
             pass
 
     reading = asyncio.create_task(read())
-    await subject.session.close()
+    await watched.session.close()
     await asyncio.wait_for(reading, LIMIT)

@@ -34,8 +34,6 @@ class FakeSession:
     `report` is the context it tells of; with a `refusal` it refuses all that a session may refuse.
     """
 
-    is_replay = False
-
     def __init__(self, workspace: Path, *, context_window: int | None = 200_000) -> None:
         self.bus = EventBus()
         self.workspace = workspace

@@ -56,8 +56,9 @@ class _StillApp(App[None]):
         super().__init__()
         self.register_theme(THEMES[theme].textual())
         styles = Styles(THEMES[theme])
+        session = FakeSession(folder)
         self.workspace = WorkspaceScreen(
-            FakeSession(folder), styles, UNICODE, reduced_motion=True, clock=lambda: 0.0
+            session, styles, UNICODE, controls=session, reduced_motion=True, clock=lambda: 0.0
         )
         self.theme = theme
 

@@ -96,7 +96,7 @@ class Recording:
 async def recording(size: tuple[int, int], pace: float) -> AsyncIterator[Recording]:
     """The tour before its first message; `pace` is that of its model."""
     with tour_session(Settings(), pace=pace) as session:
-        app = KeenApp(lambda: FrontEndSetup(session=session), UiSettings(theme="keen-dark"))
+        app = KeenApp(lambda: FrontEndSetup(session=session, controls=session), UiSettings(theme="keen-dark"))
         async with app.run_test(size=size) as pilot:
             tour = Recording(app, pilot)
             await tour.until(lambda: app.live)

@@ -95,7 +95,7 @@ async def workspace(
 ) -> AsyncIterator[Driver]:
     """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
     session = FakeSession(folder)
-    setup = FrontEndSetup(session=session, settings=saved_settings, **options)  # type: ignore[arg-type]
+    setup = FrontEndSetup(session=session, controls=session, settings=saved_settings, **options)  # type: ignore[arg-type]
     app = KeenApp(lambda: setup, settings, clock=clock)
     if terminal:
         app.driver_class = driver_for(terminal)

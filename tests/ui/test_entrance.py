@@ -33,7 +33,7 @@ class Slow:
         assert self.go_on.wait(LIMIT)
         if self._error:
             raise self._error
-        return FrontEndSetup(session=self.session)
+        return FrontEndSetup(session=self.session, controls=self.session)
 
 
 @asynccontextmanager

@@ -61,7 +61,8 @@ async def test_a_mistake_that_nobody_takes_ends_the_program_and_prints_nothing(
     def fail() -> None:
         raise mistake
 
-    app = KeenApp(lambda: FrontEndSetup(session=FakeSession(tmp_path)), UiSettings())
+    session = FakeSession(tmp_path)
+    app = KeenApp(lambda: FrontEndSetup(session=session, controls=session), UiSettings())
     with pytest.raises(RuntimeError, match="a mistake of ours"):
         async with app.run_test() as pilot:
             await until(lambda: app.live, moment=pilot.pause)

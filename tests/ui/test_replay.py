@@ -14,7 +14,7 @@ from keen_tui.demo.play import tour_session
 from keen_tui.domain.events import Event, SessionRenamed, TextDelta
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.actions import ACTIONS, BY_ID
-from keen_tui.frontends.shared.port import FrontEndSetup, Guided, SessionPort
+from keen_tui.frontends.shared.port import FrontEndSetup, Guided, SessionControls, WatchedSession
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.settings.schema import Settings
 from keen_tui.storage.reading import SessionFile
@@ -30,14 +30,16 @@ ON_SCREEN = [action for action in ACTIONS if action.bound and action.where == "a
 
 
 @asynccontextmanager
-async def shown(session: SessionPort, *, plays: Playback | None = None) -> AsyncIterator[Driver]:
+async def shown(
+    session: WatchedSession, *, controls: SessionControls | None = None, plays: Playback | None = None
+) -> AsyncIterator[Driver]:
     """The workspace on that session, without saved sessions and without a choice of models."""
 
     async def play(_: Guided) -> None:
         if plays:
             await plays.play()
 
-    setup = FrontEndSetup(session=session, companion=play)
+    setup = FrontEndSetup(session=session, controls=controls, companion=play)
     app = KeenApp(lambda: setup)
     async with app.run_test(size=(120, 40)) as pilot:
         driver = _driver(app, session, pilot)
@@ -45,7 +47,7 @@ async def shown(session: SessionPort, *, plays: Playback | None = None) -> Async
         yield driver
 
 
-def _driver(app: KeenApp, session: SessionPort, pilot: Pilot[str | None]) -> Driver:
+def _driver(app: KeenApp, session: WatchedSession, pilot: Pilot[str | None]) -> Driver:
     return Driver(app, session, pilot)  # type: ignore[arg-type]
 
 
@@ -183,7 +185,7 @@ async def test_another_policy_is_refused_in_a_replay() -> None:
 async def test_every_action_in_the_tour_is_survived(words: str) -> None:
     with tour_session(Settings(), 0.0) as session:
         try:
-            async with shown(session) as driver:
+            async with shown(session, controls=session) as driver:
                 await driver.until(lambda: driver.screen.is_mounted)
                 for action in _harmless():
                     driver.screen.say("")

@@ -68,7 +68,9 @@ class At:
         self.session = FakeSession(folder)
         self.session.pending = PENDING if pending else None
         self.history = FakeHistory()
-        self.context = CommandContext(ui=self.person, session=self.session, history=self.history)
+        self.context = CommandContext(
+            ui=self.person, session=self.session, controls=self.session, history=self.history
+        )
 
     @property
     def done(self) -> list[object]:
@@ -164,6 +166,6 @@ async def test_a_session_that_is_open_elsewhere_is_forked_if_that_is_wanted(
 
 async def test_without_saved_sessions_none_begins(tmp_path: Path) -> None:
     at = At(tmp_path)
-    context = CommandContext(ui=at.person, session=at.session, history=None)
+    context = CommandContext(ui=at.person, session=at.session, controls=at.session, history=None)
     with pytest.raises(SessionRefused, match="No sessions are kept here"):
         await NEW_SESSION.does(context, "")

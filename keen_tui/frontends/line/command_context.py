@@ -9,8 +9,8 @@ from keen_tui.frontends.line.asking import question_of
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions
 from keen_tui.frontends.line.session_stats import SessionStats
-from keen_tui.frontends.shared.command import CommandContext
-from keen_tui.frontends.shared.port import FrontEndSetup, SessionPort
+from keen_tui.frontends.shared.command import CommandContext, controls_of
+from keen_tui.frontends.shared.port import FrontEndSetup, SessionControls, WatchedSession
 from keen_tui.frontends.shared.questions import CommandQuestion
 
 
@@ -35,13 +35,19 @@ class LineContext:
         self.shared = CommandContext(
             ui=LineUi(self, leave),
             session=setup.session,
+            controls=setup.controls,
             history=setup.history,
             keeps_pending=setup.keeps_pending,
         )
 
     @property
-    def session(self) -> SessionPort:
+    def session(self) -> WatchedSession:
         return self.setup.session
+
+    @property
+    def controls(self) -> SessionControls:
+        """The controls of the session. Raises SessionRefused: it has none."""
+        return controls_of(self.shared)
 
     def say(self, *lines: str | None) -> None:
         """Tell these lines."""

@@ -98,7 +98,7 @@ class LineFrontEnd:
         work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
         if self._setup.companion:
             work.append(asyncio.ensure_future(self._setup.companion(self)))
-        self._session.warm_up()
+        self._context.controls.warm_up()
         over = asyncio.create_task(self._over.wait())
         done, _ = await asyncio.wait((over, *work), return_when=asyncio.FIRST_COMPLETED)
         for task in (over, *work, *self._asking.values()):
@@ -194,7 +194,7 @@ class LineFrontEnd:
         else:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
             with refusal_told(self._printer):
-                self._session.answer(event.id, allow=allow, scope=scope, message=answer.words)
+                self._context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
 
     async def _reply(self, event: QuestionAsked) -> None:
         answer = await self._context.ask(asked_question(event))
@@ -203,7 +203,7 @@ class LineFrontEnd:
             return
         choice = int(answer.id) if answer.id.isdecimal() else None
         with refusal_told(self._printer):
-            self._session.reply(event.id, choice, answer.words)
+            self._context.controls.reply(event.id, choice, answer.words)
 
     # What is typed
 

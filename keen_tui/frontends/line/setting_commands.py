@@ -42,9 +42,9 @@ class SettingCommands:
         self._context.say(f"{setting.name} is now {value}.")
         match setting.name:
             case "mode":
-                self._context.session.set_mode(value)
+                self._context.controls.set_mode(value)
             case "memory.policy":
-                self._context.session.set_policy(value)
+                self._context.controls.set_policy(value)
             case _:
                 self._context.say("It takes effect from the next start on.")
 

@@ -28,17 +28,17 @@ class TurnCommands:
         """Hand a message to the running turn, or the oldest that is queued."""
         if not (words or self._context.session.queue):
             raise SessionRefused("Write a message after it, such as: /steer use tabs")
-        self._context.session.steer(words)
+        self._context.controls.steer(words)
 
     async def memory(self, words: str) -> None:
         """Choose how much of a finished turn later turns get."""
         choice = await self._context.choice(memory_question(self._context.session.policy))
         if choice in POLICIES:
-            self._context.session.set_policy(choice)
+            self._context.controls.set_policy(choice)
 
     async def context(self, words: str) -> None:
         """Tell what the next request holds, part by part."""
-        report = await self._context.session.context()
+        report = await self._context.controls.context()
         place = POLICIES.index(report.policy)
         self._context.say(f"The next request, under the memory policy {report.policy}:")
         for part in report.parts:

@@ -74,11 +74,11 @@ class LineRouter:
             return
         if not self._context.session.running:
             self._heard(text)
-        self._context.session.submit(text)
+        self._context.controls.submit(text)
 
     def _run_own(self, command: str) -> None:
         if command:
-            self._context.session.run_own(command)
+            self._context.controls.run_own(command)
         else:
             self._context.say("Write a command behind the !, for example: !git status")
 

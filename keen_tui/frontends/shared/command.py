@@ -12,10 +12,12 @@ from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.frontends.shared.action import Action
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.shared.port import HistoryPort, SessionPort
+    from keen_tui.frontends.shared.port import HistoryPort, SessionControls, WatchedSession
     from keen_tui.frontends.shared.questions import CommandQuestion
 
 _Port = TypeVar("_Port")
+
+REPLAY_REFUSAL = "This is a replay: nothing can be changed in it."
 
 
 class CommandUi(Protocol):
@@ -46,10 +48,12 @@ class CommandUi(Protocol):
 
 
 class CommandContext(Struct, frozen=True, kw_only=True):
-    """What commands work on. `keeps_pending`: the work of an incomplete turn outlives the program."""
+    """What commands work on; `controls` is None in a replay. `keeps_pending`: the work of an incomplete turn
+    outlives the program."""
 
     ui: CommandUi
-    session: SessionPort
+    session: WatchedSession
+    controls: SessionControls | None
     history: HistoryPort | None
     keeps_pending: bool = False
 
@@ -70,3 +74,8 @@ def kept(port: _Port | None, what: str) -> _Port:
     if port is None:
         raise SessionRefused(what)
     return port
+
+
+def controls_of(context: CommandContext) -> SessionControls:
+    """The controls of the session. Raises SessionRefused: a replay has none."""
+    return kept(context.controls, REPLAY_REFUSAL)

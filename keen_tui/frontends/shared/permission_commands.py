@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast, get_args
 
 from keen_tui.domain.choices import Mode
-from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.command import Command, CommandContext, controls_of
 
 
 async def permissions(context: CommandContext, words: str) -> None:
@@ -15,10 +15,10 @@ async def permissions(context: CommandContext, words: str) -> None:
     session = context.session
     choice = await context.ui.ask(PermissionsQuestion(session.mode, session.permitted))
     if choice in get_args(Mode):
-        session.set_mode(cast(Mode, choice))
+        controls_of(context).set_mode(cast(Mode, choice))
     elif choice.startswith(TAKE_BACK):
         command = choice.removeprefix(TAKE_BACK)
-        await session.take_back(command)
+        await controls_of(context).take_back(command)
         context.ui.say(f"{command} asks again.")
 
 

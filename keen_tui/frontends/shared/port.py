@@ -1,4 +1,4 @@
-"""What the screen asks of a session. It is handed one and knows no provider and no tool."""
+"""What front ends ask of the rest of the program. They are handed it, and know no provider and no tool."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.settings.custom_commands import CustomCommand
 
 
-class SessionPort(Protocol):
-    """The part of a session that the workspace uses. Only `close` waits; everything else returns at once."""
+class WatchedSession(Protocol):
+    """A session as one watches it: what happens in it, and what holds now. It is at work, or a replay."""
 
     @property
     def bus(self) -> EventBus:
@@ -47,15 +47,19 @@ class SessionPort(Protocol):
 
     @property
     def effort(self) -> str:
-        """How hard it shall reason, "" for its own default."""
-
-    @property
-    def is_replay(self) -> bool:
-        """Whether it is a recorded session that is played: nothing can be changed in it."""
+        """How hard it should reason, "" for its own default."""
 
     @property
     def mode(self) -> Mode:
         """The permission mode."""
+
+    @property
+    def policy(self) -> PolicyName:
+        """The memory policy."""
+
+    @property
+    def permitted(self) -> Permitted:
+        """What was allowed or forbidden beside the mode."""
 
     @property
     def running(self) -> bool:
@@ -73,6 +77,19 @@ class SessionPort(Protocol):
     def queue(self) -> tuple[str, ...]:
         """Messages that wait for the running turn, oldest first."""
 
+    def stop(self) -> None:
+        """Interrupt the running turn, or play the rest of a replay at once. No effect when idle."""
+
+    async def close(self) -> None:
+        """Stop the turn or the replay, wait for its end, and close the bus and the provider."""
+
+
+class SessionControls(Protocol):
+    """What a session at work can be told to do, and asked about its next request. A replay has none of it.
+
+    Only `context` and `take_back` wait; everything else returns at once.
+    """
+
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Load in a thread what the first request needs, and do `then` there."""
 
@@ -80,18 +97,18 @@ class SessionPort(Protocol):
         """Send a message: starts a turn, or queues it while one runs."""
 
     def steer(self, text: str = "") -> None:
-        """Hand a message in at the next tool boundary of the running turn, "" for the oldest that is queued;
-        where no turn runs send it."""
+        """Send a message into the running turn, at its next tool boundary; "" for the oldest that is queued.
+        Where no turn runs, start one."""
+
+    def withdraw_queued(self) -> str | None:
+        """Take the newest queued message back; None where none is queued."""
 
     def retry(self) -> None:
-        """Go on with the turn that ended incomplete or failed; make an automatic retry now that is waited
-        for. Raises SessionRefused."""
+        """Continue the turn that ended incomplete or failed; make an automatic retry now that is waited for.
+        Raises SessionRefused."""
 
     def discard(self) -> None:
         """Give pending work up, or take the message of a failed turn back. Raises SessionRefused."""
-
-    def stop(self) -> None:
-        """Interrupt the running turn; no effect when idle."""
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
         """Answer the approval of a call. Raises SessionRefused when it is not open."""
@@ -99,22 +116,11 @@ class SessionPort(Protocol):
     def reply(self, call_id: str, choice: int | None, words: str = "") -> None:
         """Answer the question of a call; choices count from 0, None declines. Raises SessionRefused."""
 
-    @property
-    def permitted(self) -> Permitted:
-        """What was allowed or forbidden beside the mode."""
-
-    async def take_back(self, command: str) -> None:
-        """Ask again about a command that was allowed for good. Raises SessionRefused or ConfigError."""
-
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
 
-    def withdraw_queued(self) -> str | None:
-        """Take the newest queued message back."""
-
-    @property
-    def policy(self) -> PolicyName:
-        """The memory policy."""
+    async def take_back(self, command: str) -> None:
+        """Ask again about a command that was allowed for good. Raises SessionRefused or ConfigError."""
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
@@ -130,9 +136,6 @@ class SessionPort(Protocol):
 
     def run_own(self, command: str) -> None:
         """Run a command of the user's own in the workspace; `stop` ends it. Raises SessionRefused."""
-
-    async def close(self) -> None:
-        """Stop the turn, wait for its end, let go of the provider."""
 
 
 class FilesPort(Protocol):
@@ -306,17 +309,19 @@ class Guided(Protocol):
 
 
 class FrontEndSetup(Struct, frozen=True, kw_only=True):
-    """What the workspace works with.
+    """What a front end works with.
 
-    `models` is the choice among models, `history` the saved sessions and `settings` the user's, None where
-    there are none, as in the tour; `files` are those of the workspace, `prompts` what was written before.
-    `opening` is the session to go on with as soon as the screen is painted; `companion` runs beside the
-    screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of an incomplete
-    turn outlives the program. `problems` are sentences for the user, said at the start; `commands` are slash
-    commands from files.
+    `session` is what it shows; `controls` command that session, None where it is a replay. `models` is the
+    choice among models, `history` the saved sessions and `settings` the user's, None where there are none,
+    as in the tour; `files` are those of the workspace, `prompts` what was written before. `opening` is the
+    session to go on with as soon as the screen is painted; `companion` runs beside the screen from the
+    moment it is live, for example a guided tour. `keeps_pending`: the work of an incomplete turn outlives
+    the program. `problems` are sentences for the user, said at the start; `commands` are slash commands from
+    files.
     """
 
-    session: SessionPort
+    session: WatchedSession
+    controls: SessionControls | None
     models: ModelsPort | None = None
     history: HistoryPort | None = None
     files: FilesPort | None = None

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionInUse
-from keen_tui.frontends.shared.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.command import Command, CommandContext, controls_of, kept
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
@@ -85,7 +85,7 @@ async def may_replace(context: CommandContext, title: str) -> bool:
         return True
     choice = await context.ui.ask(ReplaceQuestion(session.pending, title, session.running))
     if choice == "retry":
-        session.retry()
+        controls_of(context).retry()
     return choice == "replace"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.command import Command, CommandContext, controls_of
 
 
 async def retry(context: CommandContext, words: str) -> None:
     """Go on with the turn that ended incomplete or failed, or try now what would be tried again later."""
-    context.session.retry()
+    controls_of(context).retry()
 
 
 async def discard(context: CommandContext, words: str) -> None:
@@ -16,18 +16,18 @@ async def discard(context: CommandContext, words: str) -> None:
 
     session = context.session
     if session.pending is None or session.running:
-        session.discard()
+        controls_of(context).discard()
         return
     choice = await context.ui.ask(DiscardQuestion(session.pending))
     if choice == "discard":
-        session.discard()
+        controls_of(context).discard()
     elif choice == "retry":
-        session.retry()
+        controls_of(context).retry()
 
 
 async def compact(context: CommandContext, words: str) -> None:
     """Have the conversation summarised."""
-    context.session.compact(words)
+    controls_of(context).compact(words)
 
 
 async def leave(context: CommandContext, words: str) -> None:
@@ -43,7 +43,7 @@ async def leave(context: CommandContext, words: str) -> None:
     if choice == "leave":
         context.ui.leave()
     elif choice == "retry":
-        session.retry()
+        controls_of(context).retry()
 
 
 RETRY = Command(

@@ -310,6 +310,7 @@ class KeenApp(TerminalApp[str | None]):
             setup.session,
             Styles(self._themes[self.theme], colour=self._colour),
             self._glyphs,
+            controls=setup.controls,
             models=setup.models,
             history=setup.history,
             files=setup.files,
@@ -391,7 +392,10 @@ class KeenApp(TerminalApp[str | None]):
             self.workspace.parts.models.begin()
         self.live = True
         loop = asyncio.get_running_loop()
-        setup.session.warm_up(lambda: self._warmed_up(loop))
+        if setup.controls:
+            setup.controls.warm_up(lambda: self._warmed_up(loop))
+        else:
+            await asyncio.to_thread(self._warmed_up, loop)
 
     def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread, when the session is ready for a request: load what its reply needs."""

@@ -49,8 +49,13 @@ from tests.support.screen import tool_block
 STYLES = Styles(load_themes()[0]["keen-dark"])
 
 
+def workspace_screen(folder: Path) -> WorkspaceScreen:
+    session = FakeSession(folder)
+    return WorkspaceScreen(session, STYLES, UNICODE, controls=session)
+
+
 def test_every_bound_action_does_something(tmp_path: Path) -> None:
-    deeds = handlers_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
+    deeds = handlers_of(workspace_screen(tmp_path))
     for action in ACTIONS:
         if action.where in ("anywhere", "search") and action.bound:
             assert action.id in deeds
@@ -61,7 +66,7 @@ def test_every_bound_action_does_something(tmp_path: Path) -> None:
 
 
 def test_only_actions_of_the_registry_do_something(tmp_path: Path) -> None:
-    deeds = handlers_of(WorkspaceScreen(FakeSession(tmp_path), STYLES, UNICODE))
+    deeds = handlers_of(workspace_screen(tmp_path))
     assert set(deeds) <= {action.id for action in ACTIONS}
 
 

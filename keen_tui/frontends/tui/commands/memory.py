@@ -44,7 +44,7 @@ class MemoryCommands:
             self.context()
         elif policy == session.policy:
             view.say(f"Later turns get {policy}, as before.")
-        elif view.attempt(lambda: session.set_policy(policy)):
+        elif view.attempt(lambda: view.controls.set_policy(policy)):
             view.say(f"Later turns get {policy}, from the next turn on.")
 
     async def _open(self) -> None:
@@ -52,11 +52,15 @@ class MemoryCommands:
 
         view, draft = self._view, self._view.prompt.written
         try:
-            report = await view.session.context(draft)
+            controls = view.controls
+            report = await controls.context(draft)
         except SessionRefused as refused:
             view.say(str(refused))
             return
-        self._opened = ContextScreen(view.look, view.glyphs, view.session, view.state, report, draft=draft)
+        folder = view.session.workspace
+        self._opened = ContextScreen(
+            view.look, view.glyphs, controls, view.state, report, folder=folder, draft=draft
+        )
         view.open_page(self._opened)
 
     @property

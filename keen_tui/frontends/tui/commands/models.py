@@ -129,7 +129,7 @@ class ModelPages:
         if choice == "switch":
             self._use(picked, abandon=True)
         elif choice == "retry":
-            view.attempt(view.session.retry)
+            view.attempt(lambda: view.controls.retry())
 
     def _use(self, picked: Picked, *, abandon: bool) -> None:
         if self._models is not None:

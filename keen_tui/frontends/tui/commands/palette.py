@@ -52,10 +52,10 @@ class PaletteActions:
 
     def set_mode(self, mode: Mode) -> None:
         """Change the permission mode."""
-        session = self._screen.session
-        self._screen.attempt(lambda: session.set_mode(mode))
-        if session.mode == mode:
-            self._screen.say(f"Mode {mode}: {MODES[mode]}.")
+        screen = self._screen
+        screen.attempt(lambda: screen.controls.set_mode(mode))
+        if screen.session.mode == mode:
+            screen.say(f"Mode {mode}: {MODES[mode]}.")
 
     def keep_theme(self, name: str) -> None:
         """Use a theme from now on."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
-from keen_tui.frontends.shared.port import HistoryPort
+from keen_tui.frontends.shared.port import HistoryPort, SessionControls
 from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
@@ -67,12 +67,22 @@ class CommandRunner:
     """Runs commands. What can't be done is said, and words that say nothing come back into the composer."""
 
     def __init__(
-        self, view: WorkspaceView, switch: SessionSwitch, history: HistoryPort | None, *, keeps_pending: bool
+        self,
+        view: WorkspaceView,
+        switch: SessionSwitch,
+        controls: SessionControls | None,
+        history: HistoryPort | None,
+        *,
+        keeps_pending: bool,
     ) -> None:
         self._view = view
         self.ui = ScreenUi(view, switch)
         self.context = CommandContext(
-            ui=self.ui, session=view.session, history=history, keeps_pending=keeps_pending
+            ui=self.ui,
+            session=view.session,
+            controls=controls,
+            history=history,
+            keeps_pending=keeps_pending,
         )
 
     def start(self, command: Command, words: str = "") -> asyncio.Future[None]:

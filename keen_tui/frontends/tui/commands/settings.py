@@ -80,9 +80,9 @@ class SettingPages:
         """Let a setting take effect now. Raises SessionRefused."""
         match name:
             case "mode":
-                self._view.session.set_mode(value)
+                self._view.controls.set_mode(value)
             case "memory.policy":
-                self._view.session.set_policy(value)
+                self._view.controls.set_policy(value)
             case _:
                 self._keen.apply_setting(name, value)
 

@@ -64,13 +64,13 @@ class TurnQuestions:
         self._view.work(answered(), "question")
 
     def _answer(self, event: ApprovalRequested, given: GivenAnswer) -> None:
-        session = self._view.session
+        view = self._view
         if given.choice == "stop":
-            session.stop()
+            view.session.stop()
             return
         allow, scope = given.choice in SCOPES, SCOPES.get(given.choice, "once")
-        self._view.attempt(lambda: session.answer(event.id, allow=allow, scope=scope, message=given.words))
+        view.attempt(lambda: view.controls.answer(event.id, allow=allow, scope=scope, message=given.words))
 
     def _reply(self, event: QuestionAsked, given: GivenAnswer | None) -> None:
         choice, words = (int(given.choice), given.words) if given else (None, "")
-        self._view.attempt(lambda: self._view.session.reply(event.id, choice, words))
+        self._view.attempt(lambda: self._view.controls.reply(event.id, choice, words))

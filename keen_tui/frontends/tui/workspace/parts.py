@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.frontends.shared.port import HistoryPort, ModelsPort
+from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SessionControls
 from keen_tui.frontends.tui.commands.changes import ChangeCommands
 from keen_tui.frontends.tui.commands.memory import MemoryCommands
 from keen_tui.frontends.tui.commands.models import ModelPages
@@ -35,6 +35,7 @@ class Parts:
         self,
         view: WorkspaceView,
         *,
+        controls: SessionControls | None,
         models: ModelsPort | None,
         history: HistoryPort | None,
         sidebar_file: Path | None,
@@ -55,7 +56,7 @@ class Parts:
         self.turn_questions = TurnQuestions(view)
         self.models = ModelPages(view, models)
         self.switch = SessionSwitch(view, self.find_row)
-        self.commands = CommandRunner(view, self.switch, history, keeps_pending=keeps_pending)
+        self.commands = CommandRunner(view, self.switch, controls, history, keeps_pending=keeps_pending)
         self.sessions = SessionPages(view, self.commands, self.switch, self.find_row)
         self.changes = ChangeCommands(view, history, self.opener)
         self.memory = MemoryCommands(view)

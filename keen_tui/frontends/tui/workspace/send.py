@@ -53,7 +53,7 @@ class Outbox:
         else:
             if not words:
                 self._drafts.note_sent(text)
-            view.attempt(lambda: view.session.steer(text))
+            view.attempt(lambda: view.controls.steer(text))
 
     def offer_command(self, name: str) -> None:
         """Send a command of one's own, or have its words written first where it takes some."""
@@ -66,9 +66,9 @@ class Outbox:
 
     def edit_queued(self) -> None:
         """The newest queued message goes back into the composer."""
-        text = self._view.session.withdraw_queued()
-        if text is not None:
-            self._view.prompt.write_before(text)
+        view = self._view
+        if view.session.queue and (text := view.controls.withdraw_queued()) is not None:
+            view.prompt.write_before(text)
 
     def _call(self, called: Called, typed: str) -> None:
         view = self._view
@@ -96,7 +96,7 @@ class Outbox:
         else:
             view.prompt.suggested = ""
             view.transcript.action_scroll_end()
-            view.attempt(lambda: view.session.submit(text))
+            view.attempt(lambda: view.controls.submit(text))
 
     def _run_user_command(self, typed: str) -> None:
         """Run what was `typed` behind the sign. Where it can't be run it comes back."""
@@ -106,7 +106,7 @@ class Outbox:
             view.say("Write a command behind the !, for example !git status")
             return
         try:
-            view.session.run_own(command)
+            view.controls.run_own(command)
         except SessionRefused as refused:
             view.prompt.write(typed)
             view.say(str(refused))

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from keen_tui.frontends.shared.action import Where
 from keen_tui.frontends.shared.commands import SlashCommands
-from keen_tui.frontends.shared.port import FilesPort, PromptsPort, SessionPort
+from keen_tui.frontends.shared.port import FilesPort, PromptsPort, SessionControls, WatchedSession
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.panels.sidebar import Sidebar
@@ -34,7 +34,7 @@ from keen_tui.frontends.tui.workspace.said import NoticeBoard
 class WorkspaceView(Protocol):
     """The screen as its parts see it: what is on it, and the few things that they do to it."""
 
-    session: SessionPort
+    session: WatchedSession
     files: FilesPort | None
     prompts: PromptsPort | None
     commands: SlashCommands
@@ -53,6 +53,10 @@ class WorkspaceView(Protocol):
     status: StatusBar
     conversation: Widget
     said: NoticeBoard
+
+    @property
+    def controls(self) -> SessionControls:
+        """The controls of the session. Raises SessionRefused: a replay has none."""
 
     @property
     def app(self) -> App[Any]:

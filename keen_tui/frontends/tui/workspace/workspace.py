@@ -20,8 +20,16 @@ from textual.widgets import TextArea
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import ModelChanged
 from keen_tui.frontends.shared.action import Where
+from keen_tui.frontends.shared.command import REPLAY_REFUSAL, kept
 from keen_tui.frontends.shared.commands import SlashCommands
-from keen_tui.frontends.shared.port import FilesPort, HistoryPort, ModelsPort, PromptsPort, SessionPort
+from keen_tui.frontends.shared.port import (
+    FilesPort,
+    HistoryPort,
+    ModelsPort,
+    PromptsPort,
+    SessionControls,
+    WatchedSession,
+)
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -75,10 +83,11 @@ class WorkspaceScreen(Screen[None]):
 
     def __init__(
         self,
-        session: SessionPort,
+        session: WatchedSession,
         styles: Styles,
         glyphs: Glyphs,
         *,
+        controls: SessionControls | None,
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
         files: FilesPort | None = None,
@@ -92,6 +101,7 @@ class WorkspaceScreen(Screen[None]):
         super().__init__()
         paint_frugally(self)
         self.session = session
+        self._controls = controls
         self.files = files
         self.prompts = prompts
         self.commands = SlashCommands(commands)
@@ -100,7 +110,7 @@ class WorkspaceScreen(Screen[None]):
             mode=session.mode,
             policy=session.policy,
             model=_model_of(session),
-            replay="playing" if session.is_replay else "",
+            replay="" if controls else "playing",
         )
         self._drawn_session = ""
         self._is_command = False
@@ -112,6 +122,7 @@ class WorkspaceScreen(Screen[None]):
         self.said = NoticeBoard(self.notice)
         self.parts = Parts(
             self,
+            controls=controls,
             models=models,
             history=history,
             sidebar_file=sidebar_file,
@@ -124,7 +135,7 @@ class WorkspaceScreen(Screen[None]):
         session, clock = self.session, self.clock
         self.header = HeaderBar(styles, glyphs, folder=session.workspace)
         self.transcript = Transcript(styles, glyphs, id="transcript", clock=clock)
-        self.transcript.document.has_ways_on = not session.is_replay
+        self.transcript.document.has_ways_on = self._controls is not None
         self.welcome = Welcome(styles, glyphs)
         self.notice = NoticeRows(styles, glyphs, id="notice", most_rows=3)
         self.guide = NoticeRows(styles, glyphs, id="guide", most_rows=3)
@@ -174,6 +185,11 @@ class WorkspaceScreen(Screen[None]):
 
     def on_unmount(self) -> None:
         background.leave(self._errand_done)
+
+    @property
+    def controls(self) -> SessionControls:
+        """The controls of the session. Raises SessionRefused: a replay has none."""
+        return kept(self._controls, REPLAY_REFUSAL)
 
     @property
     def prompt(self) -> Prompt:
@@ -470,7 +486,7 @@ def _end(begun: asyncio.Future[None]) -> None:
         begun.set_result(None)
 
 
-def _model_of(session: SessionPort) -> ModelChanged:
+def _model_of(session: WatchedSession) -> ModelChanged:
     """The model of the beginning."""
     return ModelChanged(
         model=session.model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from keen_tui.domain.reports import POLICIES, ContextReport
-from keen_tui.frontends.shared.port import SessionPort
+from keen_tui.frontends.shared.port import SessionControls
 from keen_tui.frontends.tui.keys.keymap import same_key, shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -59,18 +60,19 @@ class ContextScreen(Screen[None]):
         self,
         styles: Styles,
         glyphs: Glyphs,
-        session: SessionPort,
+        controls: SessionControls,
         state: UiState,
         report: ContextReport,
         *,
+        folder: Path,
         draft: str = "",
     ) -> None:
         super().__init__()
-        self._session = session
+        self._controls = controls
         self._state = state
         self._draft = draft
         self._view = PolicyView.of(report, POLICIES.index(report.policy))
-        self._header = HeaderBar(styles, glyphs, folder=session.workspace)
+        self._header = HeaderBar(styles, glyphs, folder=folder)
         self._head = ContextHead(styles, glyphs, self._view)
         self._table = PartTable(styles, glyphs, self._view)
         self._pane = PartPane(styles, glyphs)
@@ -98,7 +100,7 @@ class ContextScreen(Screen[None]):
         self.run_worker(self._ask_again(), name="context", group="context", exclusive=True)
 
     async def _ask_again(self) -> None:
-        self._view = PolicyView.of(await self._session.context(self._draft), self._view.chosen)
+        self._view = PolicyView.of(await self._controls.context(self._draft), self._view.chosen)
         self._draw()
 
     def action_move(self, step: int) -> None:
@@ -135,7 +137,7 @@ class ContextScreen(Screen[None]):
         if row is None:
             self._foot.say("Nothing is known of this turn.")
             return
-        save = partial(self._session.edit_memory, row.turn)
+        save = partial(self._controls.edit_memory, row.turn)
         editor = MemoryEditor(self._foot.look, self._foot.glyphs, row, self._view.report.policy, save)
         self.app.push_screen(editor, self._edited)
 
