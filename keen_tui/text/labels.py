@@ -28,7 +28,7 @@ MODES: Final[Mapping[Mode, str]] = {
     "ask": "what only reads here runs; changes and other commands ask",
     "auto-edit": "changes here run, and commands in the sandbox; others ask",
     "plan": "only reads; commands run where they can change nothing",
-    "auto": "everything runs without asking",
+    "auto": "everything runs without asking; without a sandbox, commands ask first",
 }
 """What runs unasked in each permission mode."""
 

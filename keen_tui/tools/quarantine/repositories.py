@@ -9,47 +9,18 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from keen_tui.system.safe_read import content_of
 from keen_tui.system.trees import walk
+from keen_tui.tools.git.harmless_settings import is_harmless
 
 _LARGEST: Final = 1_000_000
 """Bytes of a file of settings that is read."""
 _MOST_MODULES: Final = 2_000
 """Folders below `modules` that are looked through for the repositories of submodules."""
-
-_HARMLESS: Final[Mapping[str, re.Pattern[str]]] = {
-    section: re.compile(names, re.IGNORECASE)
-    for section, names in {
-        "advice": r"\w+",
-        "branch": "remote|merge|rebase|description",
-        "commit": "gpgsign",
-        "core": (
-            "repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks"
-            "|autocrlf|eol|safecrlf|quotepath|compression|longpaths|sharedrepository|worktree|untrackedcache"
-            "|preloadindex|protecthfs|protectntfs|abbrev"
-        ),
-        "extensions": "objectformat|compatobjectformat|refstorage|partialclone|preciousobjects",
-        "fetch": "prune|prunetags",
-        "gc": "auto|autodetach",
-        "init": "defaultbranch",
-        "lfs": "repositoryformatversion",
-        "maintenance": "auto|strategy",
-        "merge": "ff|conflictstyle",
-        "protocol": "version",
-        "pull": "rebase|ff",
-        "push": "default|autosetupremote",
-        "receive": "denycurrentbranch|denynonfastforwards|denydeletes",
-        "remote": "url|pushurl|fetch|push|mirror|tagopt|prune|skipfetchall|promisor|partialclonefilter",
-        "submodule": "url|active|branch|recurse",
-        "tag": "gpgsign",
-        "user": "name|email|useconfigonly",
-    }.items()
-}
-"""Settings that name no program and no file, by their section. All others count as if they did."""
 
 _SECTION: Final = re.compile(r'\[([\w-]+)(?:[ \t]+"(?:[^"\\]|\\.)*")?\]')
 _SETTING: Final = re.compile(r"([a-z][a-z0-9-]*)[ \t]*(?:=(.*))?", re.IGNORECASE)
@@ -144,7 +115,6 @@ def _named_in(config: Path) -> Iterator[str]:
     except OSError:
         yield config.name  # a link, or nothing that can be read now
         return
-    allowed: re.Pattern[str] | None = None
     section = ""
     for row in content.decode("latin-1").split("\n"):
         line = row.strip(" \t\r")
@@ -152,11 +122,8 @@ def _named_in(config: Path) -> Iterator[str]:
             continue
         if found := _SECTION.fullmatch(line):
             section = found[1].lower()
-            allowed = _HARMLESS.get(section)
             continue
         setting = _SETTING.fullmatch(line)
         name = setting[1] if setting else ""
-        if not setting or line.endswith("\\") or not allowed or not allowed.fullmatch(name):
+        if not setting or line.endswith("\\") or not is_harmless(section, name, setting[2] or ""):
             yield f"{section}.{name.lower()}" if name else f"a line in {config.name}"
-        elif name.lower() in ("url", "pushurl") and "::" in (setting[2] or ""):
-            yield f"{section}.{name.lower()}"

@@ -77,8 +77,34 @@ def test_what_is_written_where_programs_are_named_is_marked(
 
 
 @pytest.mark.parametrize(
+    ("command", "setting"),
+    [
+        ("git config core.hooksPath hooks", "core.hooksPath"),
+        ("git -C sub config --local core.fsmonitor 'touch ran'", "core.fsmonitor"),
+        ("git config set --global alias.st '!touch ran'", "alias.st"),
+        ("git config filter.lfs.clean 'touch ran'", "filter.lfs.clean"),
+        ("git config remote.origin.url 'ext::sh -c x'", "remote.origin.url"),
+        ("git config -f x.conf include.path evil", "include.path"),
+    ],
+)
+def test_a_setting_that_can_make_git_run_a_program_is_marked(
+    tmp_path: Path, command: str, setting: str
+) -> None:
+    [(_, note)] = marked(command, tmp_path)
+    assert note == f"it changes the setting {setting}, which can make git run programs later"
+    assert verdict(command, tmp_path).is_risky
+
+
+@pytest.mark.parametrize(
     "command",
     [
+        "git config user.name Ada",
+        "git config --get core.hooksPath",
+        "git config core.hooksPath",
+        "git config --unset core.hooksPath",
+        "git config pull.rebase true",
+        "git config remote.origin.url git@example.org:x.git",
+        "git config --list",
         "cat .git/config",
         "cp -r .git ../copy",
         "rsync -a --exclude .git . ../copy",

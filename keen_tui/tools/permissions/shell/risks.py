@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from keen_tui.tools.base import Risk
+from keen_tui.tools.git.harmless_settings import is_harmless
 from keen_tui.tools.permissions.sensitive import is_of_system
 from keen_tui.tools.permissions.shell.grammar import parsed, text_of
 from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS, mentioned_commands
@@ -45,6 +47,10 @@ _COPIERS: Final = frozenset(["cp", "install", "ln", "rsync"])
 _PACKERS: Final = frozenset(["tar", "unzip", "dd", "mount", "umount"])
 _REMOVERS: Final = frozenset(["rm", "rmdir", "unlink", "shred"])
 _WRITES_REPOSITORY: Final = "it changes {}, where hooks and settings run programs later"
+_SETS_PROGRAM: Final = "it changes the setting {}, which can make git run programs later"
+_SETTING_KEY: Final = re.compile(r"[\w-]+\.(?:.*\.)?[A-Za-z][\w-]*")
+_FILE_OPTIONS: Final = ("-f", "--file", "--blob")
+_READS_SETTINGS: Final = ("--get", "--list", "--unset", "--remove-section", "--edit")
 _LONGEST: Final = 10_000
 _MOST: Final = 20
 
@@ -191,8 +197,30 @@ def _repository_files(text: str) -> Iterator[Risk]:
         if _is_of_repository(path):
             yield Risk(text=text_of_redirect, note=_WRITES_REPOSITORY.format(path))
     for words in mentioned_commands(text):
+        if setting := _program_setting(words):
+            yield Risk(text=" ".join(words), note=_SETS_PROGRAM.format(setting))
         if targets := [word for word in _written_by(words) if _is_of_repository(word)]:
             yield Risk(text=" ".join(words), note=_WRITES_REPOSITORY.format(targets[0]))
+
+
+def _program_setting(words: Sequence[str]) -> str:
+    """The setting that `git config` would write and that can make git run a program, "" for none."""
+    if "config" not in words[1:] or PurePosixPath(words[0]).name != "git":
+        return ""
+    given = words[words.index("config", 1) + 1 :]
+    if any(word.startswith(_READS_SETTINGS) for word in given):
+        return ""
+    keys = [
+        place
+        for place, (before, word) in enumerate(pairwise(("", *given)))
+        if _SETTING_KEY.fullmatch(word) and before not in _FILE_OPTIONS
+    ]
+    if not keys or len(given) == keys[0] + 1:
+        return ""  # without a value it is read
+    key = given[keys[0]]
+    section, _, name = key.partition(".")
+    harmless = is_harmless(section, name.rpartition(".")[2], given[keys[0] + 1])
+    return "" if harmless else key
 
 
 def _redirected_to(text: str) -> Iterator[tuple[str, str]]:
