@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from msgspec import Struct, field, to_builtins
 
@@ -19,7 +19,19 @@ from keen_tui.domain.errors import EndReason
 from keen_tui.domain.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory
 
 
-class TurnStarted(Struct, frozen=True, kw_only=True):
+class Stored(Struct, frozen=True, kw_only=True):
+    """An event that a session file holds: on the disk as soon as it is published, with all before it."""
+
+
+class StoredWithNext(Stored, frozen=True, kw_only=True):
+    """A stored event that needn't be on the disk before the next one that can't wait."""
+
+
+class Passing(Struct, frozen=True, kw_only=True):
+    """An event that no session file holds: live output, a question, what the program is set to now."""
+
+
+class TurnStarted(Stored, frozen=True, kw_only=True):
     """A turn began. `text` is the user's message; a retry (`attempt` > 1) adds none and has None."""
 
     turn: int
@@ -29,14 +41,14 @@ class TurnStarted(Struct, frozen=True, kw_only=True):
     """Tool calls kept in the pending state that this turn goes on from."""
 
 
-class StepRestarted(Struct, frozen=True, kw_only=True):
+class StepRestarted(Stored, frozen=True, kw_only=True):
     """The step is tried again: what it had streamed is withdrawn."""
 
     turn: int
     step: int
 
 
-class TextDelta(Struct, frozen=True, kw_only=True):
+class TextDelta(StoredWithNext, frozen=True, kw_only=True):
     """A piece of visible assistant text. `step` counts the model calls of this attempt, from 1."""
 
     turn: int
@@ -44,7 +56,7 @@ class TextDelta(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class ReasoningDelta(Struct, frozen=True, kw_only=True):
+class ReasoningDelta(StoredWithNext, frozen=True, kw_only=True):
     """A piece of the model's reasoning. `seconds` is how long this step has been reasoning."""
 
     turn: int
@@ -53,7 +65,7 @@ class ReasoningDelta(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class ToolStarted(Struct, frozen=True, kw_only=True):
+class ToolStarted(StoredWithNext, frozen=True, kw_only=True):
     """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
 
     turn: int
@@ -64,7 +76,7 @@ class ToolStarted(Struct, frozen=True, kw_only=True):
     target: str
 
 
-class ToolOutput(Struct, frozen=True, kw_only=True):
+class ToolOutput(Passing, frozen=True, kw_only=True):
     """Live output of a running tool, or of the user's own command: `text` is new and cleaned, capped to its
     newest part.
 
@@ -78,7 +90,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class ToolFinished(Struct, frozen=True, kw_only=True):
+class ToolFinished(Stored, frozen=True, kw_only=True):
     """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
 
     turn: int
@@ -91,7 +103,7 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class ApprovalRequested(Struct, frozen=True, kw_only=True):
+class ApprovalRequested(Passing, frozen=True, kw_only=True):
     """A call waits for an answer by its id. `display` is what would happen, `why` the reason for asking.
 
     `grant` continues "yes, and ..." with what a yes for the whole session allows, `saves` are the commands
@@ -112,7 +124,7 @@ class ApprovalRequested(Struct, frozen=True, kw_only=True):
     is_risky: bool = False
 
 
-class ApprovalAnswered(Struct, frozen=True, kw_only=True):
+class ApprovalAnswered(Passing, frozen=True, kw_only=True):
     """The answer to an approval; `by` is "stop" when the turn was interrupted before one came.
 
     `saved` are the commands that it allows for good in this workspace.
@@ -127,7 +139,7 @@ class ApprovalAnswered(Struct, frozen=True, kw_only=True):
     saved: tuple[str, ...] = ()
 
 
-class HostContacted(Struct, frozen=True, kw_only=True):
+class HostContacted(Stored, frozen=True, kw_only=True):
     """The command of a call reached a host on the network, or was refused it: `problem` says why, "" when it
     was reached. `host` has its port where that is not 80 or 443."""
 
@@ -145,7 +157,7 @@ class AnswerChoice(Struct, frozen=True, kw_only=True):
     wants_words: bool = False
 
 
-class QuestionAsked(Struct, frozen=True, kw_only=True):
+class QuestionAsked(Passing, frozen=True, kw_only=True):
     """A tool call asks the person and waits for an answer by its id. `body` is Markdown that it is about."""
 
     turn: int
@@ -156,7 +168,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     body: str = ""
 
 
-class QuestionAnswered(Struct, frozen=True, kw_only=True):
+class QuestionAnswered(Passing, frozen=True, kw_only=True):
     """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" when the turn was
     interrupted before one came, "headless" where nobody is there."""
 
@@ -167,7 +179,7 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     by: Literal["user", "headless", "stop"]
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class Usage(Stored, frozen=True, kw_only=True):
     """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
 
     turn: int
@@ -176,7 +188,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     cost: float | None = None
 
 
-class RetryScheduled(Struct, frozen=True, kw_only=True):
+class RetryScheduled(Passing, frozen=True, kw_only=True):
     """The step failed and is tried again after `delay` seconds, as attempt `attempt` of `max_attempts`."""
 
     turn: int
@@ -188,14 +200,14 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class Notice(Struct, frozen=True, kw_only=True):
+class Notice(Stored, frozen=True, kw_only=True):
     """One sentence for the user that belongs to no tool and is no end. `turn` is 0 outside a turn."""
 
     turn: int
     text: str
 
 
-class TurnDone(Struct, frozen=True, kw_only=True):
+class TurnDone(Stored, frozen=True, kw_only=True):
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
     `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
@@ -216,7 +228,7 @@ class TurnDone(Struct, frozen=True, kw_only=True):
     raw: str | None = None
 
 
-class TurnIncomplete(Struct, frozen=True, kw_only=True):
+class TurnIncomplete(Stored, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
     `seconds` counts all attempts."""
 
@@ -231,7 +243,7 @@ class TurnIncomplete(Struct, frozen=True, kw_only=True):
     trace_bytes: int
 
 
-class TurnError(Struct, frozen=True, kw_only=True):
+class TurnError(Stored, frozen=True, kw_only=True):
     """The turn ended before any tool call was run or answered: nothing is kept but the user's message.
     `seconds` counts all attempts."""
 
@@ -244,7 +256,7 @@ class TurnError(Struct, frozen=True, kw_only=True):
     turn_memory: TurnMemory = field(default_factory=TurnMemory)
 
 
-class TurnAbandoned(Struct, frozen=True, kw_only=True):
+class TurnAbandoned(Stored, frozen=True, kw_only=True):
     """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""
 
     turn: int
@@ -253,14 +265,14 @@ class TurnAbandoned(Struct, frozen=True, kw_only=True):
     trace_bytes: int
 
 
-class MessageTakenBack(Struct, frozen=True, kw_only=True):
+class MessageTakenBack(Stored, frozen=True, kw_only=True):
     """A message that no reply followed left the conversation; `text` is for the composer."""
 
     turn: int
     text: str
 
 
-class Steered(Struct, frozen=True, kw_only=True):
+class Steered(Stored, frozen=True, kw_only=True):
     """A message of the user went into the running turn, behind the tool results of that step. It is in the
     conversation when the turn is done or abandoned."""
 
@@ -269,14 +281,14 @@ class Steered(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class ImagesAttached(Struct, frozen=True, kw_only=True):
+class ImagesAttached(Stored, frozen=True, kw_only=True):
     """The images that the turn's newest message names were read, and go with it from now on."""
 
     turn: int
     images: tuple[Image, ...]
 
 
-class QueueChanged(Struct, frozen=True, kw_only=True):
+class QueueChanged(Passing, frozen=True, kw_only=True):
     """The messages that wait for the running turn to be done, and those for its next tool boundary; oldest
     first."""
 
@@ -284,20 +296,20 @@ class QueueChanged(Struct, frozen=True, kw_only=True):
     steered: tuple[str, ...] = ()
 
 
-class ModeChanged(Struct, frozen=True, kw_only=True):
+class ModeChanged(Passing, frozen=True, kw_only=True):
     """The permission mode is now `mode`."""
 
     mode: Mode
 
 
-class SandboxFound(Struct, frozen=True, kw_only=True):
+class SandboxFound(Passing, frozen=True, kw_only=True):
     """What commands run in, by its name; "" for none, and then in a sentence why, unless none is wanted."""
 
     name: str
     reason: str = ""
 
 
-class ModelChanged(Struct, frozen=True, kw_only=True):
+class ModelChanged(Stored, frozen=True, kw_only=True):
     """Later turns go to this model. `effort` "" is the model's own default; `context_window` is in tokens."""
 
     model: str
@@ -306,7 +318,7 @@ class ModelChanged(Struct, frozen=True, kw_only=True):
     context_window: int | None
 
 
-class SessionOpened(Struct, frozen=True, kw_only=True):
+class SessionOpened(Passing, frozen=True, kw_only=True):
     """From here on everything belongs to this session: the screen begins empty.
 
     `restoring`: what follows until `SessionRestored` happened earlier, and is drawn at once.
@@ -317,19 +329,19 @@ class SessionOpened(Struct, frozen=True, kw_only=True):
     restoring: bool = False
 
 
-class SessionRestored(Struct, frozen=True, kw_only=True):
+class SessionRestored(Passing, frozen=True, kw_only=True):
     """All of the session's past was published. `skipped` says in a sentence what could not be read."""
 
     skipped: str = ""
 
 
-class SessionRenamed(Struct, frozen=True, kw_only=True):
+class SessionRenamed(Stored, frozen=True, kw_only=True):
     """The session has a title, by its user or by the model."""
 
     title: str
 
 
-class CompactionStarted(Struct, frozen=True, kw_only=True):
+class CompactionStarted(Stored, frozen=True, kw_only=True):
     """The model is asked to summarise the `turns` oldest turns. `focus` are the user's words about it."""
 
     turns: int
@@ -337,13 +349,13 @@ class CompactionStarted(Struct, frozen=True, kw_only=True):
     automatic: bool = False
 
 
-class CompactionDelta(Struct, frozen=True, kw_only=True):
+class CompactionDelta(Passing, frozen=True, kw_only=True):
     """A piece of the summary."""
 
     text: str
 
 
-class Compacted(Struct, frozen=True, kw_only=True):
+class Compacted(Stored, frozen=True, kw_only=True):
     """The summary with `turn_memory`, the union of theirs, stands in the place of all messages up to turn
     `turn`. The byte counts are those of the messages as requests carry them."""
 
@@ -356,14 +368,14 @@ class Compacted(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class CompactionFailed(Struct, frozen=True, kw_only=True):
+class CompactionFailed(Stored, frozen=True, kw_only=True):
     """The compaction changed nothing. `detail` is a sentence for the user."""
 
     reason: EndReason
     detail: str
 
 
-class TurnUndone(Struct, frozen=True, kw_only=True):
+class TurnUndone(Stored, frozen=True, kw_only=True):
     """The files that turn `undone` changed are as they were before it. `turn` is the newest turn."""
 
     turn: int
@@ -371,7 +383,7 @@ class TurnUndone(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
-class MemoryEdited(Struct, frozen=True, kw_only=True):
+class MemoryEdited(Stored, frozen=True, kw_only=True):
     """The user forgot or noted something: this is the TurnMemory of the turn from now on."""
 
     turn: int
@@ -379,7 +391,7 @@ class MemoryEdited(Struct, frozen=True, kw_only=True):
     carried_bytes: int
 
 
-class ShellStarted(Struct, frozen=True, kw_only=True):
+class ShellStarted(Stored, frozen=True, kw_only=True):
     """The user runs a command in the workspace. `turn` is the newest turn, 0 before the first."""
 
     turn: int
@@ -387,7 +399,7 @@ class ShellStarted(Struct, frozen=True, kw_only=True):
     command: str
 
 
-class ShellFinished(Struct, frozen=True, kw_only=True):
+class ShellFinished(Stored, frozen=True, kw_only=True):
     """The user's own command ended. Its result goes before the user's next message."""
 
     turn: int
@@ -397,14 +409,14 @@ class ShellFinished(Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class ContextMeasured(Struct, frozen=True, kw_only=True):
+class ContextMeasured(Passing, frozen=True, kw_only=True):
     """How many tokens of the context window are taken: while a turn runs what it has reached, between turns
     by the next request without its message. None where that can't be known."""
 
     tokens: int | None
 
 
-class PolicyChanged(Struct, frozen=True, kw_only=True):
+class PolicyChanged(Passing, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
     policy: PolicyName
@@ -451,6 +463,16 @@ SessionEvent = (
     | ShellFinished
 )
 Event = TurnEvent | SessionEvent
+
+
+def is_stored(event: Event) -> bool:
+    """Whether a session file holds the event."""
+    match event:
+        case Stored():
+            return True
+        case Passing():
+            return False
+    assert_never(event)
 
 
 LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", ShellFinished: "result", Usage: "tokens"}

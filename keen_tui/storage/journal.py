@@ -18,54 +18,12 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from keen_tui.domain.bus import EventBus
-from keen_tui.domain.events import (
-    ApprovalAnswered,
-    ApprovalRequested,
-    CompactionDelta,
-    ContextMeasured,
-    Event,
-    ModeChanged,
-    Notice,
-    PolicyChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    QueueChanged,
-    ReasoningDelta,
-    RetryScheduled,
-    SandboxFound,
-    SessionOpened,
-    SessionRestored,
-    TextDelta,
-    ToolFinished,
-    ToolOutput,
-    ToolStarted,
-)
+from keen_tui.domain.events import Event, Notice, StoredWithNext, ToolFinished, ToolStarted, is_stored
 from keen_tui.storage.paths import beginning_file, private_opener, sync_folder
 from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.system.folders import make_private
 
 log = logging.getLogger(__name__)
-
-PASSING = (
-    ApprovalAnswered,
-    ApprovalRequested,
-    CompactionDelta,
-    ContextMeasured,
-    ModeChanged,
-    PolicyChanged,
-    QuestionAnswered,
-    QuestionAsked,
-    QueueChanged,
-    RetryScheduled,
-    SandboxFound,
-    SessionOpened,
-    SessionRestored,
-    ToolOutput,
-)
-"""Events that a session file does not hold: live output, questions, what the program is set to now."""
-
-_NO_BOUNDARY = (TextDelta, ReasoningDelta, ToolStarted)
-"""Events after which nothing need be on the disk at once."""
 
 LAG = 256
 """Deltas that wait for the next boundary before they are written for themselves."""
@@ -141,7 +99,7 @@ class Journal:
         self._round = asyncio.Event()
         self._closing = asyncio.Event()
         self._retrying: asyncio.Task[None] | None = None
-        self._reader = bus.subscribe(wants=lambda event: not isinstance(event, PASSING), lag=LAG)
+        self._reader = bus.subscribe(wants=is_stored, lag=LAG)
         self._task = asyncio.create_task(self._write_all(), name=f"journal {header.id}")
 
     async def flushed(self) -> bool:
@@ -171,7 +129,7 @@ class Journal:
         async for batch in self._reader:
             self._busy = True
             lines = await asyncio.to_thread(self._lines, batch)
-            await self._save(lines, boundary=any(not isinstance(event, _NO_BOUNDARY) for event in batch))
+            await self._save(lines, boundary=any(not isinstance(event, StoredWithNext) for event in batch))
             self._busy = False
             self._round.set()
         self._round.set()

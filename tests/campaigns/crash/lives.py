@@ -21,10 +21,10 @@ from keen_tui.agent.turn.retries import RetryPolicy
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.bus import EventBus, Subscription
 from keen_tui.domain.errors import SessionRefused
-from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, as_record
+from keen_tui.domain.events import Event, SessionOpened, SessionRenamed, as_record, is_stored
 from keen_tui.providers.base import Connection
 from keen_tui.providers.registry import build_provider
-from keen_tui.storage.journal import PASSING, FileOpener, Journal, open_file
+from keen_tui.storage.journal import FileOpener, Journal, open_file
 from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
@@ -114,7 +114,7 @@ async def live_session(job: Mapping[str, Any], say: Say) -> None:
     workspace, choose = Path(job["workspace"]), random.Random(job["seed"])
     home = Path(job["home"])
     session, manager = session_of(home, workspace, job["base_url"], deadly(job["point"]))
-    reader = session.bus.subscribe(wants=lambda event: isinstance(event, SessionOpened) or _is_kept(event))
+    reader = session.bus.subscribe(wants=lambda event: isinstance(event, SessionOpened) or is_stored(event))
     telling = asyncio.create_task(_tell(reader, manager, say))
     await manager.begin()
     if newest := SessionStore(home).newest(workspace):
@@ -205,10 +205,6 @@ async def live_upkeep(job: Mapping[str, Any], say: Say) -> None:
             copies.append(store.fork(path, workspace))
         elif copies:
             store.delete(copies.pop())
-
-
-def _is_kept(event: Event) -> bool:
-    return not isinstance(event, PASSING)
 
 
 LIVES = {"session": live_session, "journal": live_journal, "upkeep": live_upkeep}
