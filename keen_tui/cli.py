@@ -146,7 +146,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
     left = sentences(left_running(data_folder(os.environ) / FOLDER))
 
     async def run() -> int:
-        session, history = build_saved_session(
+        session, history, _ = build_saved_session(
             settings, Path.cwd(), provider, choice.model, store, os.environ, attended=False
         )
         return await run_prompt(

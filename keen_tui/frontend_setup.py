@@ -47,7 +47,7 @@ def live(
         model = choice.model
     except ModelMissing as missing:
         choice, provider, model = None, NotConfigured(str(missing)), None
-    session, history = build_saved_session(
+    session, history, changes = build_saved_session(
         settings, Path.cwd(), provider, model, store, environ, attended=True
     )
     commands = all_commands(Path.cwd(), environ)
@@ -56,6 +56,7 @@ def live(
         controls=session,
         models=ModelService(session, chooser, settings, choice, environ),
         history=history,
+        changes=changes,
         files=build_file_names(session.workspace),
         prompts=build_prompt_desk(session.workspace, environ),
         opening=opening,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from keen_tui.agent.instructions import Instructions, read_instructions
+from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
@@ -122,8 +123,8 @@ def build_saved_session(
     environ: Mapping[str, str],
     *,
     attended: bool,
-) -> tuple[Session, SessionManager]:
-    """A session that is saved, and the manager that saves it and puts others in its place.
+) -> tuple[Session, SessionManager, ChangeService]:
+    """A session that is saved, the manager that saves it and puts others in its place, and its changes.
 
     Raises:
         ConfigError: a rule of the settings is none, or what was allowed for good can't be read.
@@ -150,4 +151,4 @@ def build_saved_session(
         titles=settings.titles if attended else "off",
         indexes=attended,
     )
-    return session, manager
+    return session, manager, ChangeService(session, backup)

@@ -116,7 +116,3 @@ async def test_an_export_is_a_file_in_the_workspace_or_where_it_was_wanted(
     await history.open((await listed(history, TITLES[0])).id)
     assert (await history.export("markdown")).parent == tmp_path / "work"
     assert await history.export("json", "it.json") == tmp_path / "work" / "it.json"
-
-
-async def test_without_changes_there_are_none_of_any_turn(history: HistoryPort) -> None:
-    assert (await history.changes(0)).files == ()

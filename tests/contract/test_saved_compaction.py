@@ -24,7 +24,7 @@ async def test_behind_a_summary_changes_are_undone_and_the_session_goes_on_elsew
             await bench.ask("u1")
             await bench.ask("u2")
             assert isinstance(await bench.compact(), Compacted)
-            await bench.history.undo(2)
+            await bench.changes.undo(2)
             await bench.log.wait_for(TurnUndone)
             assert [(here.workspace / path).exists() for path in ("a.py", "b.py")] == [True, False]
             before = bench.session.conversation

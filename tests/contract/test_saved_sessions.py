@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.domain.errors import SessionInUse, SessionRefused, StorageFailed
@@ -35,6 +36,7 @@ class Program:
 
     session: Session
     manager: SessionManager
+    changes: ChangeService
     log: EventLog
 
     async def ask(self, text: str) -> None:
@@ -66,13 +68,13 @@ class Place:
     @asynccontextmanager
     async def program(self, opening: str = "", *, opener: FileOpener = open_file) -> AsyncIterator[Program]:
         """A program, closed at the end; each of its requests must have been valid."""
-        session, manager = session_of(self.home, self.workspace, self.model.base_url, opener)
+        session, manager, changes = session_of(self.home, self.workspace, self.model.base_url, opener)
         log = EventLog(session.bus.subscribe())
         try:
             await manager.begin()
             if opening:
                 await manager.open(opening)
-            yield Program(session, manager, log)
+            yield Program(session, manager, changes, log)
         finally:
             await session.close()
             await manager.close()
@@ -123,7 +125,7 @@ async def _abandoned(at: Program) -> None:
 
 async def _undone(at: Program) -> None:
     await at.ask("edit one")
-    await at.manager.undo(1)
+    await at.changes.undo(1)
     assert at.texts()[-1] == "(changes of turn 1 undone)"
 
 
@@ -227,7 +229,7 @@ async def test_a_fork_knows_nothing_of_a_later_summary_and_has_the_changes_of_it
     async with place.program() as at:
         for name in ("one", "two"):
             await at.ask(f"edit {name}")
-        await at.manager.undo(2)
+        await at.changes.undo(2)
         await at.compact()
         await at.ask("edit three")
         whole, original = at.texts(), at.manager.session_id
@@ -235,7 +237,7 @@ async def test_a_fork_knows_nothing_of_a_later_summary_and_has_the_changes_of_it
         assert at.texts() == ["edit one", "First this.\n\nAll done."]
         assert at.manager.session_id != original
         await at.ask("edit four")
-        await at.manager.undo(1)
+        await at.changes.undo(1)
         assert not (place.workspace / "one.txt").exists()
         await at.manager.fork(original)
         assert at.texts() == whole

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.demo.script import Break, Call, Reply, Say
@@ -173,7 +174,7 @@ async def test_an_undo_that_began_before_the_user_leaves_is_remembered(tmp_path:
         file = tmp_path / "a"
         file.write_bytes(b"new")
         at.backup.keep(file, "a", b"old", b"new", 0o644)
-        undoing = asyncio.create_task(at.manager.undo(1))
+        undoing = asyncio.create_task(ChangeService(at.bench.session, at.backup).undo(1))
         await moments(moment)
         undoing.cancel()
         await asyncio.wait({undoing})

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.choices import ExportFormat
 from keen_tui.domain.errors import KeenError, SessionInUse, SessionRefused
-from keen_tui.domain.reports import Changes, SavedSession, SearchHit
+from keen_tui.domain.reports import SavedSession, SearchHit
 
 NOW = time.time()
 HERE = Path("/home/me/shop")
@@ -45,7 +45,7 @@ class FakeHistory:
     """Every call becomes a row in `calls`. `refusal` is raised by whatever changes something; a session
     in `elsewhere` is open in another program. Lists, searches and changes wait for their event; the
     newest sessions of a list that it `lists_slowly`, and the first place of a search that it `finds_slowly`,
-    don't. `turns` are the changes that it has of turns, by what is asked for."""
+    don't."""
 
     def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
         self.session_id = "s5"
@@ -55,7 +55,6 @@ class FakeHistory:
         self.elsewhere: set[str] = set()
         self.refusal = ""
         self.finds_slowly = self.lists_slowly = False
-        self.turns: dict[int, Changes] = {}
         self.calls: list[tuple[object, ...]] = []
         self._begun = 0
         self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
@@ -115,15 +114,6 @@ class FakeHistory:
     async def export(self, format: ExportFormat, path: str = "") -> Path:
         await self._change("export", format, path)
         return self.here / (path or f"session.{format}")
-
-    async def changes(self, turn: int) -> Changes:
-        self.calls.append(("changes", turn))
-        self._refuse()
-        return self.turns.get(turn) or Changes(turn=turn, title="", files=())
-
-    async def undo(self, turn: int) -> str:
-        await self._change("undo", turn)
-        return ""
 
     async def close(self) -> str:
         """There is nothing to save."""

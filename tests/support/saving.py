@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from keen_tui.agent.instructions import read_instructions
+from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.undo import TurnBackup
@@ -26,9 +27,10 @@ from tests.support.waiting import until
 
 @dataclass(frozen=True, slots=True)
 class SavedBench(Bench):
-    """A session at work with the manager that saves it."""
+    """A session at work with the manager that saves it, and its changes."""
 
     history: SessionManager
+    changes: ChangeService
     store: SessionStore
 
     @property
@@ -76,13 +78,14 @@ class Place:
             instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
         )
         history = SessionManager(session, store, backup, keeps_pending=durable)
+        changes = ChangeService(session, backup)
         log = EventLog(session.bus.subscribe())
         await history.begin()
         try:
             if opening:
                 await history.open(opening)
             await log.caught_up()
-            yield SavedBench(session, log, self.server, provider, history, store)
+            yield SavedBench(session, log, self.server, provider, history, changes, store)
         finally:
             await session.close()
             await history.close()

@@ -12,18 +12,16 @@ from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen
 from keen_tui.frontends.tui.pages.changes.words import UndoFoot
 from keen_tui.memory.pending import PendingState
 from tests.support.changes import CART, file, turn_three
-from tests.support.fake_history import FakeHistory
+from tests.support.fake_changes import FakeChanges
 from tests.support.workspace import Driver, workspace
 
 NARROW, WIDE = (80, 24), (120, 36)
 
 
 @pytest.fixture
-def history() -> FakeHistory:
-    kept = FakeHistory()
-    changes = turn_three()
-    kept.turns = {0: replace(changes, turn=0, title="", commands=0), 3: changes, -1: changes}
-    return kept
+def changes() -> FakeChanges:
+    third = turn_three()
+    return FakeChanges({0: replace(third, turn=0, title="", commands=0), 3: third})
 
 
 async def command(driver: Driver, text: str) -> None:
@@ -47,8 +45,8 @@ async def asked(driver: Driver, text: str) -> None:
     await driver.pilot.pause()
 
 
-async def test_diff_shows_the_whole_session_file_by_file(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_diff_shows_the_whole_session_file_by_file(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await opened(driver, "/diff")
         assert driver.shows("Changes of this session")
         assert driver.shows("3 files   +5 −1")
@@ -61,12 +59,12 @@ async def test_diff_shows_the_whole_session_file_by_file(tmp_path: Path, history
         await driver.until_shown("net = self.discount(net)")
         await driver.press("enter", "escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
-        assert history.calls == [("changes", 0)]
+        assert changes.calls == [("changes", 0)]
 
 
-async def test_diff_of_a_turn_names_it_and_what_is_not_covered(tmp_path: Path, history: FakeHistory) -> None:
-    history.turns[3] = replace(history.turns[3], undone=True)
-    async with workspace(tmp_path, size=WIDE, history=history) as driver:
+async def test_diff_of_a_turn_names_it_and_what_is_not_covered(tmp_path: Path, changes: FakeChanges) -> None:
+    changes.turns[3] = replace(changes.turns[3], undone=True)
+    async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await opened(driver, "/diff 3")
         assert driver.shows("Changes of turn 3   tax is wrong when there is a discount")
         assert driver.shows("changes made by shell commands can't be undone (2 commands ran)")
@@ -74,9 +72,9 @@ async def test_diff_of_a_turn_names_it_and_what_is_not_covered(tmp_path: Path, h
 
 
 async def test_old_and_new_stand_side_by_side_where_there_is_room(
-    tmp_path: Path, history: FakeHistory
+    tmp_path: Path, changes: FakeChanges
 ) -> None:
-    async with workspace(tmp_path, size=WIDE, history=history) as driver:
+    async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await opened(driver, "/diff")
         row = driver.rows()[driver.row_with("10 -")]
         assert "10 +" in row, "a changed line is level with what it was"
@@ -88,8 +86,8 @@ async def test_old_and_new_stand_side_by_side_where_there_is_room(
         await driver.until(lambda: any("10 -" in row and "10 +" in row for row in driver.rows()))
 
 
-async def test_a_narrow_screen_has_one_column_and_becomes_two(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_a_narrow_screen_has_one_column_and_becomes_two(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await opened(driver, "/diff")
         await driver.press("s")
         await driver.pilot.pause()
@@ -99,11 +97,11 @@ async def test_a_narrow_screen_has_one_column_and_becomes_two(tmp_path: Path, hi
 
 
 async def test_a_long_diff_scrolls_and_each_file_begins_at_its_top(tmp_path: Path) -> None:
-    history = FakeHistory()
+    changes = FakeChanges()
     lines = "".join(f"line {number}\n" for number in range(1, 101))
     files = (file("a.txt", None, lines), file("b.txt", None, "first of b\n" + lines))
-    history.turns[0] = Changes(turn=0, title="", files=files)
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+    changes.turns[0] = Changes(turn=0, title="", files=files)
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await command(driver, "/diff")
         await driver.until_shown("line 1 ")
         await driver.press("end")
@@ -114,8 +112,8 @@ async def test_a_long_diff_scrolls_and_each_file_begins_at_its_top(tmp_path: Pat
         await driver.until_shown("first of b")
 
 
-async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=WIDE, history=history) as driver:
+async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await asked(driver, "/undo")
         assert driver.shows("Undo turn 3")
         assert driver.shows("Restore 3 files to their state before turn 3?")
@@ -123,14 +121,14 @@ async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, h
         assert driver.shows("changes made by shell commands can't be undone (2 commands ran)")
         assert not driver.shows("changed since")
         await driver.press("enter")
-        await driver.until(lambda: ("undo", 3) in history.calls)
-        assert history.calls == [("changes", -1), ("undo", 3)]
+        await driver.until(lambda: ("undo", 3) in changes.calls)
+        assert changes.calls == [("changes", -1), ("undo", 3)]
 
 
 async def test_an_enter_that_was_meant_for_the_composer_undoes_nothing(
-    tmp_path: Path, history: FakeHistory
+    tmp_path: Path, changes: FakeChanges
 ) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await asked(driver, "/undo")
         foot = driver.app.screen.query_one(UndoFoot)
         foot.guarded = True
@@ -138,26 +136,26 @@ async def test_an_enter_that_was_meant_for_the_composer_undoes_nothing(
         assert isinstance(driver.app.screen, ChangesScreen)
         foot.guarded = False
         await driver.press("enter")
-        await driver.until(lambda: ("undo", 3) in history.calls)
-        assert history.calls.count(("undo", 3)) == 1
+        await driver.until(lambda: ("undo", 3) in changes.calls)
+        assert changes.calls.count(("undo", 3)) == 1
 
 
-async def test_esc_keeps_the_changes(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_esc_keeps_the_changes(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await asked(driver, "/undo 3")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
         await driver.pilot.pause()
-        assert history.calls == [("changes", 3)]
+        assert changes.calls == [("changes", 3)]
 
 
-async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, history: FakeHistory) -> None:
+async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, changes: FakeChanges) -> None:
     files = (
         file("src/cart.py", CART, CART.replace("net)", "net + self.tax(net))"), changed_since=True),
         file("data/big.csv", None, None, unkept="it is larger than 5 MB"),
     )
-    history.turns[-1] = turn_three(files=files)
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+    changes.turns[3] = turn_three(files=files)
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await asked(driver, "/undo")
         assert driver.shows("Restore 1 file to its state before turn 3?")
         assert driver.shows("▲ changed since: src/cart.py")
@@ -165,14 +163,14 @@ async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, 
         await driver.press("down")
         await driver.until_shown("Not kept: it is larger than 5 MB.")
         await driver.press("enter")
-        await driver.until(lambda: ("undo", 3) in history.calls)
+        await driver.until(lambda: ("undo", 3) in changes.calls)
 
 
 async def test_where_nothing_was_kept_there_is_nothing_to_take_back(
-    tmp_path: Path, history: FakeHistory
+    tmp_path: Path, changes: FakeChanges
 ) -> None:
-    history.turns[-1] = turn_three(files=(file("big.csv", None, None, unkept="it is larger than 5 MB"),))
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+    changes.turns[3] = turn_three(files=(file("big.csv", None, None, unkept="it is larger than 5 MB"),))
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await command(driver, "/undo")
         await driver.until_shown("Turn 3 can't be undone")
         foot = driver.app.screen.query_one(UndoFoot)
@@ -180,11 +178,11 @@ async def test_where_nothing_was_kept_there_is_nothing_to_take_back(
         await driver.press("enter")
         await driver.pilot.pause()
         assert driver.app.screen is not driver.screen
-        assert ("undo", 3) not in history.calls
+        assert ("undo", 3) not in changes.calls
 
 
-async def test_undo_waits_for_the_turn_and_for_pending_work(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_undo_waits_for_the_turn_and_for_pending_work(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         driver.session.running = True
         await command(driver, "/undo")
         await driver.until_shown("A turn is running. Stop it first, then undo.")
@@ -192,40 +190,40 @@ async def test_undo_waits_for_the_turn_and_for_pending_work(tmp_path: Path, hist
         driver.session.pending = PendingState(calls=1)
         await command(driver, "/undo")
         await driver.until_shown("An incomplete turn waits: retry or discard it first, then undo.")
-        assert history.calls == []
+        assert changes.calls == []
 
 
-async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, history: FakeHistory) -> None:
-    history.turns = {4: Changes(turn=4, title="", files=(), commands=1), 3: turn_three(undone=True)}
-    async with workspace(tmp_path, size=WIDE, history=history) as driver:
+async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, changes: FakeChanges) -> None:
+    changes.turns = {4: Changes(turn=4, title="", files=(), commands=1), 3: turn_three(undone=True)}
+    async with workspace(tmp_path, size=WIDE, changes=changes) as driver:
         await command(driver, "/diff 4")
         await driver.until_shown("Turn 4 changed no files. Changes made by shell commands can't be undone.")
         await command(driver, "/diff")
         await driver.until_shown("This session changed no files.")
         await command(driver, "/undo 3")
         await driver.until_shown("The changes of turn 3 are undone already.")
-        history.refusal = "The changes of this session can't be read."
+        changes.refusal = "The changes of this session can't be read."
         await command(driver, "/undo")
         await driver.until_shown("The changes of this session can't be read.")
 
 
-async def test_what_refuses_the_undo_is_said(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_what_refuses_the_undo_is_said(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await asked(driver, "/undo")
-        history.refusal = "A turn is running."
+        changes.refusal = "A turn is running."
         await driver.press("enter")
         await driver.until_shown("A turn is running.")
 
 
-async def test_words_that_are_no_turn_come_back(tmp_path: Path, history: FakeHistory) -> None:
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+async def test_words_that_are_no_turn_come_back(tmp_path: Path, changes: FakeChanges) -> None:
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         for words in ("/diff last", "/undo 0"):
             await command(driver, words)
             await driver.until_shown("takes the number of a turn, or nothing.")
             assert driver.written == words
             await driver.press("escape", "escape")
             await driver.until(lambda: driver.written == "")
-        assert history.calls == []
+        assert changes.calls == []
 
 
 async def test_the_tour_keeps_no_changes(tmp_path: Path) -> None:
@@ -235,10 +233,10 @@ async def test_the_tour_keeps_no_changes(tmp_path: Path) -> None:
 
 
 async def test_many_files_scroll_in_their_list(tmp_path: Path) -> None:
-    history = FakeHistory()
+    changes = FakeChanges()
     files = tuple(file(f"f{number:02}.py", None, f"value = {number}\n") for number in range(40))
-    history.turns[0] = Changes(turn=0, title="", files=files)
-    async with workspace(tmp_path, size=NARROW, history=history) as driver:
+    changes.turns[0] = Changes(turn=0, title="", files=files)
+    async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         await command(driver, "/diff")
         await driver.until_shown("34 below")
         await driver.press(*["down"] * 39)

@@ -11,7 +11,7 @@ from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen
 from tests.support import story
 from tests.support.changes import turn_three
-from tests.support.fake_history import FakeHistory
+from tests.support.fake_changes import FakeChanges
 from tests.support.workspace import workspace
 
 MEMORY = TurnMemory(files_changed=("src/cart.py",))
@@ -36,9 +36,7 @@ async def test_a_block_opens_its_file_or_says_that_there_is_none(tmp_path: Path)
 async def test_a_row_of_the_panels_opens_its_file_and_shows_its_changes(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "cart.py").write_text("net = 1\n")
-    history = FakeHistory()
-    history.turns = {1: turn_three(turn=1)}
-    async with workspace(tmp_path, history=history) as driver:
+    async with workspace(tmp_path, changes=FakeChanges({1: turn_three(turn=1)})) as driver:
         await driver.play(*story.discount_turn(1), *story.edit(1, "d4"), story.done(1, memory=MEMORY))
         driver.screen.sidebar.turn_memory.focus()
         await driver.pilot.pause()

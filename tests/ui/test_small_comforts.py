@@ -11,6 +11,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.text.units import counted
 from tests.support import story
 from tests.support.changes import turn_three
+from tests.support.fake_changes import FakeChanges
 from tests.support.fake_history import FakeHistory
 from tests.support.workspace import workspace
 
@@ -197,9 +198,7 @@ async def test_a_panel_that_comes_out_keeps_the_focus_however_late_it_is_drawn(t
 
 
 async def test_a_click_on_a_changed_file_shows_what_its_turn_changed(tmp_path: Path) -> None:
-    history = FakeHistory()
-    history.turns = {1: turn_three(turn=1)}
-    async with workspace(tmp_path, history=history) as driver:
+    async with workspace(tmp_path, changes=FakeChanges({1: turn_three(turn=1)})) as driver:
         memory = TurnMemory(files_changed=("src/cart.py",))
         await driver.play(story.started(1, "go"), *story.edit(1, "a"), story.done(1, memory=memory))
         row = driver.row_with("± src/cart.py")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_export import export_session
 from keen_tui.agent.services.session_loading import (
     KeptPending,
@@ -27,7 +26,7 @@ from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
 from keen_tui.domain.events import Notice, SessionRenamed
-from keen_tui.domain.reports import Changes, SavedSession, SearchHit
+from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
 from keen_tui.storage.checkpoints.checkpoints import Checkpoints
@@ -72,7 +71,6 @@ class SessionManager:
         self._titles: Titles = titles
         self._titler: Titler | None = None
         self._upkeep = Upkeep(store, indexes=indexes)
-        self._changes = ChangeService(session, backup)
 
     @property
     def session_id(self) -> str:
@@ -167,14 +165,6 @@ class SessionManager:
         return await asyncio.to_thread(
             export_session, self._store, session, format, self._session.workspace, path
         )
-
-    async def changes(self, turn: int) -> Changes:
-        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
-        return await self._changes.changes(turn)
-
-    async def undo(self, turn: int) -> str:
-        """Take the files of a turn back to what they were before it; gives a sentence about that."""
-        return await self._changes.undo(turn)
 
     async def flushed(self) -> bool:
         """Wait until the session at work is on the disk with all that was published so far, and with what is

@@ -83,14 +83,14 @@ class TurnCommands:
             raise SessionRefused(_nothing(changes))
         question = yes_or_no(*_undo_lines(changes, files), yes="yes, undo", no="no, keep them")
         if await context.choice(question) == "yes":
-            problem = await kept(context.setup.history, "No changes are kept here.").undo(changes.turn)
+            problem = await kept(context.setup.changes, "No changes are kept here.").undo(changes.turn)
             context.say(problem or None)
 
     async def _changes(self, words: str, command: str, usual: int) -> tuple[Changes, Sequence[ShownFile]]:
-        history = kept(self._context.setup.history, "No changes are kept here.")
+        port = kept(self._context.setup.changes, "No changes are kept here.")
         if words and not (words.isdecimal() and int(words)):
             raise SessionRefused(f"/{command} takes the number of a turn, or nothing.")
-        changes = await history.changes(int(words) if words else usual)
+        changes = await port.changes(int(words) if words else usual)
         return changes, await asyncio.to_thread(shown_files, changes)
 
 

@@ -168,7 +168,7 @@ class PromptsPort(Protocol):
 
 
 class HistoryPort(Protocol):
-    """Saved sessions, and the changes that this one's turns made.
+    """Saved sessions, and the one on the screen as a saved one.
 
     What replaces the session (`new`, `open`, `fork`) stops its turn and abandons pending state: ask first
     where there is any. All raise KeenError with a sentence.
@@ -205,21 +205,30 @@ class HistoryPort(Protocol):
     async def export(self, format: ExportFormat, path: str = "") -> Path:
         """Write this session to a file; "" names one in the workspace. Gives the file."""
 
-    async def changes(self, turn: int) -> Changes:
-        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any."""
-
-    async def undo(self, turn: int) -> str:
-        """Take the files of a turn back to what they were before it; says in a sentence what went wrong.
-
-        Raises SessionRefused: a turn runs, or pending state would be lost.
-        """
-
     async def begin(self) -> None:
         """Begin with an empty session."""
 
     async def close(self) -> str:
         """After the session was closed: wait until everything is saved. Gives a sentence about what could
         not be, "" when all is."""
+
+
+class ChangesPort(Protocol):
+    """The changes that the turns of the session on the screen made to files. All raise KeenError with a
+    sentence."""
+
+    async def changes(self, turn: int) -> Changes:
+        """What the edits of a turn changed; 0: of all turns, -1: of the newest turn that changed any.
+
+        Raises SessionRefused: no turn changed any.
+        """
+
+    async def undo(self, turn: int) -> str:
+        """Restore the files of a turn to their state before it, -1: of the newest that changed any. Gives
+        sentences about files that could not be restored, "" when all were.
+
+        Raises SessionRefused: a turn runs, pending state would be lost, or there is nothing to undo.
+        """
 
 
 class ModelsPort(Protocol):
@@ -312,18 +321,19 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     """What a front end works with.
 
     `session` is what it shows; `controls` command that session, None where it is a replay. `models` is the
-    choice among models, `history` the saved sessions and `settings` the user's, None where there are none,
-    as in the tour; `files` are those of the workspace, `prompts` what was written before. `opening` is the
-    session to go on with as soon as the screen is painted; `companion` runs beside the screen from the
-    moment it is live, for example a guided tour. `keeps_pending`: the work of an incomplete turn outlives
-    the program. `problems` are sentences for the user, said at the start; `commands` are slash commands from
-    files.
+    choice among models, `history` the saved sessions, `changes` those that turns made to files and `settings`
+    the user's, None where there are none, as in the tour; `files` are those of the workspace, `prompts` what
+    was written before. `opening` is the session to go on with as soon as the screen is painted; `companion`
+    runs beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of
+    an incomplete turn outlives the program. `problems` are sentences for the user, said at the start;
+    `commands` are slash commands from files.
     """
 
     session: WatchedSession
     controls: SessionControls | None
     models: ModelsPort | None = None
     history: HistoryPort | None = None
+    changes: ChangesPort | None = None
     files: FilesPort | None = None
     prompts: PromptsPort | None = None
     opening: SavedSession | None = None

@@ -313,6 +313,7 @@ class KeenApp(TerminalApp[str | None]):
             controls=setup.controls,
             models=setup.models,
             history=setup.history,
+            changes=setup.changes,
             files=setup.files,
             prompts=setup.prompts,
             reduced_motion=self.settings.reduced_motion,

@@ -133,7 +133,7 @@ async def _opened(
     home: Path, workspace: Path, model: Model, session_id: str, events: Sequence[Event], then: str = ""
 ) -> tuple[Message, ...]:
     """The conversation as it is opened; `then` is a message to go on with, behind what is still open."""
-    session, manager = session_of(home, workspace, model.base_url)
+    session, manager, _ = session_of(home, workspace, model.base_url)
     try:
         await manager.begin()
         await manager.open(session_id)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
 from keen_tui.agent.turn.retries import RetryPolicy
@@ -85,8 +86,8 @@ class DeadlyFile:
 
 def session_of(
     home: Path, workspace: Path, base_url: str, opener: FileOpener = open_file
-) -> tuple[Session, SessionManager]:
-    """A session that is saved, whose pending state outlives it."""
+) -> tuple[Session, SessionManager, ChangeService]:
+    """A session that is saved, whose pending state outlives it, and its changes."""
     connection = Connection(model="scripted", base_url=base_url, api_key="k", key_source="KEY")
     backup = TurnBackup()
     session = Session(
@@ -96,7 +97,8 @@ def session_of(
         mode="auto",
         retries=RetryPolicy(attempts=1),
     )
-    return session, SessionManager(session, SessionStore(home), backup, keeps_pending=True, opener=opener)
+    manager = SessionManager(session, SessionStore(home), backup, keeps_pending=True, opener=opener)
+    return session, manager, ChangeService(session, backup)
 
 
 def deadly(at: int) -> FileOpener:
@@ -113,20 +115,22 @@ async def live_session(job: Mapping[str, Any], say: Say) -> None:
     """Go on with the newest session, then do a bit of everything."""
     workspace, choose = Path(job["workspace"]), random.Random(job["seed"])
     home = Path(job["home"])
-    session, manager = session_of(home, workspace, job["base_url"], deadly(job["point"]))
+    session, manager, changes = session_of(home, workspace, job["base_url"], deadly(job["point"]))
     reader = session.bus.subscribe(wants=lambda event: isinstance(event, SessionOpened) or is_stored(event))
     telling = asyncio.create_task(_tell(reader, manager, say))
     await manager.begin()
     if newest := SessionStore(home).newest(workspace):
         await manager.open(newest.id)
     for number in range(job["turns"]):
-        await _act(session, manager, choose, f"{job['seed']}-{number}")
+        await _act(session, manager, changes, choose, f"{job['seed']}-{number}")
     await session.close()
     await telling
     await manager.close()
 
 
-async def _act(session: Session, manager: SessionManager, choose: random.Random, name: str) -> None:
+async def _act(
+    session: Session, manager: SessionManager, changes: ChangeService, choose: random.Random, name: str
+) -> None:
     """One thing that a user may do, whatever state the session is in."""
     if session.pending:
         session.retry() if choose.random() < 0.7 else session.discard()
@@ -140,7 +144,7 @@ async def _act(session: Session, manager: SessionManager, choose: random.Random,
             elif deed == "rename":
                 await manager.rename(manager.session_id, name)
             elif deed == "undo":
-                await manager.undo(-1)
+                await changes.undo(-1)
             else:
                 session.submit(f"{deed} {name}")
     await session.wait_until_idle()

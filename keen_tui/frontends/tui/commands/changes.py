@@ -6,7 +6,7 @@ import asyncio
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.reports import Changes
-from keen_tui.frontends.shared.port import HistoryPort
+from keen_tui.frontends.shared.port import ChangesPort
 from keen_tui.frontends.tui.workspace.open import PlaceOpener
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
@@ -17,9 +17,9 @@ _NEWEST = -1
 class ChangeCommands:
     """Opens the page of changes, and does what was chosen there."""
 
-    def __init__(self, view: WorkspaceView, history: HistoryPort | None, opener: PlaceOpener) -> None:
+    def __init__(self, view: WorkspaceView, changes: ChangesPort | None, opener: PlaceOpener) -> None:
         self._view = view
-        self._history = history
+        self._changes = changes
         self._opener = opener
 
     def diff(self, words: str = "") -> None:
@@ -56,22 +56,22 @@ class ChangeCommands:
             self.diff(str(turn))
 
     def _open(self, command: str, words: str, usual: int, *, asks: bool) -> None:
-        if self._history is None:
+        if self._changes is None:
             self._view.say("No changes are kept here.")
         elif words and not (words.isdecimal() and int(words)):
             self._view.prompt.write(f"/{command} {words}")
             self._view.say(f"/{command} takes the number of a turn, or nothing.")
         else:
             turn = int(words) if words else usual
-            self._view.work(self._load(self._history, turn, asks=asks), "changes", instead=True)
+            self._view.work(self._load(self._changes, turn, asks=asks), "changes", instead=True)
 
-    async def _load(self, history: HistoryPort, turn: int, *, asks: bool) -> None:
+    async def _load(self, port: ChangesPort, turn: int, *, asks: bool) -> None:
         from keen_tui.frontends.shared.changes import shown_files  # noqa: PLC0415
         from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint
 
         view = self._view
         try:
-            changes = await history.changes(turn)
+            changes = await port.changes(turn)
         except KeenError as error:
             view.say(str(error))
             return
@@ -83,13 +83,13 @@ class ChangeCommands:
 
         def answered(undo: bool | None) -> None:
             if undo:
-                view.work(self._undo(history, changes.turn), "undo")
+                view.work(self._undo(port, changes.turn), "undo")
 
         view.open_page(page, answered)
 
-    async def _undo(self, history: HistoryPort, turn: int) -> None:
+    async def _undo(self, port: ChangesPort, turn: int) -> None:
         try:
-            self._view.say(await history.undo(turn))
+            self._view.say(await port.undo(turn))
         except KeenError as error:
             self._view.say(str(error))
 

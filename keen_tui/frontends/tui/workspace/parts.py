@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SessionControls
+from keen_tui.frontends.shared.port import ChangesPort, HistoryPort, ModelsPort, SessionControls
 from keen_tui.frontends.tui.commands.changes import ChangeCommands
 from keen_tui.frontends.tui.commands.memory import MemoryCommands
 from keen_tui.frontends.tui.commands.models import ModelPages
@@ -38,6 +38,7 @@ class Parts:
         controls: SessionControls | None,
         models: ModelsPort | None,
         history: HistoryPort | None,
+        changes: ChangesPort | None,
         sidebar_file: Path | None,
         reduced_motion: bool,
         keeps_pending: bool,
@@ -58,7 +59,7 @@ class Parts:
         self.switch = SessionSwitch(view, self.find_row)
         self.commands = CommandRunner(view, self.switch, controls, history, keeps_pending=keeps_pending)
         self.sessions = SessionPages(view, self.commands, self.switch, self.find_row)
-        self.changes = ChangeCommands(view, history, self.opener)
+        self.changes = ChangeCommands(view, changes, self.opener)
         self.memory = MemoryCommands(view)
         self.settings = SettingPages(view, self.models)
         self.outbox = Outbox(view, self.drafts, self.models, self.switch)

@@ -23,6 +23,7 @@ from keen_tui.frontends.shared.action import Where
 from keen_tui.frontends.shared.command import REPLAY_REFUSAL, kept
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import (
+    ChangesPort,
     FilesPort,
     HistoryPort,
     ModelsPort,
@@ -90,6 +91,7 @@ class WorkspaceScreen(Screen[None]):
         controls: SessionControls | None,
         models: ModelsPort | None = None,
         history: HistoryPort | None = None,
+        changes: ChangesPort | None = None,
         files: FilesPort | None = None,
         prompts: PromptsPort | None = None,
         reduced_motion: bool = False,
@@ -125,6 +127,7 @@ class WorkspaceScreen(Screen[None]):
             controls=controls,
             models=models,
             history=history,
+            changes=changes,
             sidebar_file=sidebar_file,
             reduced_motion=reduced_motion,
             keeps_pending=keeps_pending,
