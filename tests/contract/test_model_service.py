@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.services.model_service import ModelService
 from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.script import Break, Call, Reply, Say
 from keen_tui.domain.errors import (
@@ -22,29 +20,12 @@ from keen_tui.domain.errors import (
 )
 from keen_tui.domain.events import ModelChanged, TurnDone, TurnIncomplete
 from keen_tui.domain.models import ModelInfo
-from keen_tui.providers.catalog.choice import ModelChoice
-from keen_tui.providers.not_configured import NotConfigured
-from keen_tui.providers.registry import build_provider
 from keen_tui.settings.config import load_settings
-from keen_tui.wiring import build_chooser, build_session
-from tests.support.agent import Bench, EventLog
+from keen_tui.wiring import build_chooser
 from tests.support.keyrings import no_system_keyring
+from tests.support.model_services import model, model_service
 from tests.support.page_server import Page, serving
 
-ACME = """
-id = "acme"
-name = "Acme"
-api = "openai-chat"
-base_url = "{url}"
-key_variables = ["ACME_KEY"]
-[models.m1]
-context_window = 1_000
-price = {{ input = 1, output = 1 }}
-[models.m2]
-api = "anthropic"
-reasons = true
-efforts = ["low", "high"]
-"""
 WORK = Reply([Call("write_file", {"path": "a.py", "content": "1"})])
 CUT = Reply([Say("Half a sent")], broken=Break("close", after_deltas=1))
 DONE = Reply([Say("Done.")])
@@ -56,44 +37,8 @@ def no_ring() -> Iterator[None]:
         yield
 
 
-@asynccontextmanager
-async def at_desk(
-    tmp_path: Path, *script: Reply, key: str = "sk-acme", **flags: str
-) -> AsyncIterator[tuple[ModelService, Bench, dict[str, str]]]:
-    """The choice among models with one provider of its own, as the program sets it up."""
-    home = tmp_path / "home"
-    (home / "providers").mkdir(parents=True)
-    environ = {"KEEN_HOME": str(home), "ACME_KEY": key}
-    async with ModelServer(script, models=("m1", "m3")) as server:
-        (home / "providers" / "acme.toml").write_text(ACME.format(url=server.base_url))
-        flags = {name: value.format(url=server.base_url) for name, value in flags.items()}
-        settings = load_settings({"retry_attempts": 1, **flags}, environ)
-        chooser = build_chooser(environ)
-        choice: ModelChoice | None = chooser.choice(settings) if settings.model else None
-        provider = (
-            build_provider(choice.model.api, choice.connection(30.0)) if choice else NotConfigured("none")
-        )
-        info = choice.model if choice else None
-        session = build_session(settings, tmp_path, provider, info, attended=True)
-        session.set_mode("auto")
-        log = EventLog(session.bus.subscribe())
-        try:
-            yield (
-                ModelService(session, chooser, settings, choice, environ),
-                Bench(session, log, server, provider),
-                environ,
-            )
-        finally:
-            await session.close()
-
-
-def model(models: ModelService, id: str) -> ModelInfo:
-    (acme,) = [provider for provider in models.providers if provider.id == "acme"]
-    return next(each for each in acme.models if each.id == id)
-
-
 async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE) as (models, bench, environ):
+    async with model_service(tmp_path, DONE) as (models, bench, environ):
         assert models.current is None
         said = models.choose(model(models, "m2"), effort="high")
         assert "settings.toml" in said
@@ -112,7 +57,7 @@ async def test_a_choice_answers_and_is_remembered(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_ring")
 async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE, key="") as (models, bench, _):
+    async with model_service(tmp_path, DONE, key="") as (models, bench, _):
         acme = next(provider for provider in models.providers if provider.id == "acme")
         assert models.key_source(acme) == "", "on this machine none is needed"
         where = await models.keep_key(acme, "sk-entered")
@@ -129,7 +74,7 @@ async def test_a_key_that_is_missing_is_said_and_one_that_is_entered_is_used(tmp
 
 
 async def test_servers_are_asked_for_their_lists_and_for_a_sign_of_life(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, provider="acme", model="m1") as (models, bench, _):
+    async with model_service(tmp_path, provider="acme", model="m1") as (models, bench, _):
         acme = next(provider for provider in models.providers if provider.id == "acme")
         listed = await models.live_models(acme)
         assert [each.id for each in listed] == ["m1", "m3"]
@@ -141,7 +86,7 @@ async def test_servers_are_asked_for_their_lists_and_for_a_sign_of_life(tmp_path
 
 
 async def test_pending_work_is_lost_only_when_that_is_said(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m1") as (models, bench, _):
+    async with model_service(tmp_path, WORK, CUT, DONE, provider="acme", model="m1") as (models, bench, _):
         assert isinstance(await bench.ask("go"), TurnIncomplete)
         assert not models.would_abandon(model(models, "m1"))
         assert models.would_abandon(model(models, "m2"))
@@ -155,7 +100,7 @@ async def test_pending_work_is_lost_only_when_that_is_said(tmp_path: Path) -> No
 
 
 async def test_an_effort_alone_is_changed_without_losing_work(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, WORK, CUT, DONE, provider="acme", model="m2") as (models, bench, _):
+    async with model_service(tmp_path, WORK, CUT, DONE, provider="acme", model="m2") as (models, bench, _):
         await bench.ask("go")
         models.choose(model(models, "m2"), effort="low")
         assert isinstance(await bench.retry(), TurnDone)
@@ -164,7 +109,7 @@ async def test_an_effort_alone_is_changed_without_losing_work(tmp_path: Path) ->
 
 
 async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE, base_url="{url}", model="m1") as (models, bench, environ):
+    async with model_service(tmp_path, DONE, base_url="{url}", model="m1") as (models, bench, environ):
         custom = models.providers[0]
         assert custom.by_address and custom.base_url == bench.server.base_url
         other = ModelInfo(provider=custom.id, id="m3", api="openai-chat")
@@ -177,7 +122,11 @@ async def test_a_base_url_of_ones_own_is_a_provider_of_its_own(tmp_path: Path) -
 
 async def test_a_server_found_by_its_address_answers_and_is_remembered(tmp_path: Path) -> None:
     async with (
-        at_desk(tmp_path, provider="acme", model="m2", api_key_env="ACME_KEY") as (models, bench, environ),
+        model_service(tmp_path, provider="acme", model="m2", api_key_env="ACME_KEY") as (
+            models,
+            bench,
+            environ,
+        ),
         ModelServer([DONE], models=("big", "small")) as other,
     ):
         found = await models.find_server(other.base_url.removesuffix("/v1").removeprefix("http://"))
@@ -204,7 +153,7 @@ async def test_a_server_found_by_its_address_answers_and_is_remembered(tmp_path:
 
 
 async def test_the_address_of_a_provider_in_the_catalogue_is_that_provider(tmp_path: Path) -> None:
-    async with at_desk(tmp_path, DONE) as (models, bench, _):
+    async with model_service(tmp_path, DONE) as (models, bench, _):
         found = await models.find_server(bench.server.base_url)
         assert found.provider.id == "acme" and found.models[0].context_window == 1_000
         assert len([each for each in models.providers if each.base_url == bench.server.base_url]) == 1
@@ -213,7 +162,7 @@ async def test_the_address_of_a_provider_in_the_catalogue_is_that_provider(tmp_p
 async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
     async with (
         ModelServer([DONE], models=("one",)) as first,
-        at_desk(tmp_path, base_url=first.base_url, model="one", api="openai-chat") as (
+        model_service(tmp_path, base_url=first.base_url, model="one", api="openai-chat") as (
             models,
             bench,
             environ,
@@ -237,7 +186,7 @@ async def test_two_servers_by_address_are_not_mixed_up(tmp_path: Path) -> None:
 async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(tmp_path: Path) -> None:
     pages = {"/v1/models": Page({"data": [{"id": "m"}]})}
     async with (
-        at_desk(tmp_path) as (models, _, environ),
+        model_service(tmp_path) as (models, _, environ),
         serving(pages) as server,
         serving(pages) as other,
     ):
@@ -265,7 +214,7 @@ async def test_a_key_for_an_address_is_sent_there_and_kept_for_there(tmp_path: P
 async def test_a_server_is_found_without_v1_and_without_models(
     tmp_path: Path, pages: dict[str, Page], listed: list[str]
 ) -> None:
-    async with at_desk(tmp_path) as (models, _, _), serving(pages) as server:
+    async with model_service(tmp_path) as (models, _, _), serving(pages) as server:
         found = await models.find_server(server.url)
         assert [each.id for each in found.models] == listed
         named = ModelInfo(provider=found.provider.id, id="typed", api=found.provider.api)
@@ -284,7 +233,7 @@ async def test_a_server_is_found_without_v1_and_without_models(
 async def test_what_is_no_model_server_is_told_and_not_added(
     tmp_path: Path, pages: dict[str, Page], error: type[Exception], words: str
 ) -> None:
-    async with at_desk(tmp_path) as (models, _, _), serving(pages) as server:
+    async with model_service(tmp_path) as (models, _, _), serving(pages) as server:
         before = models.providers
         with pytest.raises(error, match=words):
             await models.find_server(server.url)
@@ -292,7 +241,7 @@ async def test_what_is_no_model_server_is_told_and_not_added(
 
 
 async def test_an_address_without_a_server_is_told(tmp_path: Path) -> None:
-    async with at_desk(tmp_path) as (models, _, _):
+    async with model_service(tmp_path) as (models, _, _):
         with pytest.raises(ConnectionFailed, match=r"connection refused\. Is the server running"):
             await models.find_server("http://127.0.0.1:1/v1")
         with pytest.raises(ConfigError, match="must begin with"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from keen_tui.domain.errors import ConfigError, KeenError
+from keen_tui.domain.errors import ConfigError, KeenError, ModelMissing, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, Price, ProviderInfo
 
 
@@ -62,7 +62,8 @@ class FakeModels:
     """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`.
 
     Servers are found once `found` is set, a check is answered once `answered` is. `at_address` is what there
-    is at an address or, where a key is given, for that key.
+    is at an address or, where a key is given, for that key. `refusal` is raised by what asks a server and by
+    a choice. `loses_work`: an incomplete turn waits, which another model would lose.
     """
 
     def __init__(self, current: ModelInfo | None = None, *, keys: dict[str, str] | None = None) -> None:
@@ -117,6 +118,8 @@ class FakeModels:
 
     async def check(self, model: ModelInfo | None = None) -> str:
         self.calls.append(("check", model.id if model else ""))
+        if model is None and self.current is None:
+            raise SessionRefused("No model is chosen yet.")
         self.open_checks += 1
         try:
             await self.answered.wait()
@@ -127,13 +130,17 @@ class FakeModels:
         return self.sentence
 
     def would_abandon(self, model: ModelInfo) -> bool:
-        return self.loses_work
+        return self.loses_work and model != self.current
 
     def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
         self.calls.append(("choose", model.id, effort, abandon))
         if self.refusal:
             raise KeenError(self.refusal)
-        self.current, self.effort = model, effort
+        if self.key_source(next(each for each in self.providers if each.id == model.provider)) is None:
+            raise ModelMissing(f"There is no key for {model.provider}.")
+        if self.would_abandon(model) and not abandon:
+            raise SessionRefused("An incomplete turn waits.")
+        self.current, self.effort, self.loses_work = model, effort, False
         return f"{model.title} answers from now on."
 
     async def key_destination(self) -> str:
@@ -143,5 +150,5 @@ class FakeModels:
         if not key.strip():
             raise ConfigError("The key is empty.")
         self.kept[provider.id] = key
-        self.keys[provider.id] = "the system keyring"
-        return "Kept in the system keyring."
+        self.keys[provider.id] = self.key_place
+        return f"Kept in {self.key_place}."

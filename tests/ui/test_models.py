@@ -201,7 +201,7 @@ async def test_a_key_that_its_server_refuses_is_known_at_once(tmp_path: Path) ->
         models.refusal = "Acme: the key is wrong."
         await driver.type(SECRET)
         await driver.press("enter")
-        await driver.until_shown("Kept in the system keyring. Acme: the key is wrong.")
+        await driver.until_shown(f"Kept in {models.key_place}. Acme: the key is wrong.")
 
 
 async def test_an_empty_key_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -410,6 +410,7 @@ async def test_a_switch_that_loses_work_asks_first(tmp_path: Path) -> None:
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         await driver.press("3", "enter")
         await driver.until(lambda: ("choose", "roadrunner-2-mini", "", True) in models.calls)
+        models.loses_work = True
         await opened_picker(driver)
         await driver.press("up", "enter")
         await driver.until_shown("Switch to")
