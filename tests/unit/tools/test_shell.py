@@ -421,6 +421,12 @@ def test_all_else_asks_and_says_why(workspace: Workspace, command: str) -> None:
     assert why.isprintable()
 
 
+def test_a_here_document_behind_a_dash_is_named_as_such(workspace: Workspace) -> None:
+    assert why_it_asks("git commit -F - <<'EOF'\nx\nEOF", workspace) == (
+        "text for a program's input can be a program"
+    )
+
+
 def test_a_program_of_the_workspace_is_not_the_one_of_the_system(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

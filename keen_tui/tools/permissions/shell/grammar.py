@@ -308,13 +308,14 @@ def _children(node: Node) -> list[Node]:
         between = source[end - node.start_byte : child.start_byte - node.start_byte]
         joined = between.replace(b"\\\n", b"")
         if joined.strip(b" \t\n") or (between and not joined):  # bash makes one word of `a\`, `b`
-            raise NotUnderstood(f"{original(between)[:40]!r} in it is not understood")
+            raise _unknown(node, original(between))
         end = child.end_byte
     return node.children
 
 
-def _unknown(node: Node) -> NotUnderstood:
+def _unknown(node: Node, text: str = "") -> NotUnderstood:
+    """Why a node is not understood: by its kind or that of a part, else by the text that is odd."""
     for each in (node, *node.children):
         if each.type in _SAYINGS:
             return NotUnderstood(_SAYINGS[each.type])
-    return NotUnderstood(f"{text_of(node)[:40]!r} in it is not understood")
+    return NotUnderstood(f"{(text or text_of(node)).strip()[:40]!r} in it is not understood")
