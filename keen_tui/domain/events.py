@@ -255,6 +255,11 @@ class TurnError(Stored, frozen=True, kw_only=True):
     text: str = ""
     turn_memory: TurnMemory = field(default_factory=TurnMemory)
 
+    @property
+    def outcome(self) -> Literal["stopped", "failed"]:
+        """Stopped isn't failed, whoever stopped it."""
+        return "stopped" if self.reason == "interrupted" else "failed"
+
 
 class TurnAbandoned(Stored, frozen=True, kw_only=True):
     """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""

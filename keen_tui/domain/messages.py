@@ -114,6 +114,11 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+CallOutcome = Literal["done", "failed", "denied", "stopped", "not_run"]
+"""What a tool call came to, for a person. `failed`: the tool couldn't do it, or its command ended with a
+non-zero exit code. `stopped`: while it ran."""
+
+
 class ToolResult(Struct, frozen=True, kw_only=True):
     """What became of a tool call, for its three readers.
 
@@ -135,6 +140,14 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     sandboxed: bool = False
     read_only: bool = False
     outside: bool = False
+
+    @property
+    def outcome(self) -> CallOutcome:
+        if self.denied:
+            return "denied"
+        if self.interrupted:
+            return "stopped" if self.ran else "not_run"
+        return "failed" if self.is_error or self.exit_code else "done"
 
 
 class ToolStep(Struct, frozen=True, kw_only=True):

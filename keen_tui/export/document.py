@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Literal
 
 from msgspec import Struct
@@ -21,12 +22,13 @@ from keen_tui.domain.events import (
     TurnAbandoned,
     TurnUndone,
 )
-from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.domain.messages import CallOutcome, ToolResult, TurnMemory
+from keen_tui.domain.spent import NOTHING, Spent
 
 TurnState = Literal["done", "incomplete", "continued", "failed", "abandoned", "unfinished"]
 """`continued`: a later turn went on from its work. `unfinished`: its end is not known."""
 
-CallState = Literal["done", "failed", "denied", "stopped", "not run", "unfinished"]
+CallState = CallOutcome | Literal["unfinished"]
 
 
 class ExportedText(Struct, frozen=True):
@@ -58,14 +60,7 @@ class ExportedCall(Struct, frozen=True):
 
     @property
     def state(self) -> CallState:
-        result = self.result
-        if result is None:
-            return "unfinished"
-        if result.denied:
-            return "denied"
-        if result.interrupted:
-            return "stopped" if result.ran else "not run"
-        return "failed" if result.is_error or result.exit_code else "done"
+        return self.result.outcome if self.result else "unfinished"
 
 
 ExportedItem = (
@@ -104,7 +99,7 @@ def own_call(ran: ShellFinished) -> ExportedCall:
 class Turn(Struct, frozen=True):
     """A turn with all its attempts. `memory` is what it leaves to later turns, as it is by now.
 
-    `cost` is in US dollars; None when that of a step is not known.
+    `spent` counts all its attempts.
     """
 
     number: int
@@ -112,11 +107,11 @@ class Turn(Struct, frozen=True):
     state: TurnState
     items: tuple[ExportedItem, ...]
     memory: TurnMemory
-    cost: float | None
+    spent: Spent
 
 
 class ExportedSession(Struct, frozen=True):
-    """A session to be written. `began` is in seconds since the epoch, `aside_cost` what was asked beside the
+    """A session to be written. `began` is in seconds since the epoch, `aside` what was asked beside the
     turns, such as summaries."""
 
     title: str
@@ -125,7 +120,7 @@ class ExportedSession(Struct, frozen=True):
     began: float
     model: str
     parts: tuple[Turn | ExportedItem, ...]
-    aside_cost: float | None = 0.0
+    aside: Spent = NOTHING
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -134,5 +129,4 @@ class ExportedSession(Struct, frozen=True):
     @property
     def cost(self) -> float | None:
         """What all of it cost in US dollars; None when a part of it is not known."""
-        costs = [self.aside_cost, *(turn.cost for turn in self.turns)]
-        return sum(cost for cost in costs if cost is not None) if None not in costs else None
+        return reduce(Spent.joined, (turn.spent for turn in self.turns), self.aside).cost

@@ -50,8 +50,9 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.spent import NOTHING
 from keen_tui.export.document import ExportedItem, ExportedSession, TurnState
-from keen_tui.export.gathering import GatheredTurn, added_cost
+from keen_tui.export.gathering import GatheredTurn
 from keen_tui.export.source import ExportSource
 
 UNTITLED = "Untitled session"
@@ -68,19 +69,18 @@ def fold(source: ExportSource) -> ExportedSession:
         workspace=source.workspace,
         began=source.began,
         model=source.model,
-        aside_cost=folding.aside_cost,
+        aside=folding.aside,
         parts=tuple(part.finished() if isinstance(part, GatheredTurn) else part for part in folding.parts),
     )
 
 
 class _Folding:
-    """The parts so far. `title` is the newest name of the session, `aside_cost` that of what belongs to no
-    turn."""
+    """The parts so far. `title` is the newest name of the session, `aside` what was asked beside turns."""
 
     def __init__(self) -> None:
         self.parts: list[GatheredTurn | ExportedItem] = []
         self.title = ""
-        self.aside_cost: float | None = 0.0
+        self.aside = NOTHING
         self._turns: dict[int, GatheredTurn] = {}
         self._running: GatheredTurn | None = None
         self._pending: list[GatheredTurn] = []
@@ -150,9 +150,10 @@ class _Folding:
     def _spend(self, event: Usage) -> None:
         """In its turn; what summaries and titles took belongs to none."""
         if event.turn:
-            self._turn(event.turn).spend(event.cost)
+            turn = self._turn(event.turn)
+            turn.spent = turn.spent.plus(event)
         else:
-            self.aside_cost = added_cost(self.aside_cost, event.cost)
+            self.aside = self.aside.plus(event)
 
     def _start(self, event: TurnStarted) -> None:
         if self._running:

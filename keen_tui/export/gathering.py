@@ -14,6 +14,7 @@ from keen_tui.domain.events import (
     TurnError,
 )
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.export.document import ExportedCall, ExportedItem, ExportedText, Thought, Turn, TurnState
 
 
@@ -40,14 +41,14 @@ class GatheredTurn(Struct, eq=False):
     words: str = ""
     state: TurnState = "unfinished"
     memory: TurnMemory = field(default_factory=TurnMemory)
-    cost: float | None = 0.0
+    spent: Spent = NOTHING
     items: list[ExportedItem | Streamed] = field(default_factory=list)
     streaming: list[Streamed] = field(default_factory=list)
     running: dict[str, int] = field(default_factory=dict)
 
     def finished(self) -> Turn:
         items = tuple(item.item() if isinstance(item, Streamed) else item for item in self.items)
-        return Turn(self.number, self.words, self.state, items, self.memory, self.cost)
+        return Turn(self.number, self.words, self.state, items, self.memory, self.spent)
 
     def stream(self, event: TextDelta | ReasoningDelta) -> None:
         """Text goes on in the last item where that is of the same kind and step."""
@@ -96,11 +97,3 @@ class GatheredTurn(Struct, eq=False):
         for streamed in self.streaming:
             streamed.lost = True
         self.streaming.clear()
-
-    def spend(self, cost: float | None) -> None:
-        self.cost = added_cost(self.cost, cost)
-
-
-def added_cost(cost: float | None, more: float | None) -> float | None:
-    """The sum in US dollars; None once a part of it is not known."""
-    return None if cost is None or more is None else cost + more

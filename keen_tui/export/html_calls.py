@@ -16,8 +16,9 @@ from keen_tui.domain.display import (
 from keen_tui.domain.messages import ToolResult
 from keen_tui.export.document import CallState, ExportedCall
 from keen_tui.export.html_markdown import block_text, coloured_html, line_text
-from keen_tui.export.phrases import CALL_GLYPHS, call_time, outcome, tool_name
+from keen_tui.export.phrases import CALL_GLYPHS, call_time, outcome
 from keen_tui.text.highlighting import highlight_hunk, safe_code
+from keen_tui.text.labels import tool_label
 from keen_tui.text.units import counted
 
 LINES_SHOWN: Final = 80
@@ -30,7 +31,7 @@ _SIGNS: Final = {"+": "add", "-": "del", " ": ""}
 def call_html(call: ExportedCall) -> str:
     """The call's row, folded over what it shows where there is any of that."""
     result = call.result
-    has_words = result and (result.display or call.state not in ("denied", "not run"))
+    has_words = result and (result.display or call.state not in ("denied", "not_run"))
     shown = "".join(_shown(result)) if result and has_words else ""
     if not shown:
         return f'<div class="call">{_row(call)}</div>\n'
@@ -41,7 +42,7 @@ def _row(call: ExportedCall) -> str:
     role = _CLASSES.get(call.state, "dim")
     return (
         f'<span class="glyph {role}">{CALL_GLYPHS[call.state]}</span>'
-        f'<span class="tool">{line_text(tool_name(call))}</span>'
+        f'<span class="tool">{line_text(tool_label(call.started.name))}</span>'
         f'<span class="target">{line_text(call.started.target)}</span>'
         f"{_outcome(call)}"
         f'<span class="time">{call_time(call)}</span>'

@@ -56,7 +56,9 @@ def write_json(document: ExportedSession) -> str:
         "format": "keen-tui-session",
         "version": VERSION,
         "session": _session(document),
-        "turns": [{"turn": turn.number, "state": turn.state, "cost": turn.cost} for turn in document.turns],
+        "turns": [
+            {"turn": turn.number, "state": turn.state, "cost": turn.spent.cost} for turn in document.turns
+        ],
         "messages": [_message(message) for message in _all_messages(document)],
         "activity": [_activity(item, number) for number, item in _items(document)],
     }

@@ -35,9 +35,9 @@ from keen_tui.export.phrases import (
     header_facts,
     memory_entries,
     outcome,
-    tool_name,
 )
 from keen_tui.export.safe_markdown import code_span, fenced, plain_words, quoted, safe_markdown
+from keen_tui.text.labels import tool_label
 from keen_tui.text.units import counted, duration
 
 
@@ -75,7 +75,7 @@ def _item(item: ExportedItem, turn: Turn | None) -> Iterator[str]:
         case ExportedCall():
             yield from _call(item)
         case TurnDone() | TurnIncomplete() | TurnError() | TurnAbandoned():
-            glyph, words = end_facts(item, turn.cost if turn else None)
+            glyph, words = end_facts(item, turn.spent.cost if turn else None)
             yield f"{glyph} {', '.join(words)}"
             yield quoted(plain_words(end_detail(item))) if end_detail(item) else ""
         case Compacted():
@@ -90,7 +90,7 @@ def _item(item: ExportedItem, turn: Turn | None) -> Iterator[str]:
 
 def _call(call: ExportedCall) -> Iterator[str]:
     words = [outcome(call), call_time(call)]
-    what = [f"**{plain_words(tool_name(call))}**", code_span(call.started.target)]
+    what = [f"**{plain_words(tool_label(call.started.name))}**", code_span(call.started.target)]
     came_to = plain_words(", ".join(word for word in words if word))
     yield " ".join(word for word in (CALL_GLYPHS[call.state], *what, came_to) if word)
     result = call.result

@@ -96,7 +96,7 @@ def _item(item: ExportedItem, turn: Turn | None) -> str:
             text = f"<pre>{block_text(item.text.strip())}</pre>\n"
             return _folded("thought", "…", f"thought for {duration(item.seconds)}", text)
         case TurnDone() | TurnIncomplete() | TurnError() | TurnAbandoned():
-            glyph, words = end_facts(item, turn.cost if turn else None)
+            glyph, words = end_facts(item, turn.spent.cost if turn else None)
             detail = _row("", line_text(end_detail(item)), "soft") if end_detail(item) else ""
             return _end_row(glyph, words) + detail
         case Compacted():

@@ -22,7 +22,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.export.document import CallState, ExportedCall, ExportedSession
-from keen_tui.text.labels import REASONS, TOOL_NAMES, contact_line, image_line
+from keen_tui.text.labels import REASONS, contact_line, image_line, not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
@@ -31,7 +31,7 @@ CALL_GLYPHS: Final[dict[CallState, str]] = {
     "failed": "✗",
     "denied": "–",
     "stopped": "■",
-    "not run": "–",
+    "not_run": "–",
     "unfinished": "…",
 }
 LOST: Final = "cut here: the words above are not carried over"
@@ -52,21 +52,13 @@ def header_facts(document: ExportedSession) -> list[tuple[str, str]]:
     return [(label, clean(fact)) for label, fact in facts if fact]
 
 
-def tool_name(call: ExportedCall) -> str:
-    return TOOL_NAMES.get(call.started.name, clean(call.started.name))
-
-
 def outcome(call: ExportedCall) -> str:
     """What a call came to, in a few words."""
     result = call.result
     if result is None:
         return UNFINISHED
-    if call.state == "denied":
-        return clean(result.summary) or "denied"
-    if call.state == "not run":
-        return "not run"
-    if call.state == "stopped":
-        return "stopped"
+    if words := not_done_words(result):
+        return words
     if isinstance(result.display, DiffDisplay) and not result.is_error:
         return f"+{result.display.added} −{result.display.removed}"
     if result.exit_code:

@@ -8,7 +8,7 @@ from typing import Final
 from keen_tui.domain.choices import Mode
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
-from keen_tui.domain.messages import Image
+from keen_tui.domain.messages import Image, ToolResult
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration, size
 
@@ -23,6 +23,9 @@ TOOL_NAMES: Mapping[str, str] = {
     "propose_plan": "plan",
 }
 """Names of tools as rows show them; others keep theirs."""
+
+PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
+"""Tools whose target is the path of a file."""
 
 MODES: Final[Mapping[Mode, str]] = {
     "ask": "what only reads here runs; changes and other commands ask",
@@ -52,6 +55,23 @@ DETAILED: Final = frozenset(("provider", "auth", "context", "internal", "network
 
 OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
 """Reasons that another model, key or server may help against."""
+
+
+def tool_label(name: str) -> str:
+    """The name of a tool for a person."""
+    return TOOL_NAMES.get(name, clean(name))
+
+
+def not_done_words(result: ToolResult) -> str:
+    """What a call came to that was denied, stopped or never ran; "" for others."""
+    match result.outcome:
+        case "denied":
+            return clean(result.summary) or "denied"
+        case "stopped":
+            return "stopped"
+        case "not_run":
+            return "not run"
+    return ""
 
 
 def image_line(image: Image) -> str:

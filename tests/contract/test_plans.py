@@ -17,7 +17,6 @@ from keen_tui.domain.events import (
     TurnError,
 )
 from keen_tui.domain.messages import TurnMemory
-from keen_tui.frontends.tui.state.state_edits import status_of
 from tests.support.agent import AtWork, Bench
 
 PLAN = "# Move the tax\n\n1. `cart.py`: **tax** last\x1b[2J\n"
@@ -71,7 +70,7 @@ async def test_what_is_not_accepted_stays_a_plan(
         bench.session.reply(question.id, choice, words)
         await bench.log.wait_for_end()
         assert told in bench.results()[0]
-        assert status_of(bench.log.of(ToolFinished)[0].result) == "denied", "no tick"
+        assert bench.log.of(ToolFinished)[0].result.outcome == "denied", "no tick"
         assert bench.results()[1].startswith("Refused: plan mode is on")
         assert bench.session.mode == "plan"
         assert not (tmp_path / "a.py").exists()

@@ -14,6 +14,7 @@ import pytest
 from keen_tui.domain.display import CommandDisplay, DiffDisplay
 from keen_tui.domain.errors import ToolFailure
 from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolCall
+from keen_tui.text.labels import PATH_TOOLS
 from keen_tui.tools.question_spec import QuestionReply
 from keen_tui.tools.toolbox import Toolbox, build_toolbox
 from tests.support.waiting import LIMIT
@@ -158,6 +159,12 @@ def contents(folder: Path) -> dict[str, tuple[float, str]]:
 
 def test_the_table_holds_every_tool(toolbox: Toolbox) -> None:
     assert tuple(spec.name for spec in toolbox.specs) == tuple(tool.name for tool in TOOLS)
+
+
+def test_a_target_is_drawn_as_a_path_where_it_is_one(toolbox: Toolbox) -> None:
+    for tool in TOOLS:
+        target = toolbox.target(call(tool.name, tool.works))
+        assert (target == tool.works.get("path")) == (tool.name in PATH_TOOLS), tool.name
 
 
 @every_tool

@@ -90,6 +90,9 @@ def tool_block(
         summary=summary,
         display=display,
         exit_code=exit_code,
+        denied=status == "denied",
+        interrupted=status in ("stopped", "not_run"),
+        ran=status != "not_run",
         read_only=read_only,
         outside=outside,
     )

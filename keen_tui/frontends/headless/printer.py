@@ -19,6 +19,7 @@ from keen_tui.domain.events import (
     as_record,
     as_told,
 )
+from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.headless.outlets import note, write_line
 from keen_tui.frontends.headless.sentences import NO_REPLY, failure_lines, progress_line, what_is_lost
 from keen_tui.text.sanitize import clean
@@ -46,7 +47,7 @@ class Printer:
         self._output = output
         self._out = out
         self._err = err
-        self._usage = _Total()
+        self._spent = NOTHING
         self._notices: list[str] = []
 
     def begin(self, notices: Iterable[str]) -> None:
@@ -70,7 +71,7 @@ class Printer:
             self._print_json(as_told(event) | known)
         match event:
             case Usage():
-                self._usage.add(event)
+                self._spent = self._spent.plus(event)
             case Notice():
                 self._notices.append(event.text)
             case TurnDone() | TurnIncomplete() | TurnError():
@@ -105,7 +106,7 @@ class Printer:
             "is_error": not isinstance(end, TurnDone) or is_without_answer(end),
             "saved": saved,
             "notices": self._notices,
-            "usage": self._usage.record(),
+            "usage": _usage(self._spent),
         }
 
     def _print_json(self, record: dict[str, Any]) -> None:
@@ -122,19 +123,11 @@ def is_without_answer(end: TurnDone) -> bool:
     return not end.text.strip()
 
 
-class _Total:
-    """Tokens and cost of all steps. The cost is unknown as soon as that of one step is."""
-
-    def __init__(self) -> None:
-        self._tokens = {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
-        self._costs: list[float | None] = []
-
-    def add(self, usage: Usage) -> None:
-        for name in self._tokens:
-            self._tokens[name] += getattr(usage.tokens, name) or 0
-        self._costs.append(usage.cost)
-
-    def record(self) -> dict[str, Any]:
-        known = [cost for cost in self._costs if cost is not None]
-        is_known = bool(known) and len(known) == len(self._costs)
-        return {**self._tokens, "cost_usd": sum(known) if is_known else None}
+def _usage(spent: Spent) -> dict[str, Any]:
+    """Tokens and cost of all steps; null where no server said anything about them."""
+    return {
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cached_tokens": spent.cached_tokens,
+        "cost_usd": spent.cost if spent else None,
+    }

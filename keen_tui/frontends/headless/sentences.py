@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY
@@ -19,10 +19,14 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
+from keen_tui.domain.messages import CallOutcome
 from keen_tui.text.labels import contact_line
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
+
+_MARKS: Mapping[CallOutcome, str] = {"done": "+", "denied": "-"}
+"""Marks of calls by what they came to; all others have an x."""
 
 NO_REPLY = "The model sent an empty reply."
 """Said where a turn is done without an answer."""
@@ -32,7 +36,7 @@ def progress_line(event: Event) -> str | None:
     """One line for a person who watches a log, or None."""
     match event:
         case ToolFinished(result=result):
-            mark = "-" if result.denied else "x" if result.is_error or result.exit_code else "+"
+            mark = _MARKS.get(result.outcome, "x")
             return f"{mark} {event.name} {event.target}   {result.summary}".rstrip()
         case RetryScheduled():
             again = f"Trying again in {event.delay:.1f} s ({event.attempt} of {event.max_attempts})."
@@ -51,7 +55,7 @@ def progress_line(event: Event) -> str | None:
 def failure_lines(event: Event) -> list[str]:
     """Why a tool call failed: the last lines of what it said. None for calls that were denied or stopped:
     that is said elsewhere."""
-    if not isinstance(event, ToolFinished) or event.result.denied or event.result.interrupted:
+    if not isinstance(event, ToolFinished) or event.result.outcome != "failed":
         return []
     result = event.result
     if result.exit_code and isinstance(result.display, CommandDisplay):
@@ -86,8 +90,7 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     """Why the turn is not done and what goes with this process (turn.md rule 8). Nothing does where its work
     is `kept_in` a session: then how to go on."""
     if isinstance(end, TurnError):
-        how = "stopped" if end.reason == "interrupted" else "failed"
-        return f"Turn {how}: {_as_sentence(end.detail)} Nothing was run."
+        return f"Turn {end.outcome}: {_as_sentence(end.detail)} Nothing was run."
     files = ", ".join(end.turn_memory.files_changed) or "none"
     calls = "1 call is" if end.calls == 1 else f"{end.calls} calls are"
     if kept_in:

@@ -12,7 +12,7 @@ from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import POLICIES
 from keen_tui.frontends.line.displays import display_lines
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
-from keen_tui.frontends.line.sentences import kept_words, tool_name
+from keen_tui.frontends.line.sentences import kept_words
 from keen_tui.frontends.line.streaming import read_out
 from keen_tui.frontends.shared.questions import (
     TAKE_BACK,
@@ -25,7 +25,7 @@ from keen_tui.frontends.shared.questions import (
 )
 from keen_tui.memory.pending import PendingState
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import MODES
+from keen_tui.text.labels import MODES, tool_label
 from keen_tui.text.sanitize import clean
 
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
@@ -63,7 +63,7 @@ def approval_question(event: ApprovalRequested) -> LineQuestion:
 def _approval_lines(event: ApprovalRequested) -> Iterator[str]:
     yield f"Question: {event.question}"
     if event.display is None:
-        yield f"Tool {tool_name(event.name)}: {revealed(event.target)}"
+        yield f"Tool {tool_label(event.name)}: {revealed(event.target)}"
     else:
         yield from display_lines(event.display)
     if isinstance(event.display, CommandDisplay):

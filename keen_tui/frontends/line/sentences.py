@@ -28,7 +28,7 @@ from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.frontends.line.displays import diff_counts, display_lines
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, TOOL_NAMES, why_ended
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, not_done_words, tool_label, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -51,16 +51,16 @@ def turn_begins(event: TurnStarted) -> Iterator[str]:
 
 
 def tool_begins(event: ToolStarted) -> str:
-    return f"Tool {tool_name(event.name)}: {event.target}".rstrip(": ")
+    return f"Tool {tool_label(event.name)}: {event.target}".rstrip(": ")
 
 
 def tool_ends(event: ToolFinished) -> Iterator[str]:
     """How a call ended; of one that failed the end of its output too."""
-    yield f"Tool {tool_name(event.name)} {_outcome(event.result)}."
+    yield f"Tool {tool_label(event.name)} {_outcome(event.result)}."
     result = event.result
     if isinstance(result.display, TodoDisplay):
         yield from display_lines(result.display)
-    elif result.denied or result.interrupted:
+    elif result.outcome != "failed":
         return
     elif result.exit_code and isinstance(result.display, CommandDisplay):
         yield from _end_of(result.display.output)
@@ -68,15 +68,9 @@ def tool_ends(event: ToolFinished) -> Iterator[str]:
         yield from _end_of(result.text)
 
 
-def tool_name(name: str) -> str:
-    return TOOL_NAMES.get(name, clean(name))
-
-
 def _outcome(result: ToolResult) -> str:
-    if result.denied:
-        return clean(result.summary) or "denied"
-    if result.interrupted:
-        return "stopped" if result.ran else "not run"
+    if words := not_done_words(result):
+        return words
     words = _what_came(result)
     return f"{'failed' if result.is_error else 'finished'}{': ' if words else ''}{words}"
 
@@ -127,9 +121,8 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
             yield from _not_kept(lost_words)
             yield from _ways_on(event)
         case TurnError():
-            how = "stopped" if event.reason == "interrupted" else "failed"
-            how += "" if event.detail == STOPPED else f": {why_ended(event)}"
-            yield f"Turn {event.turn} {how}."
+            why = "" if event.detail == STOPPED else f": {why_ended(event)}"
+            yield f"Turn {event.turn} {event.outcome}{why}."
             yield from _detail(event)
             yield from _not_kept(lost_words)
             yield from _ways_on(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keen_tui.domain.events import Event, MessageTakenBack, SessionOpened, SessionRenamed, TurnStarted, Usage
-from keen_tui.frontends.shared.usage import NOTHING, Spent
+from keen_tui.domain.spent import NOTHING, Spent
 
 
 class SessionStats:

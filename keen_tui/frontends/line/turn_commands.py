@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import POLICIES, Changes
+from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.line.asking import memory_question, yes_or_no
 from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.shared.changes import ShownFile, shown_files
 from keen_tui.frontends.shared.command import kept
-from keen_tui.frontends.shared.usage import NOTHING, Spent
 from keen_tui.text.units import counted, dollars, size, tokens
 
 _WHOLE_SESSION, _NEWEST = 0, -1

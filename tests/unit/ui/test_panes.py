@@ -24,8 +24,8 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import TokenUsage
+from keen_tui.domain.spent import Spent
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.usage import Spent
 from keen_tui.frontends.tui.keys.keymap import NO_KEY, action_by_key, bindings
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.layout import layout_of
@@ -241,6 +241,13 @@ def test_activity_names_the_hosts_below_the_call(status: ToolStatus) -> None:
     block = replace(tool_block(status=status), contacts=(contact,))
     shown = pane(Activity, UiState(turns=Trail((TurnRow(turn=1, title="go"),)), live=(block,)), 1.0, 40)
     assert "  network: a.example" in shown
+
+
+@pytest.mark.parametrize("kind", [Activity, Strip])
+def test_a_long_path_that_a_call_acts_on_keeps_its_name(kind: type[Activity] | type[Strip]) -> None:
+    call = story.tool_started(1, "c", "read_file", "src/shop/orders/returns/money.py")
+    state = apply_all(UiState(), [story.started(1, "go"), call], 1.0)
+    assert "…/returns/money.py" in pane(kind, state, 1.0, 40)
 
 
 @pytest.mark.parametrize("kind", [Activity, Strip])

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from keen_tui.frontends.shared.usage import Spent
+from keen_tui.domain.spent import Spent
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import TurnRow, UiState

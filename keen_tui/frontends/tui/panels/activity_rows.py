@@ -8,7 +8,7 @@ from rich.text import Text
 
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
 from keen_tui.frontends.tui.keys.keymap import shown
-from keen_tui.frontends.tui.look.cells import cut, cut_path
+from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.panels.entries import PanelEntry
 from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import (
@@ -20,10 +20,10 @@ from keen_tui.frontends.tui.state.state import (
     TurnRow,
     UiState,
 )
-from keen_tui.frontends.tui.transcript.blocks.tool_rows import contact_words, denied_words
+from keen_tui.frontends.tui.transcript.blocks.tool_rows import contact_words
 from keen_tui.frontends.tui.widgets.phrases import doing, line_counts, tool_name
 from keen_tui.frontends.tui.widgets.row_widget import GAP, join_facts, spread
-from keen_tui.text.labels import SHORT_REASONS
+from keen_tui.text.labels import SHORT_REASONS, not_done_words
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -82,19 +82,20 @@ class ActivityRows(PanelStyle, frozen=True):
     def _call(self, block: ToolBlock) -> Text:
         look, glyphs = self.look, self.glyphs
         elapsed = duration(self.now - block.started_at, running=True)
+        not_done = Text(not_done_words(block.result) if block.result else "", look("dim"))
         mark, right = {
             "running": (self.dot, Text(elapsed, look("accent"))),
             "asks": (Text(glyphs.asks, look("wait", bold=True)), Text("asks", look("wait"))),
             "done": (Text(glyphs.done, look("ok")), Text(duration(block.seconds), look("dim"))),
             "failed": (Text(glyphs.failed, look("fail")), Text(_failure(block), look("fail"))),
-            "denied": (Text(glyphs.none, look("dim")), Text(denied_words(block), look("dim"))),
-            "stopped": (Text(glyphs.stopped, look("dim")), Text("stopped", look("dim"))),
-            "not_run": (Text(glyphs.none, look("dim")), Text("not run", look("dim"))),
+            "denied": (Text(glyphs.none, look("dim")), not_done),
+            "stopped": (Text(glyphs.stopped, look("dim")), not_done),
+            "not_run": (Text(glyphs.none, look("dim")), not_done),
         }[block.status]
         name = tool_name(clean(block.name))
         counts = line_counts(block, look, glyphs)
         room = self.width - right.cell_len - len(name) - 5 - (counts.cell_len + 2 if counts else 0)
-        target = _fitted(block.name, clean(block.target), max(room, 0), glyphs.more)
+        target = cut_target(block.name, clean(block.target), max(room, 0), glyphs.more)
         left = Text.assemble(mark, " ", (name, look("soft")), " ", (target, look("text")))
         if counts:
             left = Text.assemble(left, "  ", counts)
@@ -120,7 +121,7 @@ class ActivityRows(PanelStyle, frozen=True):
     def _end(self, block: EndBlock) -> Text:
         end, look, glyphs = block.end, self.look, self.glyphs
         assert not isinstance(end, TurnDone)
-        stopped = isinstance(end, TurnError) and end.reason == "interrupted"
+        stopped = isinstance(end, TurnError) and end.outcome == "stopped"
         role = "wait" if isinstance(end, TurnIncomplete) else "soft" if stopped else "fail"
         mark = {"wait": glyphs.look, "soft": glyphs.stopped, "fail": glyphs.failed}[role]
         left = Text(f"{mark} {SHORT_REASONS[end.reason]}", look("dim" if block.settled else role))
@@ -141,8 +142,3 @@ def has_entry(block: Block) -> bool:
 def _failure(block: ToolBlock) -> str:
     code = block.result.exit_code if block.result else None
     return f"exit {code}" if code else "failed"
-
-
-def _fitted(tool: str, target: str, cells: int, more: str) -> str:
-    is_path = tool in ("read_file", "write_file", "edit_file")
-    return cut_path(target, cells, more) if is_path else cut(target, cells, more)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, FileDisplay, FileListDisplay
 from keen_tui.frontends.tui.state.state import Block, ReasoningBlock, TextBlock, ToolBlock, UserBlock
 from keen_tui.frontends.tui.transcript.blocks.block_rows import source
+from keen_tui.text.labels import PATH_TOOLS
 
 MOST_NAMED: Final = 200
 """Places that are looked at in one block."""
@@ -29,7 +30,6 @@ _MENTION: Final = re.compile(
 _HIT: Final = re.compile(r"(.+?):(\d+):")
 _LINK: Final = re.compile(r"https?://[^\s<>()\[\]{}\"'`|\\]+")
 _NO_END_OF_A_LINK: Final = ".,:;!?*_"
-_PATH_TOOLS: Final = ("read_file", "write_file", "edit_file")
 
 
 class Named(Struct, frozen=True):
@@ -83,7 +83,7 @@ def _named_by_call(block: ToolBlock) -> Iterator[Named]:
                 yield Named(hit[1], int(hit[2]), by_call=True) if hit else Named(line, by_call=True)
         case CommandDisplay():
             yield from _mentioned(display.output)
-        case _ if block.name in _PATH_TOOLS and block.target:
+        case _ if block.name in PATH_TOOLS and block.target:
             yield Named(block.target, by_call=True)
 
 

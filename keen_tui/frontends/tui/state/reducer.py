@@ -76,7 +76,6 @@ from keen_tui.frontends.tui.state.state_edits import (
     as_shown,
     closed,
     is_open,
-    status_of,
     utf8_bytes,
     with_row,
     without_retry,
@@ -281,8 +280,8 @@ def _contacted(state: UiState, event: HostContacted) -> UiState:
 def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     def finished(block: Block) -> Block:
         if isinstance(block, ToolBlock) and block.id == event.id:
-            status, result = status_of(event.result), as_shown(event.result)
-            return replace(block, status=status, result=result, seconds=event.seconds, tail="")
+            result = as_shown(event.result)
+            return replace(block, status=result.outcome, result=result, seconds=event.seconds, tail="")
         return block
 
     live, todos = tuple(finished(block) for block in state.live), state.todos
@@ -295,7 +294,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
             row,
             facts=row.facts + event.result.facts,
             calls=row.calls + 1,
-            failures=row.failures + (status_of(event.result) == "failed"),
+            failures=row.failures + (event.result.outcome == "failed"),
         ),
     )
 

@@ -37,7 +37,6 @@ from keen_tui.frontends.tui.state.state_edits import (
     alive,
     as_shown,
     facts_of,
-    status_of,
     utf8_bytes,
     with_row,
     without_retry,
@@ -126,7 +125,7 @@ def _ended(block: Block, end: ShellFinished) -> Block:
     if not isinstance(block, ToolBlock) or block.id != end.id:
         return block
     result = as_shown(end.result)
-    return replace(block, status=status_of(end.result), result=result, seconds=end.seconds, tail="")
+    return replace(block, status=end.result.outcome, result=result, seconds=end.seconds, tail="")
 
 
 def _before_open_end(live: tuple[Block, ...], begun: Block) -> tuple[Block, ...]:

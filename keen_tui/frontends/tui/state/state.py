@@ -28,12 +28,12 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import Fact, ToolResult, TurnMemory
-from keen_tui.frontends.shared.usage import NOTHING, Spent
+from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory
+from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import turn_memory
 
-ToolStatus = Literal["running", "asks", "done", "failed", "denied", "stopped", "not_run"]
+ToolStatus = Literal["running", "asks"] | CallOutcome
 Settled = Literal["", "retried", "went on", "abandoned"]
 Replay = Literal["", "playing", "over"]
 Phase = Literal[

@@ -12,7 +12,6 @@ from keen_tui.frontends.tui.state.state import (
     ReasoningBlock,
     RetryBlock,
     TextBlock,
-    ToolStatus,
     TurnRow,
     UiState,
 )
@@ -49,15 +48,6 @@ def alive(state: UiState) -> UiState:
 def without_retry(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """The blocks without a row that waits for another attempt."""
     return tuple(block for block in blocks if not isinstance(block, RetryBlock))
-
-
-def status_of(result: ToolResult) -> ToolStatus:
-    """What a call came to."""
-    if result.denied:
-        return "denied"
-    if result.interrupted:
-        return "stopped" if result.ran else "not_run"
-    return "failed" if result.is_error or result.exit_code else "done"
 
 
 def as_shown(result: ToolResult) -> ToolResult:

@@ -15,7 +15,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.frontends.shared.usage import NOTHING
+from keen_tui.domain.spent import NOTHING
 from keen_tui.frontends.tui.state.state import (
     OWN_COMMAND,
     Block,
@@ -119,13 +119,8 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
             return with_row(
                 replace(ended, failed=end),
                 end.turn,
-                lambda row: replace(row, status=_failed_status(end), seconds=end.seconds),
+                lambda row: replace(row, status=end.outcome, seconds=end.seconds),
             )
-
-
-def _failed_status(end: TurnError) -> TurnStatus:
-    """Stopped is not failed, whoever stopped it."""
-    return "stopped" if end.reason == "interrupted" else "failed"
 
 
 def _recovered(state: UiState) -> UiState:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from keen_tui.domain.events import TurnError
 from keen_tui.frontends.tui.look.cells import cut
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.widgets.phrases import tool_name
@@ -41,12 +40,8 @@ def title_of(state: UiState, folder: str) -> str:
     elif state.pending:
         what = "incomplete"
     else:
-        what = _failed_word(state.failed) if state.failed else ""
+        what = state.failed.outcome if state.failed else ""
     return _safe(f"keen: {folder}{f', {what}' if what else ''}")
-
-
-def _failed_word(end: TurnError) -> str:
-    return "stopped" if end.reason == "interrupted" else "failed"
 
 
 def title_sequence(title: str) -> str:
@@ -77,7 +72,7 @@ def news_of(before: UiState, state: UiState, now: float, least_seconds: float) -
     if state.pending:
         return f"turn {turn.turn} is incomplete: {shortly_why(state.pending)}"
     if state.failed:
-        return f"turn {turn.turn} {_failed_word(state.failed)}: {shortly_why(state.failed)}"
+        return f"turn {turn.turn} {state.failed.outcome}: {shortly_why(state.failed)}"
     return f"turn {turn.turn} is done   {duration(turn.seconds)}   {counted(turn.calls, 'call')}"
 
 

@@ -11,7 +11,7 @@ from keen_tui.domain.messages import TurnMemory
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import Block, Phase, ToolBlock, UiState
-from keen_tui.text.labels import TOOL_NAMES
+from keen_tui.text.labels import tool_label
 from keen_tui.text.units import duration
 
 DOING: dict[Phase, str] = {
@@ -53,7 +53,7 @@ def doing(state: UiState, now: float) -> Doing:
 
 def tool_name(name: str) -> str:
     """The name of a tool on the screen: at most six cells."""
-    short = TOOL_NAMES.get(name, name)
+    short = tool_label(name)
     return short if len(short) <= 6 else short[:5] + "…"
 
 

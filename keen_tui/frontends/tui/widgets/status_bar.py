@@ -163,7 +163,7 @@ class StatusBar(RowWidget):
         if self._overlay_open:
             return self.fact(self.hint("sidebar", "close"), self.hint("next_pane"))
         if state.failed:
-            stopped = state.failed.reason == "interrupted"
+            stopped = state.failed.outcome == "stopped"
             words = f"{glyphs.stopped} stopped" if stopped else f"{glyphs.failed} failed"
             failed = Text(words, look("soft" if stopped else "fail", bold=True))
             return self.fact(failed, self.hint("retry", "send again"))

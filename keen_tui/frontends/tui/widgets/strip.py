@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rich.text import Text
 
-from keen_tui.frontends.tui.look.cells import cut
+from keen_tui.frontends.tui.look.cells import cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.state.state import UiState
@@ -86,7 +86,7 @@ class Strip(RowWidget):
         """What runs, and how long the model has been at it where one may begin to wonder."""
         state, look = self._state, self.look
         if tool := running_tool(state.live):
-            target = cut(clean(tool.target), _TARGET_CELLS, self.glyphs.more)
+            target = cut_target(tool.name, clean(tool.target), _TARGET_CELLS, self.glyphs.more)
             return Text(f"{tool_name(clean(tool.name))} {target}", look("text")), Text()
         now = doing(state, self._clock())
         long = now.seconds >= QUIET_SECONDS and state.phase in ("waiting", "thinking", "answering")

@@ -79,7 +79,7 @@ def _folded(block: EndBlock, end: TurnIncomplete | TurnError, context: BlockCont
     glyphs = context.look.glyphs
     if isinstance(end, TurnError):
         settled = "sent again" if block.settled == "retried" else ""
-        glyph, role = (glyphs.stopped, "soft") if end.reason == "interrupted" else (glyphs.failed, "fail")
+        glyph, role = (glyphs.stopped, "soft") if end.outcome == "stopped" else (glyphs.failed, "fail")
         return context.facts(glyph, role, (words, "soft"), (settled, "dim"))
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
@@ -132,7 +132,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext
 def _draw_error(end: TurnError, context: BlockContext) -> list[Line]:
     """Nothing is kept: what went wrong, and the key that sends the message again."""
     styles, glyphs = context.look.styles, context.look.glyphs
-    stopped = end.reason == "interrupted"
+    stopped = end.outcome == "stopped"
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
     role = "soft" if stopped else "fail"
     title_rows = _title(glyph, role, title, why_ended(end), context, None)

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from keen_tui.domain.display import CommandDisplay, DiffDisplay, TextDisplay
 from keen_tui.domain.events import HostContacted
 from keen_tui.domain.messages import ToolResult
-from keen_tui.frontends.tui.look.cells import cut, cut_path
+from keen_tui.frontends.tui.look.cells import cut, cut_target
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.state.state import OWN_COMMAND, ToolBlock, ToolStatus
 from keen_tui.frontends.tui.tool_views import render_display
@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of
 from keen_tui.frontends.tui.transcript.folding import MOST_DIFF_ROWS, MOST_OUTPUT_ROWS
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE, RenderStyle
 from keen_tui.text.highlighting import safe_code
-from keen_tui.text.labels import TOOL_NAMES
+from keen_tui.text.labels import not_done_words, tool_label
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
@@ -32,7 +32,6 @@ TIME_CELLS: Final = 8
 LIVE_LINES: Final = 3
 LIVE_LINES_UNFOLDED: Final = 8
 
-_PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 _ROLES: Mapping[ToolStatus, str] = {
     "running": "accent",
     "asks": "wait",
@@ -46,7 +45,7 @@ _ROLES: Mapping[ToolStatus, str] = {
 
 def short_name(name: str, glyphs: Glyphs) -> str:
     """A tool's name as the screen shows it, in at most five cells."""
-    return cut(TOOL_NAMES.get(name, clean(name)), NAME_CELLS, glyphs.more)
+    return cut(tool_label(name), NAME_CELLS, glyphs.more)
 
 
 def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
@@ -63,11 +62,6 @@ def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
     return signs[status], _ROLES[status]
 
 
-def denied_words(block: ToolBlock) -> str:
-    """What a person made of a call that they did not want, or of a question: "denied", "declined"."""
-    return clean(block.result.summary) if block.result and block.result.summary else "denied"
-
-
 def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
     """What a call came to, in a few words, each with its role."""
     match block.status:
@@ -75,13 +69,11 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
             return []
         case "asks":
             return [("waits for you", "wait")]
-        case "denied":
-            return [(denied_words(block), "dim")]
-        case "not_run":
-            return [("not run", "dim")]
     result = block.result
     if result is None:
         return []
+    if block.status in ("denied", "not_run"):
+        return [(not_done_words(result), "dim")]
     if isinstance(result.display, DiffDisplay) and not result.is_error:
         removed = f"{glyphs.minus}{result.display.removed}"
         return [(f"+{result.display.added}", "add"), (" ", "dim"), (removed, "del")]
@@ -153,9 +145,8 @@ def _row(block: ToolBlock, context: BlockContext) -> Line:
     ]
     right = _right(block, context)
     room = look.row - 3 - TARGET_COLUMN - cells_of(right) - 3
-    target = clean(block.target)
-    cut_target = cut_path if block.name in _PATH_TOOLS else cut
-    left.append(Segment(cut_target(target, max(room, 8), glyphs.more), styles("text")))
+    target = cut_target(block.name, clean(block.target), max(room, 8), glyphs.more)
+    left.append(Segment(target, styles("text")))
     blanks = max(look.row - 3 - cells_of(left) - cells_of(right), 1)
     row = Line((*left, Segment(" " * blanks), *right), skip=TEXT_EDGE)
     return context.fold_mark(row) if block.status != "asks" else row
