@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,9 @@ from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import QueueChanged, ShellFinished, ShellStarted, ToolOutput, TurnDone, TurnError
 from keen_tui.domain.messages import TurnMemory
 from tests.support.agent import AtWork, Bench
-from tests.support.processes import called_with
+from tests.support.processes import called_with, left_alone
 from tests.support.saving import SavedBench, place
-from tests.support.waiting import until
+from tests.support.waiting import until, wait_until
 
 OK = Reply([Say("Ok.")])
 REFUSED = HttpAnswer(401, {"error": {"message": "wrong key"}})
@@ -76,19 +74,17 @@ async def test_functions_that_bash_exported_are_there_and_end_with_it_too(
 ) -> None:
     """Also what gave up its parent and its environment at once, while this program had other things to do."""
     monkeypatch.setenv("BASH_FUNC_greet%%", "() {  echo hello\n}")
-
-    async def be_busy() -> None:
-        while True:
-            time.sleep(0.05)
-            await asyncio.sleep(0)
-
+    begun, go = tmp_path / "begun", tmp_path / "go"
     async with at_work([], tmp_path) as bench:
-        busy = asyncio.create_task(be_busy())
+        waits = "touch begun; until [ -e go ]; do sleep 0.01; done"
         leaves = "(env -i setsid sleep 60489 &)"
-        ran = await run(bench, f'{leaves}; greet; yes | head -1; read line || echo "no input"')
-        busy.cancel()
+        bench.session.run_own(f'{waits}; {leaves}; greet; yes | head -1; read line || echo "no input"')
+        await until(begun.exists)
+        go.touch()
+        wait_until(lambda: left_alone("sleep 60489"))  # the event loop stands still meanwhile
+        ran = await bench.log.wait_for(ShellFinished)
     assert ran.result.text.startswith("hello\ny\nno input")
-    assert not called_with("sleep 60489")
+    await until(lambda: not called_with("sleep 60489"))  # a kill takes its moment
 
 
 async def test_keys_reach_neither_its_environment_nor_what_is_kept_and_sent(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_PROC = Path("/proc")
+
 
 def called_with(words: str) -> list[int]:
     """The processes whose command line holds these words, one space between them."""
-    return [int(each.name) for each in Path("/proc").glob("[0-9]*") if words in _command_line(each)]
+    return [int(each.name) for each in _PROC.glob("[0-9]*") if words in _command_line(each)]
 
 
 def _command_line(process: Path) -> str:
@@ -15,3 +17,19 @@ def _command_line(process: Path) -> str:
         return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def left_alone(words: str) -> list[int]:
+    """The processes whose command line is these words, and whose parent does not hold them: it has gone."""
+    called = called_with(words)
+    bare = [each for each in called if _command_line(_PROC / str(each)).rstrip() == words]
+    return [each for each in bare if _parent(each) not in called]
+
+
+def _parent(process: int) -> int:
+    """The number of its parent, 0 where it has ended."""
+    try:
+        stat = (_PROC / str(process) / "stat").read_text()
+    except OSError:
+        return 0
+    return int(stat.rpartition(")")[2].split()[1])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding
 from textual.geometry import Size
@@ -37,7 +36,7 @@ from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.frontends.tui.widgets.composer import Prompt
 from keen_tui.frontends.tui.widgets.header import HeaderBar, branch_of
 from keen_tui.frontends.tui.widgets.notes import NoticeRows
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, spread, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import spread, wrapped
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.workspace.handlers import handlers_of
@@ -306,19 +305,6 @@ def test_two_ends_of_a_row_never_run_into_each_other() -> None:
 
 def test_words_are_wrapped_between_words() -> None:
     assert [row.plain for row in wrapped("one two three", 8, STYLES("text"))] == ["one two", "three"]
-
-
-def test_a_row_that_says_and_looks_the_same_is_the_same_strip() -> None:
-    drawn, ground = RowWidget(STYLES, UNICODE), Style.parse("white on black")
-    strip = drawn._strip(Text("turn 1", STYLES("dim")), 20, ground)
-    assert drawn._strip(Text("turn 1", STYLES("dim")), 20, ground) is strip
-    others = (
-        Text("turn 2", STYLES("dim")),
-        Text("turn 1", STYLES("text")),
-        Text.assemble("turn ", ("1", STYLES("ok"))),
-    )
-    assert all(drawn._strip(other, 20, ground) != strip for other in others)
-    assert drawn._strip(Text("turn 1", STYLES("dim")), 30, ground).cell_length == 30
 
 
 def test_a_notice_that_is_too_long_says_so() -> None:
