@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 
 from msgspec.structs import replace
 
+from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.stops import stop_notice
 from keen_tui.agent.turn.turn_setup import TurnSetup
@@ -21,17 +22,14 @@ from keen_tui.domain.events import (
     CompactionDelta,
     CompactionFailed,
     CompactionStarted,
-    RetryScheduled,
-    Usage,
 )
-from keen_tui.domain.messages import Message, StepReply, StopReason, TokenUsage
-from keen_tui.domain.models import cost_of
+from keen_tui.domain.messages import Message, StepReply, StopReason
 from keen_tui.memory.conversation import COMPACTED, Past, union_memory
 from keen_tui.memory.pending import native_bytes
 from keen_tui.memory.policies import MemoryPolicy, policy_of, visible
 from keen_tui.memory.projection import AssistantText, Part, PastStep, UserText
 from keen_tui.memory.rendering import render_assistant, render_user
-from keen_tui.providers.base import StepRequest, StepText
+from keen_tui.providers.base import StepPart, StepRequest, StepText
 
 log = logging.getLogger(__name__)
 
@@ -151,49 +149,25 @@ async def _reply(
     request: StepRequest, policy: MemoryPolicy, setup: TurnSetup, start: CompactionStarted
 ) -> StepReply:
     """The reply to the request, tried again as often as the policy of retries allows."""
-    attempt = 1
-    while True:
+
+    async def call() -> StepReply:
         setup.publish(start)
-        try:
-            return await _streamed(request, policy, setup)
-        except ProviderError as error:
-            delay = setup.retries.delay(attempt, error)
-            if delay is None:
-                raise
-            attempt += 1
-            setup.publish(
-                RetryScheduled(
-                    turn=0,
-                    step=0,
-                    attempt=attempt,
-                    max_attempts=setup.retries.attempts,
-                    delay=delay,
-                    reason=error.reason,
-                    detail=str(error),
-                )
-            )
-        await setup.retry_wait.wait(delay)
+        words = policy.filter()
 
+        def say(text: str) -> None:
+            if text:
+                setup.publish(CompactionDelta(text=text))
 
-async def _streamed(request: StepRequest, policy: MemoryPolicy, setup: TurnSetup) -> StepReply:
-    words = policy.filter()
-
-    def say(text: str) -> None:
-        if text:
-            setup.publish(CompactionDelta(text=text))
-
-    async with aclosing(setup.provider.stream_step(request)) as parts:
-        async for part in parts:
+        def hear(part: StepPart) -> None:
             match part:
                 case StepText(text):
                     say(words.feed(text))
                 case StepReply():
                     say(words.finish())
-                    if part.usage != TokenUsage():
-                        cost = cost_of(part.usage, setup.price)
-                        setup.publish(Usage(turn=0, step=0, tokens=part.usage, cost=cost))
-                    return part
-    raise AssertionError("a provider ended a step without a reply and without an error")
+
+        return await stream_reply(request, setup, hear)
+
+    return await until_complete(call, setup)
 
 
 def _cut(old: Past, policy: MemoryPolicy, limit: int | None) -> tuple[Past, MemoryPolicy]:

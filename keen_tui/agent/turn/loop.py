@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from itertools import chain
 
 from keen_tui.agent.turn.active_turn import ActiveTurn
 from keen_tui.agent.turn.calls import NOT_RUN, run_call, skip_call
 from keen_tui.agent.turn.images import ReadImages, images_of, publish_images
+from keen_tui.agent.turn.model_call import stream_reply, until_complete
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.settle import Broken, Ending, Finished, pending_of
 from keen_tui.agent.turn.stops import is_context_full, is_refused, runnable, stop_notice
@@ -23,17 +24,14 @@ from keen_tui.domain.errors import ContextExceeded, EndReason, ProviderError
 from keen_tui.domain.events import (
     Notice,
     ReasoningDelta,
-    RetryScheduled,
     Steered,
     StepRestarted,
     TextDelta,
-    Usage,
 )
-from keen_tui.domain.messages import StepReply, TokenUsage, ToolCall, ToolResult
-from keen_tui.domain.models import cost_of
+from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
 from keen_tui.memory.projection import UserText
 from keen_tui.memory.unfinished import ENDED_MIDWAY
-from keen_tui.providers.base import StepReasoning, StepText
+from keen_tui.providers.base import StepPart, StepReasoning, StepText
 
 log = logging.getLogger(__name__)
 
@@ -94,37 +92,27 @@ def _tell_of_odd_end(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
 async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
     """The step's reply, tried again as often as the policy allows. No tool of the step has run yet."""
-    attempt = 1
-    may_shorten = True
-    while True:
-        try:
-            with _telling_of_images_refused(turn, setup):
-                return await _call_model(turn, setup)
-        except ContextExceeded:
-            left_out = turn.shorten(setup.provider) if may_shorten else 0
-            if not left_out:
-                raise
-            may_shorten = False
+    left_out = 0
+
+    async def call() -> StepReply:
+        with _telling_of_images_refused(turn, setup):
+            return await _call_model(turn, setup)
+
+    def shorten(error: ProviderError) -> bool:
+        nonlocal left_out
+        if left_out or not isinstance(error, ContextExceeded):
+            return False
+        left_out = turn.shorten(setup.provider)
+        if left_out:
             _tell_of_shortening(turn, setup, left_out)
-            continue
-        except ProviderError as error:
-            delay = setup.retries.delay(attempt, error)
-            if delay is None:
-                raise
-            attempt += 1
-            setup.publish(
-                RetryScheduled(
-                    turn=turn.turn,
-                    step=turn.step,
-                    attempt=attempt,
-                    max_attempts=setup.retries.attempts,
-                    delay=delay,
-                    reason=error.reason,
-                    detail=str(error),
-                )
-            )
-        await setup.retry_wait.wait(delay)
+        return left_out > 0
+
+    def restart() -> None:
         setup.publish(StepRestarted(turn=turn.turn, step=turn.step))
+
+    return await until_complete(
+        call, setup, turn=turn.turn, step=turn.step, mend=shorten, before_retry=restart
+    )
 
 
 def _tell_of_shortening(turn: ActiveTurn, setup: TurnSetup, left_out: int) -> None:
@@ -156,23 +144,20 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
         if text:
             setup.publish(TextDelta(turn=turn.turn, step=turn.step, text=text))
 
-    async with aclosing(setup.provider.stream_step(request)) as parts:
-        async for part in parts:
-            match part:
-                case StepText(text):
-                    say(words.feed(text))
-                case StepReasoning(text):
-                    now = setup.clock()
-                    reasoning_since = now if reasoning_since is None else reasoning_since
-                    seconds = now - reasoning_since
-                    setup.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
-                case StepReply():
-                    say(words.finish())
-                    if part.usage != TokenUsage():
-                        cost = cost_of(part.usage, setup.price)
-                        setup.publish(Usage(turn=turn.turn, step=turn.step, tokens=part.usage, cost=cost))
-                    return part
-    raise AssertionError("a provider ended a step without a reply and without an error")
+    def hear(part: StepPart) -> None:
+        nonlocal reasoning_since
+        match part:
+            case StepText(text):
+                say(words.feed(text))
+            case StepReasoning(text):
+                now = setup.clock()
+                reasoning_since = now if reasoning_since is None else reasoning_since
+                seconds = now - reasoning_since
+                setup.publish(ReasoningDelta(turn=turn.turn, step=turn.step, text=text, seconds=seconds))
+            case StepReply():
+                say(words.finish())
+
+    return await stream_reply(request, setup, hear, turn=turn.turn, step=turn.step)
 
 
 async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
