@@ -17,6 +17,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from keen_tui.domain.events import Event
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui import app as keen_app
 from keen_tui.frontends.tui.app import KeenApp
 from keen_tui.frontends.tui.look.glyphs import UNICODE
@@ -57,9 +58,8 @@ class _StillApp(App[None]):
         self.register_theme(THEMES[theme].textual())
         styles = Styles(THEMES[theme])
         session = FakeSession(folder)
-        self.workspace = WorkspaceScreen(
-            session, styles, UNICODE, controls=session, reduced_motion=True, clock=lambda: 0.0
-        )
+        setup = FrontEndSetup(session=session, controls=session)
+        self.workspace = WorkspaceScreen(setup, styles, UNICODE, reduced_motion=True, clock=lambda: 0.0)
         self.theme = theme
 
     async def on_mount(self) -> None:

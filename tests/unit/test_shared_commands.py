@@ -4,30 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.permitted import Permitted
 from keen_tui.frontends.line.asking import question_of as line_question_of
 from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.change_commands import DIFF, UNDO
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
+from keen_tui.frontends.shared.memory_commands import CONTEXT, MEMORY
+from keen_tui.frontends.shared.model_commands import CHECK, KEY, MODELS, SERVER, use
+from keen_tui.frontends.shared.pages import (
+    ChangesPage,
+    ContextPage,
+    KeyPage,
+    ModelsPage,
+    Page,
+    ServerPage,
+    SessionsPage,
+)
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import (
     CommandQuestion,
     DiscardQuestion,
     InUseQuestion,
     LeaveQuestion,
+    MemoryQuestion,
     PermissionsQuestion,
     ReplaceQuestion,
+    ShortQuestion,
+    SwitchQuestion,
+    UndoQuestion,
 )
-from keen_tui.frontends.shared.session_commands import EXPORT, FORK, NEW_SESSION, open_session
-from keen_tui.frontends.shared.turn_commands import DISCARD, LEAVE
+from keen_tui.frontends.shared.session_commands import (
+    EXPORT,
+    FORK,
+    NEW_SESSION,
+    RENAME,
+    SESSIONS,
+    open_session,
+)
+from keen_tui.frontends.shared.setting_commands import SETTINGS, apply_setting
+from keen_tui.frontends.shared.turn_commands import DISCARD, LEAVE, STEER
+from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.questions.confirm import question_of as screen_question_of
 from keen_tui.memory.pending import PendingState
+from tests.support.changes import file, turn_three
+from tests.support.fake_changes import FakeChanges
 from tests.support.fake_history import FakeHistory
+from tests.support.fake_models import ACME, FakeModels
 from tests.support.fake_session import FakeSession
 
 PENDING = PendingState()
+
+_Answer = TypeVar("_Answer")
 
 
 class Person:
@@ -37,7 +70,10 @@ class Person:
         self.answer = answer
         self.asked: list[CommandQuestion] = []
         self.said: list[str] = []
+        self.shown: list[Page] = []
         self.left = False
+        self.draft = ""
+        self.title = "A title"
         self.turns: tuple[int, ...] = (1, 2)
 
     def say(self, text: str) -> None:
@@ -49,12 +85,28 @@ class Person:
     def tell_written(self, file: Path) -> None:
         self.said.append(file.name)
 
+    def confirm(self, text: str) -> None:
+        self.said.append(text)
+
+    def write(self, text: str) -> None:
+        self.draft = text
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        self.said.append(f"{name} {value}")
+
     async def ask(self, question: CommandQuestion) -> str:
         self.asked.append(question)
         return self.answer
 
-    async def replace(self, handler: Callable[[], Awaitable[None]]) -> None:
-        await handler()
+    async def show(self, page: Page) -> None:
+        self.shown.append(page)
+
+    async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
+        self.said.append(f"asking {server}")
+        return await answer
+
+    async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
+        await action()
 
     def leave(self) -> None:
         self.left = True
@@ -68,9 +120,16 @@ class At:
         self.session = FakeSession(folder)
         self.session.pending = PENDING if pending else None
         self.history = FakeHistory()
-        self.context = CommandContext(
-            ui=self.person, session=self.session, controls=self.session, history=self.history
+        self.models = FakeModels(ACME.models[0])
+        self.changes = FakeChanges()
+        setup = FrontEndSetup(
+            session=self.session,
+            controls=self.session,
+            history=self.history,
+            changes=self.changes,
+            models=self.models,
         )
+        self.context = CommandContext(self.person, setup)
 
     @property
     def done(self) -> list[object]:
@@ -78,26 +137,28 @@ class At:
         return [call[0] for call in (*self.session.calls, *self.history.calls)]
 
 
-QUESTIONS: tuple[CommandQuestion, ...] = (
+QUESTIONS: tuple[ShortQuestion, ...] = (
     DiscardQuestion(PENDING),
     LeaveQuestion(PENDING, running=False, durable=False),
     LeaveQuestion(None, running=True, durable=True),
     ReplaceQuestion(PENDING, "Begin a new session?", running=False),
+    SwitchQuestion(PENDING, "Roadrunner 2"),
     InUseQuestion("A session"),
+    MemoryQuestion("summary"),
     PermissionsQuestion("ask", Permitted(saved=("make *",))),
 )
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_both_front_ends_offer_the_answers_that_commands_know(question: CommandQuestion) -> None:
+def test_both_front_ends_offer_the_answers_that_commands_know(question: ShortQuestion) -> None:
     lines = {choice.id for choice in line_question_of(question).choices}
-    screen = {choice.id for choice in screen_question_of(question).choices}
-    assert screen - {"close"} <= lines
+    screen = {choice.id for choice in screen_question_of(question, UNICODE).choices}
+    assert screen - {"close", "edit"} <= lines
 
 
 def test_every_shared_command_has_a_name_to_be_called_by() -> None:
     shared = [action for action in ACTIONS if isinstance(action, Command)]
-    assert len(shared) >= 9
+    assert len(shared) >= 20
     assert all(command.slash and command.where == "anywhere" for command in shared)
 
 
@@ -148,7 +209,7 @@ async def test_another_session_begins_only_when_the_incomplete_turn_may_go(
     assert bool(at.person.said) is (answer == "replace")
 
 
-@pytest.mark.parametrize("command", [FORK, EXPORT])
+@pytest.mark.parametrize("command", [FORK, EXPORT, DIFF])
 async def test_words_that_say_nothing_are_refused(tmp_path: Path, command: Command) -> None:
     with pytest.raises(WordsRefused):
         await command.does(At(tmp_path).context, "nonsense")
@@ -166,6 +227,161 @@ async def test_a_session_that_is_open_elsewhere_is_forked_if_that_is_wanted(
 
 async def test_without_saved_sessions_none_begins(tmp_path: Path) -> None:
     at = At(tmp_path)
-    context = CommandContext(ui=at.person, session=at.session, controls=at.session, history=None)
+    context = CommandContext(at.person, replace(at.context.setup, history=None))
     with pytest.raises(SessionRefused, match="No sessions are kept here"):
         await NEW_SESSION.does(context, "")
+
+
+async def test_without_a_title_one_is_asked_for_with_the_present_one_to_be_changed(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    await RENAME.does(at.context, "")
+    assert at.person.draft == "/rename A title"
+    assert at.done == []
+    await RENAME.does(at.context, "Another")
+    assert at.done == ["rename"]
+
+
+async def test_saved_sessions_are_shown_with_the_words(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    await SESSIONS.does(at.context, "discount")
+    assert at.person.shown == [SessionsPage(at.history, "discount")]
+
+
+def changed(at: At, **known: object) -> None:
+    """The newest turn changed files."""
+    at.changes.turns = {number: turn_three(**known) for number in (0, 3)}
+
+
+async def test_changes_are_shown_file_by_file(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    changed(at)
+    await DIFF.does(at.context, "")
+    (page,) = at.person.shown
+    assert isinstance(page, ChangesPage)
+    assert page.files
+    assert at.changes.calls == [("changes", 0)]
+
+
+@pytest.mark.parametrize("command", [DIFF, UNDO])
+async def test_where_no_file_changed_nothing_is_shown_or_asked(tmp_path: Path, command: Command) -> None:
+    at = At(tmp_path, pending=False)
+    with pytest.raises(SessionRefused, match="changed no files"):
+        await command.does(at.context, "3")
+    assert (at.person.shown, at.person.asked) == ([], [])
+
+
+@pytest.mark.parametrize(("answer", "undone"), [("yes", True), ("no", False), ("", False)])
+async def test_changes_are_undone_only_when_that_is_the_answer(
+    tmp_path: Path, answer: str, undone: bool
+) -> None:
+    at = At(tmp_path, answer, pending=False)
+    changed(at)
+    await UNDO.does(at.context, "")
+    assert (("undo", 3) in at.changes.calls) is undone
+
+
+async def test_nothing_is_undone_while_work_is_open_nor_twice(tmp_path: Path) -> None:
+    at = At(tmp_path, "yes")
+    changed(at, undone=True)
+    with pytest.raises(SessionRefused, match="An incomplete turn waits"):
+        await UNDO.does(at.context, "3")
+    at.session.running = True
+    with pytest.raises(SessionRefused, match="A turn is running"):
+        await UNDO.does(at.context, "3")
+    at.session.running, at.session.pending = False, None
+    with pytest.raises(SessionRefused, match="are undone already"):
+        await UNDO.does(at.context, "3")
+    assert at.person.asked == []
+
+
+async def test_line_by_line_undo_offers_no_yes_where_no_file_can_be_restored(tmp_path: Path) -> None:
+    at = At(tmp_path, pending=False)
+    changed(at, files=(file("big.csv", None, None, unkept="it is larger than 5 MB"),))
+    await UNDO.does(at.context, "")
+    (question,) = at.person.asked
+    assert isinstance(question, UndoQuestion)
+    assert [choice.id for choice in line_question_of(question).choices] == ["no"]
+
+
+async def test_the_next_request_is_the_one_with_the_draft(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    at.person.draft = "and then?"
+    await CONTEXT.does(at.context, "")
+    assert at.person.shown == [ContextPage(at.session.report, "and then?")]
+    assert at.session.calls == [("context", "and then?")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [("full-trace", ["set_policy"]), ("summary", []), ("stay", []), ("", []), ("edit", ["context"])],
+)
+async def test_the_memory_policy_changes_only_to_another(
+    tmp_path: Path, answer: str, done: list[str]
+) -> None:
+    at = At(tmp_path, answer)
+    await MEMORY.does(at.context, "")
+    assert at.done == done
+    assert bool(at.person.said) is (answer in ("full-trace", "summary"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen", "done"),
+    [("keep", False, []), ("", False, []), ("retry", False, ["retry"]), ("switch", True, [])],
+)
+async def test_a_switch_that_loses_the_incomplete_turn_is_asked_for(
+    tmp_path: Path, answer: str, chosen: bool, done: list[str]
+) -> None:
+    at = At(tmp_path, answer)
+    at.models.loses_work = True
+    await use(at.context, ACME.models[1], "low")
+    assert at.person.asked == [SwitchQuestion(PENDING, "Roadrunner 2 mini")]
+    assert (at.models.current is ACME.models[1]) is chosen
+    assert at.done == done
+
+
+async def test_a_switch_that_loses_nothing_is_not_asked_for(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    await use(at.context, ACME.models[1], "low")
+    assert at.person.asked == []
+    assert ("choose", "roadrunner-2-mini", "low", False) in at.models.calls
+    assert at.person.said == ["Roadrunner 2 mini answers from now on."]
+
+
+async def test_the_result_of_a_check_is_said(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    at.models.answered.set()
+    await CHECK.does(at.context, "")
+    assert at.person.said[0] == "asking Acme"
+    assert len(at.person.said) == 2
+
+
+async def test_pages_about_models_are_shown_where_there_is_a_choice(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    for command in (MODELS, KEY, SERVER):
+        await command.does(at.context, "gpu-box:8000")
+    server = ServerPage(at.models, "gpu-box:8000")
+    assert at.person.shown == [ModelsPage(at.models), KeyPage(at.models), server]
+    without = CommandContext(at.person, replace(at.context.setup, models=None))
+    for command in (MODELS, KEY, SERVER, CHECK):
+        with pytest.raises(SessionRefused, match="There is no other model"):
+            await command.does(without, "")
+
+
+async def test_steering_needs_a_message_written_or_queued(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    with pytest.raises(SessionRefused, match="Write a message"):
+        await STEER.does(at.context, "")
+    at.session.queue = ("use tabs",)
+    await STEER.does(at.context, "")
+    assert at.done == ["steer"]
+
+
+async def test_settings_of_the_session_take_effect_there_and_others_in_the_front_end(tmp_path: Path) -> None:
+    at = At(tmp_path)
+    apply_setting(at.context, "mode", "plan")
+    apply_setting(at.context, "memory.policy", "full-trace")
+    apply_setting(at.context, "theme", "keen-light")
+    assert (at.session.mode, at.session.policy) == ("plan", "full-trace")
+    assert at.person.said == ["theme keen-light"]
+    with pytest.raises(SessionRefused, match="no settings to change"):
+        await SETTINGS.does(at.context, "")

@@ -10,7 +10,7 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.events import ApprovalRequested, QuestionAsked
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import POLICIES
-from keen_tui.frontends.line.displays import display_lines
+from keen_tui.frontends.line.displays import display_lines, not_covered
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
 from keen_tui.frontends.line.sentences import kept_words
 from keen_tui.frontends.line.streaming import read_out
@@ -20,8 +20,11 @@ from keen_tui.frontends.shared.questions import (
     DiscardQuestion,
     InUseQuestion,
     LeaveQuestion,
+    MemoryQuestion,
     PermissionsQuestion,
     ReplaceQuestion,
+    SwitchQuestion,
+    UndoQuestion,
 )
 from keen_tui.memory.pending import PendingState
 from keen_tui.text.disguise import revealed
@@ -124,9 +127,11 @@ def leave_question(pending: PendingState | None, *, running: bool, durable: bool
     return LineQuestion(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
 
 
-def replace_question(pending: PendingState, title: str, *, running: bool) -> LineQuestion:
+def replace_question(
+    pending: PendingState, title: str, *, running: bool = False, yes: str = "replace"
+) -> LineQuestion:
     """Whether something shall take the place of the incomplete turn, which that would end: `title` asks."""
-    go_on = LineChoice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+    go_on = LineChoice(id=yes, label="yes", consequence="the incomplete turn is abandoned")
     return LineQuestion(
         lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
         choices=(KEEP, go_on) if running else (KEEP, RETRY, go_on),
@@ -157,6 +162,24 @@ def in_use_question() -> LineQuestion:
     return yes_or_no(
         "Question: Another program has this session open. Continue in a copy?", yes="yes, fork it"
     )
+
+
+def undo_question(asked: UndoQuestion) -> LineQuestion:
+    """Whether to undo these changes."""
+    lines = tuple(_undo_lines(asked))
+    if asked.can_undo:
+        return yes_or_no(*lines, yes="yes, undo", no="no, keep them")
+    return LineQuestion(lines=lines, choices=(LineChoice(id="no", label="keep them"),))
+
+
+def _undo_lines(asked: UndoQuestion) -> Iterator[str]:
+    yield f"Question: Restore these files to their state before turn {asked.changes.turn}?"
+    for file in asked.files:
+        notes = [file.note] if file.note else []
+        notes += ["it was changed since"] if file.changed_since else []
+        notes += ["it stays as it is"] if file.unkept else []
+        yield ", ".join((f"File {file.path}: {file.added} added, {file.removed} removed", *notes)) + "."
+    yield from not_covered(asked.changes)
 
 
 def permissions_question(mode: Mode, permitted: Permitted) -> LineQuestion:
@@ -196,9 +219,15 @@ def question_of(asked: CommandQuestion) -> LineQuestion:
             return leave_question(pending, running=running, durable=durable)
         case ReplaceQuestion(pending, title, running):
             return replace_question(pending, title, running=running)
+        case SwitchQuestion(pending, model):
+            return replace_question(pending, f"Switch to {model}?", yes="switch")
         case InUseQuestion():
             return in_use_question()
         case PermissionsQuestion(mode, permitted):
             return permissions_question(mode, permitted)
+        case MemoryQuestion(policy):
+            return memory_question(policy)
+        case UndoQuestion():
+            return undo_question(asked)
         case _:
             assert_never(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,16 +20,18 @@ from keen_tui.domain.events import (
 )
 from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question
 from keen_tui.frontends.line.command_context import LineContext
-from keen_tui.frontends.line.commands import PlainCommands
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
+from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.narrator import Narrator
 from keen_tui.frontends.line.opening import Openings
 from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
+from keen_tui.frontends.line.session_pages import shown_title
 from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.shared.session_commands import open_session
 from keen_tui.frontends.shared.turn_commands import LEAVE
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
@@ -65,17 +67,15 @@ class LineFrontEnd:
         self._narrator = Narrator(printer)
         self._openings = Openings(printer, self._narrator)
         self._slash = SlashCommands(setup.commands)
-        self._context = LineContext(setup, printer, self._questions, self._stats, self._end)
-        self._commands = PlainCommands(self._context, self._slash, self.leave)
-        self._written = LineRouter(
-            self._context, self._slash, self._commands, self._narrator.heard, self.suggest
+        self._over = asyncio.Event()
+        self._context = LineContext(
+            setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
         )
+        self._written = LineRouter(self._context, self._narrator.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._doing: asyncio.Task[None] | None = None
         self._is_busy = False
         self._asking: dict[str, asyncio.Task[None]] = {}
-        self._is_leaving = False
-        self._over = asyncio.Event()
         self._heard = 0
         self._draft = ""
         self._earlier: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class LineFrontEnd:
             await self._setup.history.begin()
         await self._greet()
         if opening := self._setup.opening:
-            self._do_beside(self._commands.sessions.open(opening))
+            self._do_beside(open_session(self._context.shared, opening, shown_title(opening)))
         work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
         if self._setup.companion:
             work.append(asyncio.ensure_future(self._setup.companion(self)))
@@ -128,17 +128,6 @@ class LineFrontEnd:
                 self._over.set()
         self._prompt(anew=True)
 
-    async def leave(self) -> None:
-        """Leave; asks first where a turn runs or an incomplete one waits."""
-        self._is_leaving = True
-        try:
-            await LEAVE.does(self._context.shared, "")
-        finally:
-            self._is_leaving = False
-
-    def _end(self) -> None:
-        self._over.set()
-
     def show_guide(self, text: str) -> None:
         """Words that explain what happens, as the tour has them."""
         lines = [f"Guide: {line}" for line in text.split("\n") if line]
@@ -158,8 +147,9 @@ class LineFrontEnd:
             earlier = await self._setup.prompts.earlier()
             self._earlier = (*earlier.here, *earlier.drafts)
             self._draft = earlier.drafts[-1] if earlier.drafts else ""
-        if self._commands.models.lacks_model:
-            await self._commands.models.welcome()
+        models = self._setup.models
+        if models and models.current is None:
+            await LineModels(self._context, models).welcome()
         else:
             self._printer.say(f"Model {session.model} at {session.server}. Permission mode {session.mode}.")
 
@@ -224,8 +214,9 @@ class LineFrontEnd:
     def _is_call_beside(self, text: str) -> bool:
         """Whether a line that stands in the place of an answer is a command: not while one asks itself."""
         asked = self._questions.asked
-        is_own = self._doing is not None or self._is_leaving or (asked is not None and asked.hidden)
-        return not is_own and self._slash.called(text) is not None
+        is_own = self._doing is not None or (asked is not None and asked.hidden)
+        is_call = self._slash.called(text) is not None
+        return is_call and not (is_own or self._context.ui.asks_to_leave)
 
     async def _act(self) -> None:
         while True:
@@ -245,10 +236,10 @@ class LineFrontEnd:
             return
         now = self._clock()
         again, self._last_interrupt = now - self._last_interrupt <= AGAIN_WITHIN_SECONDS, now
-        if self._is_leaving:
+        if self._context.ui.asks_to_leave:
             self._over.set()
         elif again:
-            self._do_beside(self.leave())
+            self._leave()
         elif self._doing:
             self._doing.cancel()
             self._printer.say("Not done. Ctrl+C again leaves.")
@@ -259,16 +250,19 @@ class LineFrontEnd:
             self._printer.say("Ctrl+C again leaves.")
 
     def _end_of_input(self) -> None:
-        if self._is_leaving:
+        if self._context.ui.asks_to_leave:
             self._over.set()
         else:
-            self._do_beside(self.leave())
+            self._leave()
+
+    def _leave(self) -> None:
+        self._do_beside(LEAVE.does(self._context.shared, ""))
 
     def _keep_draft(self, text: str) -> None:
         if self._setup.prompts:
             self._setup.prompts.keep_draft(text)
 
-    def _do_beside(self, handler: Coroutine[None, None, None]) -> None:
+    def _do_beside(self, handler: Awaitable[None]) -> None:
         """Do it beside what the lines ask for; what is refused is told."""
 
         async def done() -> None:

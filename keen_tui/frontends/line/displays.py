@@ -15,6 +15,7 @@ from keen_tui.domain.display import (
     TodoDisplay,
     TodoStatus,
 )
+from keen_tui.domain.reports import Changes
 from keen_tui.text.disguise import revealed
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
@@ -55,6 +56,12 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
             yield f"{where}{_whole(row.text)}"
     if diff.left_out:
         yield f"And {counted(diff.left_out, 'line')} more, too many to be told."
+
+
+def not_covered(changes: Changes) -> Iterator[str]:
+    """What can't be undone, if anything."""
+    if changes.commands:
+        yield f"Changes made by shell commands can't be undone: {counted(changes.commands, 'command')} ran."
 
 
 def _whole(text: str) -> str:

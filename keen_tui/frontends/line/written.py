@@ -8,9 +8,9 @@ from typing import Final
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.line.command_context import LineContext
-from keen_tui.frontends.line.commands import PlainCommands
 from keen_tui.frontends.line.printer import LinePrinter
-from keen_tui.frontends.shared.commands import Called, SlashCommands
+from keen_tui.frontends.shared.command import Command
+from keen_tui.frontends.shared.commands import Called
 from keen_tui.settings.custom_commands import CustomCommand, expanded
 
 _OWN_COMMAND: Final = "!"
@@ -27,14 +27,10 @@ class LineRouter:
     def __init__(
         self,
         context: LineContext,
-        slash: SlashCommands,
-        commands: PlainCommands,
         heard: Callable[[str], None],
         suggest: Callable[[str], None],
     ) -> None:
         self._context = context
-        self._slash = slash
-        self._commands = commands
         self._heard = heard
         self._suggest = suggest
 
@@ -44,7 +40,7 @@ class LineRouter:
             return
         if prompts := self._context.setup.prompts:
             prompts.sent(text)
-        called = self._slash.called(text)
+        called = self._context.slash.called(text)
         with refusal_told(self._context.printer):
             if text.startswith(_OWN_COMMAND):
                 self._run_own(text.removeprefix(_OWN_COMMAND).strip())
@@ -59,16 +55,16 @@ class LineRouter:
         elif called.refusal:
             self._context.say(called.refusal)
         elif called.what is None:
-            nearest = self._slash.nearest(called.name)
+            nearest = self._context.slash.nearest(called.name)
             self._context.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
-        elif handler := self._commands.handlers.get(called.what.id):
-            await handler(called.words)
+        elif isinstance(called.what, Command):
+            await called.what.does(self._context.shared, called.words)
         else:
             self._context.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
-        if self._commands.models.lacks_model:
+        if self._context.shared.lacks_model:
             self._context.say("No model is chosen yet: /model chooses one. Your message comes back.")
             self._suggest(typed)
             return

@@ -5,9 +5,18 @@ Keys are the ones that the program comes with: `keymap` knows those in use.
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared import permission_commands, session_commands, turn_commands
+from keen_tui.frontends.shared import (
+    change_commands,
+    memory_commands,
+    model_commands,
+    permission_commands,
+    session_commands,
+    setting_commands,
+    turn_commands,
+)
 from keen_tui.frontends.shared.action import Action
 from keen_tui.frontends.shared.page_actions import PAGE_ACTIONS
+from keen_tui.frontends.shared.page_commands import HELP, USAGE
 from keen_tui.frontends.shared.pane_actions import PANE_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (
@@ -18,8 +27,7 @@ ACTIONS: tuple[Action, ...] = (
         hint="stop",
         help="declines what is asked; else stops the turn; twice clears the composer",
     ),
-    turn_commands.RETRY,
-    turn_commands.DISCARD,
+    *turn_commands.COMMANDS,
     Action(
         id="sidebar",
         keys=("ctrl+b",),
@@ -77,14 +85,7 @@ ACTIONS: tuple[Action, ...] = (
         hint="mode",
         help="permission mode: ask, auto-edit, plan, auto",
     ),
-    Action(
-        id="steer",
-        keys=("ctrl+s",),
-        label="Hand a message in now",
-        slash=("steer",),
-        takes="[message]",
-        help="sends your text, or the oldest queued message, into the running turn",
-    ),
+    turn_commands.STEER,
     Action(
         id="edit_draft",
         keys=("ctrl+g",),
@@ -116,79 +117,12 @@ ACTIONS: tuple[Action, ...] = (
         help="every action, found by a few letters",
         listed=False,
     ),
-    Action(
-        id="models",
-        keys=("f2",),
-        label="Choose a model",
-        hint="models",
-        slash=("model", "models"),
-        help="chooses model and effort, tests the connection, takes keys",
-    ),
-    Action(
-        id="check_connection",
-        keys=(),
-        label="Test the connection",
-        slash=("check",),
-        help="asks the model's server for a sign of life",
-    ),
-    Action(
-        id="enter_key",
-        keys=(),
-        label="Enter an API key",
-        slash=("key",),
-        help="kept in the system keyring, or in a file that only you can read",
-    ),
-    Action(
-        id="name_server",
-        keys=(),
-        label="Another model server",
-        slash=("server",),
-        takes="[address]",
-        help="uses an OpenAI-compatible server: /server http://gpu-box:8000/v1",
-    ),
-    Action(
-        id="sessions",
-        keys=("f3",),
-        label="Sessions",
-        hint="sessions",
-        slash=("resume", "sessions"),
-        takes="[words]",
-        help="opens a saved session, found by its title or by words in it",
-    ),
-    session_commands.NEW_SESSION,
-    session_commands.FORK,
-    session_commands.RENAME,
-    session_commands.EXPORT,
-    turn_commands.COMPACT,
-    Action(
-        id="context",
-        keys=(),
-        label="Next request",
-        slash=("context",),
-        help="what the model gets if you send now, part by part, under each memory policy",
-    ),
-    Action(
-        id="memory",
-        keys=(),
-        label="Memory policy",
-        slash=("memory",),
-        help="how much of a finished turn later turns get; forgets and notes by hand",
-    ),
-    permission_commands.PERMISSIONS,
-    Action(
-        id="usage",
-        keys=(),
-        label="Usage",
-        slash=("usage", "cost"),
-        help="tokens and cost of this session, turn by turn and in all",
-    ),
-    Action(
-        id="settings",
-        keys=(),
-        label="Settings",
-        slash=("settings", "config"),
-        help="every setting with its value, where it comes from and what it means; changes it",
-    ),
+    *model_commands.COMMANDS,
+    *session_commands.COMMANDS,
+    *memory_commands.COMMANDS,
+    *permission_commands.COMMANDS,
+    USAGE,
+    *setting_commands.COMMANDS,
     Action(
         id="theme",
         keys=(),
@@ -197,23 +131,8 @@ ACTIONS: tuple[Action, ...] = (
         takes="[name]",
         help="changes the colours, seen while you choose; or one by its name: /theme keen-light",
     ),
-    Action(
-        id="diff",
-        keys=(),
-        label="Changes",
-        slash=("diff", "changes"),
-        takes="[turn]",
-        help="shows what this session changed, file by file, or a turn: /diff 3",
-    ),
-    Action(
-        id="undo",
-        keys=(),
-        label="Undo the changes of a turn",
-        slash=("undo",),
-        takes="[turn]",
-        help="undoes what the newest turn changed, or another: /undo 3 (asks first)",
-    ),
-    Action(id="help", keys=("f1",), label="Help", hint="help", slash=("help",), help="this page"),
+    *change_commands.COMMANDS,
+    HELP,
     Action(
         id="next_pane",
         keys=("tab",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -12,10 +12,12 @@ from keen_tui.domain.errors import ConfigError, SessionRefused
 from keen_tui.frontends.shared.action import Action
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.shared.port import HistoryPort, SessionControls, WatchedSession
+    from keen_tui.frontends.shared.pages import Page
+    from keen_tui.frontends.shared.port import FrontEndSetup, SessionControls, WatchedSession
     from keen_tui.frontends.shared.questions import CommandQuestion
 
 _Port = TypeVar("_Port")
+_Answer = TypeVar("_Answer")
 
 REPLAY_REFUSAL = "This is a replay: nothing can be changed in it."
 
@@ -27,17 +29,40 @@ class CommandUi(Protocol):
     def turns(self) -> tuple[int, ...]:
         """The numbers of the turns of the session."""
 
+    @property
+    def title(self) -> str:
+        """The title of the session, "" while it has none."""
+
+    @property
+    def draft(self) -> str:
+        """The message that is written and not sent, "" for none."""
+
     def say(self, text: str) -> None:
-        """Say a sentence."""
+        """Say a sentence; "" is none."""
 
     def narrate(self, text: str) -> None:
         """Say what a screen shows without words."""
 
+    def confirm(self, text: str) -> None:
+        """Say what the line front end tells by the event that comes of it."""
+
     def tell_written(self, file: Path) -> None:
         """Say that a file was written."""
 
+    def write(self, text: str) -> None:
+        """Put text where the next message is written, to be completed."""
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Let a setting of the front end take effect now, where it can."""
+
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
+
+    async def show(self, page: Page) -> None:
+        """Show a page. Line by line it is told, and what it offers is asked."""
+
+    async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
+        """What that server answers. A screen says meanwhile for how long it has been asked."""
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session in the place of this one. Raises what `action` does, and
@@ -47,15 +72,26 @@ class CommandUi(Protocol):
         """End the program."""
 
 
-class CommandContext(Struct, frozen=True, kw_only=True):
-    """What commands work on; `controls` is None in a replay. `keeps_pending`: the work of an incomplete turn
-    outlives the program."""
+class CommandContext(Struct, frozen=True):
+    """What commands work on."""
 
     ui: CommandUi
-    session: WatchedSession
-    controls: SessionControls | None
-    history: HistoryPort | None
-    keeps_pending: bool = False
+    setup: FrontEndSetup
+
+    @property
+    def session(self) -> WatchedSession:
+        """The session, as one watches it."""
+        return self.setup.session
+
+    @property
+    def controls(self) -> SessionControls:
+        """The controls of the session. Raises SessionRefused: a replay has none."""
+        return kept(self.setup.controls, REPLAY_REFUSAL)
+
+    @property
+    def lacks_model(self) -> bool:
+        """Whether a model has to be chosen before anything can be said."""
+        return self.setup.models is not None and self.setup.models.current is None
 
 
 class WordsRefused(ConfigError):
@@ -64,8 +100,9 @@ class WordsRefused(ConfigError):
 
 class Command(Action, frozen=True, kw_only=True):
     """An action that is the same in both front ends. `does` gets the words behind it, and raises KeenError
-    with a sentence where it can't be done."""
+    with a sentence where it can't be done. `restarts`: running it again ends the run before."""
 
+    restarts: bool = False
     does: Callable[[CommandContext, str], Awaitable[None]]
 
 
@@ -74,8 +111,3 @@ def kept(port: _Port | None, what: str) -> _Port:
     if port is None:
         raise SessionRefused(what)
     return port
-
-
-def controls_of(context: CommandContext) -> SessionControls:
-    """The controls of the session. Raises SessionRefused: a replay has none."""
-    return kept(context.controls, REPLAY_REFUSAL)

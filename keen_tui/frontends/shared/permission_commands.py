@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import cast, get_args
 
 from keen_tui.domain.choices import Mode
-from keen_tui.frontends.shared.command import Command, CommandContext, controls_of
+from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion
 
 
 async def permissions(context: CommandContext, words: str) -> None:
     """Show what runs unasked, and take back what was allowed for good."""
-    from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion  # noqa: PLC0415 - not before the first paint
-
     session = context.session
     choice = await context.ui.ask(PermissionsQuestion(session.mode, session.permitted))
     if choice in get_args(Mode):
-        controls_of(context).set_mode(cast(Mode, choice))
+        context.controls.set_mode(cast(Mode, choice))
     elif choice.startswith(TAKE_BACK):
         command = choice.removeprefix(TAKE_BACK)
-        await controls_of(context).take_back(command)
+        await context.controls.take_back(command)
         context.ui.say(f"{command} asks again.")
 
 
@@ -30,3 +29,4 @@ PERMISSIONS = Command(
     help="what runs without asking: mode, your rules, what you allowed; takes it back",
     does=permissions,
 )
+COMMANDS = (PERMISSIONS,)

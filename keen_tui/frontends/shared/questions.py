@@ -5,13 +5,17 @@ All that could lose work have their answers in one order: keep everything, retry
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from keen_tui.domain.choices import Mode
-from keen_tui.domain.permitted import Permitted
-from keen_tui.memory.pending import PendingState
+if TYPE_CHECKING:
+    from keen_tui.domain.choices import Mode, PolicyName
+    from keen_tui.domain.permitted import Permitted
+    from keen_tui.domain.reports import Changes
+    from keen_tui.frontends.shared.changes import ShownFile
+    from keen_tui.memory.pending import PendingState
 
 TAKE_BACK = "take back "
 """What the answer begins with that makes a command ask again; behind it stands the command."""
@@ -42,6 +46,13 @@ class ReplaceQuestion(Struct, frozen=True):
     running: bool
 
 
+class SwitchQuestion(Struct, frozen=True):
+    """Whether to switch to a model that can't continue the incomplete turn: "keep", "retry", "switch"."""
+
+    pending: PendingState
+    model: str
+
+
 class InUseQuestion(Struct, frozen=True):
     """What to do about a session that another program has open: "yes" forks it, "no"."""
 
@@ -55,6 +66,34 @@ class PermissionsQuestion(Struct, frozen=True):
     permitted: Permitted
 
 
-CommandQuestion: TypeAlias = (
-    DiscardQuestion | LeaveQuestion | ReplaceQuestion | InUseQuestion | PermissionsQuestion
+class MemoryQuestion(Struct, frozen=True):
+    """Which memory policy to use, where `policy` is in use: a policy, or "edit" for the page where memory is
+    edited."""
+
+    policy: PolicyName
+
+
+class UndoQuestion(Struct, frozen=True):
+    """Whether to undo these changes: "yes", "no". There may be no file that can be restored."""
+
+    changes: Changes
+    files: Sequence[ShownFile]
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a file can be restored."""
+        return any(not file.unkept for file in self.files)
+
+
+ShortQuestion: TypeAlias = (
+    DiscardQuestion
+    | LeaveQuestion
+    | ReplaceQuestion
+    | SwitchQuestion
+    | InUseQuestion
+    | PermissionsQuestion
+    | MemoryQuestion
 )
+"""Questions that fit below the conversation."""
+
+CommandQuestion: TypeAlias = ShortQuestion | UndoQuestion

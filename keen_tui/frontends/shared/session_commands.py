@@ -1,4 +1,4 @@
-"""The commands about sessions: new, fork, rename, export; and how one is opened."""
+"""The commands about sessions: resume, new, fork, rename, export; and how one is opened."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import SessionInUse
-from keen_tui.frontends.shared.command import Command, CommandContext, controls_of, kept
+from keen_tui.frontends.shared.command import Command, CommandContext, kept
+from keen_tui.frontends.shared.pages import SessionsPage
+from keen_tui.frontends.shared.questions import InUseQuestion, ReplaceQuestion
+from keen_tui.frontends.shared.session_arguments import export_words, fork_words
 
 if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
     from keen_tui.frontends.shared.port import HistoryPort
 
 _NONE_KEPT = "No sessions are kept here."
+
+
+async def resume(context: CommandContext, words: str) -> None:
+    """Choose among the saved sessions, all of them or those with the words."""
+    await context.ui.show(SessionsPage(saved(context), words))
 
 
 async def new(context: CommandContext, words: str) -> None:
@@ -23,23 +31,23 @@ async def new(context: CommandContext, words: str) -> None:
 
 async def fork(context: CommandContext, words: str) -> None:
     """Go on with a copy of this session, whole or up to a turn."""
-    from keen_tui.frontends.shared.session_arguments import fork_words  # noqa: PLC0415 - not before the first paint
-
     history, turn = saved(context), fork_words(words, context.ui.turns)
     part = f"up to turn {turn}" if turn else "of this session"
     await replace(context, f"Continue in a copy {part}?", lambda: history.fork(turn=turn))
 
 
 async def rename(context: CommandContext, words: str) -> None:
-    """Give this session a title."""
-    history = saved(context)
+    """Give this session a title; without one, let it be written."""
+    history, ui = saved(context), context.ui
+    if not words:
+        ui.write(f"/rename {ui.title}")
+        ui.say("write the title, then press enter")
+        return
     await history.rename(history.session_id, words)
 
 
 async def export(context: CommandContext, words: str) -> None:
     """Write this session to a file."""
-    from keen_tui.frontends.shared.session_arguments import export_words  # noqa: PLC0415 - not before the first paint
-
     history = saved(context)
     format, path = export_words(words)
     context.ui.tell_written(await history.export(format, path))
@@ -57,8 +65,6 @@ async def open_session(
         title: what the session is called in a question.
         action: opens it, where more is to be done than that.
     """
-    from keen_tui.frontends.shared.questions import InUseQuestion  # noqa: PLC0415 - not before the first paint
-
     history = saved(context)
     try:
         await replace(context, f"Open {title}?", action or (lambda: history.open(session.id)))
@@ -78,22 +84,30 @@ async def replace(context: CommandContext, title: str, action: Callable[[], Awai
 async def may_replace(context: CommandContext, title: str) -> bool:
     """Whether the incomplete turn may be given up for what `title` asks; yes where there is none. The answer
     may be to retry it, which is done."""
-    from keen_tui.frontends.shared.questions import ReplaceQuestion  # noqa: PLC0415 - not before the first paint
-
     session = context.session
     if session.pending is None:
         return True
     choice = await context.ui.ask(ReplaceQuestion(session.pending, title, session.running))
     if choice == "retry":
-        controls_of(context).retry()
+        context.controls.retry()
     return choice == "replace"
 
 
 def saved(context: CommandContext) -> HistoryPort:
     """The saved sessions. Raises SessionRefused: there are none."""
-    return kept(context.history, _NONE_KEPT)
+    return kept(context.setup.history, _NONE_KEPT)
 
 
+SESSIONS = Command(
+    id="sessions",
+    keys=("f3",),
+    label="Sessions",
+    hint="sessions",
+    slash=("resume", "sessions"),
+    takes="[words]",
+    help="opens a saved session, found by its title or by words in it",
+    does=resume,
+)
 NEW_SESSION = Command(
     id="new_session",
     keys=(),
@@ -129,3 +143,4 @@ EXPORT = Command(
     help="writes this session to a file: Markdown, or /export html, or /export notes.json",
     does=export,
 )
+COMMANDS = (SESSIONS, NEW_SESSION, FORK, RENAME, EXPORT)

@@ -1,49 +1,49 @@
-"""The commands about turns: going on, giving up, leaving."""
+"""The commands about turns: retry, discard, steer, leave."""
 
 from __future__ import annotations
 
-from keen_tui.frontends.shared.command import Command, CommandContext, controls_of
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.questions import DiscardQuestion, LeaveQuestion
 
 
 async def retry(context: CommandContext, words: str) -> None:
     """Go on with the turn that ended incomplete or failed, or try now what would be tried again later."""
-    controls_of(context).retry()
+    context.controls.retry()
 
 
 async def discard(context: CommandContext, words: str) -> None:
     """Ask whether to give the incomplete turn up; take a failed message back at once."""
-    from keen_tui.frontends.shared.questions import DiscardQuestion  # noqa: PLC0415 - not before the first paint
-
     session = context.session
     if session.pending is None or session.running:
-        controls_of(context).discard()
+        context.controls.discard()
         return
     choice = await context.ui.ask(DiscardQuestion(session.pending))
     if choice == "discard":
-        controls_of(context).discard()
+        context.controls.discard()
     elif choice == "retry":
-        controls_of(context).retry()
+        context.controls.retry()
 
 
-async def compact(context: CommandContext, words: str) -> None:
-    """Have the conversation summarised."""
-    controls_of(context).compact(words)
+async def steer(context: CommandContext, words: str) -> None:
+    """Send a message into the running turn, or the oldest that is queued."""
+    if not (words or context.session.queue):
+        raise SessionRefused("Write a message after it, such as: /steer use tabs")
+    context.controls.steer(words)
 
 
 async def leave(context: CommandContext, words: str) -> None:
     """Leave; asks first where a turn runs or an incomplete one waits."""
-    from keen_tui.frontends.shared.questions import LeaveQuestion  # noqa: PLC0415 - not before the first paint
-
     session = context.session
     running, pending = session.running, session.pending
     if not (running or pending):
         context.ui.leave()
         return
-    choice = await context.ui.ask(LeaveQuestion(pending, running, context.keeps_pending))
+    choice = await context.ui.ask(LeaveQuestion(pending, running, context.setup.keeps_pending))
     if choice == "leave":
         context.ui.leave()
     elif choice == "retry":
-        controls_of(context).retry()
+        context.controls.retry()
 
 
 RETRY = Command(
@@ -64,14 +64,16 @@ DISCARD = Command(
     help="gives the incomplete turn up (asks); takes a failed message back",
     does=discard,
 )
-COMPACT = Command(
-    id="compact",
-    keys=(),
-    label="Compact the conversation",
-    slash=("compact",),
-    takes="[focus]",
-    help="summarises the conversation to make room; words say what matters most",
-    does=compact,
+COMMANDS = (RETRY, DISCARD)
+
+STEER = Command(
+    id="steer",
+    keys=("ctrl+s",),
+    label="Hand a message in now",
+    slash=("steer",),
+    takes="[message]",
+    help="sends your text, or the oldest queued message, into the running turn",
+    does=steer,
 )
 LEAVE = Command(
     id="leave",

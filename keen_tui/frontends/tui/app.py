@@ -307,19 +307,11 @@ class KeenApp(TerminalApp[str | None]):
         from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
         return WorkspaceScreen(
-            setup.session,
+            setup,
             Styles(self._themes[self.theme], colour=self._colour),
             self._glyphs,
-            controls=setup.controls,
-            models=setup.models,
-            history=setup.history,
-            changes=setup.changes,
-            files=setup.files,
-            prompts=setup.prompts,
             reduced_motion=self.settings.reduced_motion,
-            keeps_pending=setup.keeps_pending,
             clock=self._clock,
-            commands=setup.commands,
             sidebar_file=self.settings.sidebar_file,
         )
 

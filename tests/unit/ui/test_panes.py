@@ -25,6 +25,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import TokenUsage
 from keen_tui.domain.spent import Spent
 from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.keys.keymap import NO_KEY, action_by_key, bindings
 from keen_tui.frontends.tui.look.glyphs import UNICODE
 from keen_tui.frontends.tui.look.layout import layout_of
@@ -50,7 +51,7 @@ STYLES = Styles(load_themes()[0]["keen-dark"])
 
 def workspace_screen(folder: Path) -> WorkspaceScreen:
     session = FakeSession(folder)
-    return WorkspaceScreen(session, STYLES, UNICODE, controls=session)
+    return WorkspaceScreen(FrontEndSetup(session=session, controls=session), STYLES, UNICODE)
 
 
 def test_every_bound_action_does_something(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
-"""The commands about models: first start, picker, keys, the switch."""
+"""The pages about models: first start, picker, keys, servers."""
 
 from __future__ import annotations
 
-from keen_tui.domain.errors import KeenError
+from functools import partial
+
 from keen_tui.domain.models import ModelInfo, ProviderInfo
+from keen_tui.frontends.shared.model_commands import use
 from keen_tui.frontends.shared.port import ModelsPort
-from keen_tui.frontends.tui.pages.models.checking import tell_check
+from keen_tui.frontends.tui.commands.run import CommandRunner
 from keen_tui.frontends.tui.pages.models.values import (
     Beginning,
     FromProvider,
@@ -15,125 +17,81 @@ from keen_tui.frontends.tui.pages.models.values import (
     WantsKey,
     WantsServer,
 )
-from keen_tui.frontends.tui.questions.confirm import switch_question
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
-
-_ONE_MODEL = "There is no other model to choose here."
 
 
 class ModelPages:
-    """Opens the pages about models and does what was chosen there. Imported late: none is on the way to the
-    first paint."""
+    """Opens the pages about models and does what was chosen there."""
 
-    def __init__(self, view: WorkspaceView, models: ModelsPort | None) -> None:
+    def __init__(self, view: WorkspaceView, commands: CommandRunner) -> None:
         self._view = view
-        self._models = models
+        self._commands = commands
 
     @property
     def lacks_model(self) -> bool:
         """Whether a model has to be chosen before anything can be said."""
-        return self._models is not None and self._models.current is None
+        return self._commands.context.lacks_model
 
     def begin(self, reason: str = "") -> None:
         """Offer what there is to begin with, where no model is chosen yet."""
-        if self._models is None or not self.lacks_model:
+        models = self._commands.context.setup.models
+        if models is None or models.current is not None:
             return
         from keen_tui.frontends.tui.pages.models.start import StartScreen  # noqa: PLC0415 - not before the first paint
 
-        page = StartScreen(self._view.look, self._view.glyphs, self._models, reason=reason)
-        self._view.open_page(page, self._begun)
+        page = StartScreen(self._view.look, self._view.glyphs, models, reason=reason)
+        self._view.open_page(page, partial(self._begun, models))
 
-    def choose(self) -> None:
-        """Open the model picker."""
-        self._pick("")
+    def pick(self, models: ModelsPort, only: str = "", sentence: str = "") -> None:
+        """Open the model picker, with the models of one provider or of all."""
+        from keen_tui.frontends.tui.pages.models.picker import ModelPicker  # noqa: PLC0415 - not before the first paint
 
-    def enter_key(self, provider: ProviderInfo | None = None) -> None:
+        page = ModelPicker(self._view.look, self._view.glyphs, models, only=only, sentence=sentence)
+        self._view.open_page(page, partial(self._picked, models))
+
+    def enter_key(self, models: ModelsPort, provider: ProviderInfo | None = None) -> None:
         """Ask for an API key."""
-        if self._models is None:
-            self._view.say(_ONE_MODEL)
-            return
         from keen_tui.frontends.tui.pages.models.key_entry import KeyEntry  # noqa: PLC0415 - not before the first paint
 
-        page = KeyEntry(self._view.look, self._view.glyphs, self._models, provider)
-        self._view.open_page(page, self._provider_added)
+        page = KeyEntry(self._view.look, self._view.glyphs, models, provider)
+        self._view.open_page(page, partial(self._provider_added, models))
 
-    def name_server(self, address: str = "") -> None:
+    def name_server(self, models: ModelsPort, address: str = "") -> None:
         """Ask for the address of a model server, or ask the server at that address."""
-        if self._models is None:
-            self._view.say(_ONE_MODEL)
-            return
         from keen_tui.frontends.tui.pages.models.server_entry import ServerEntry  # noqa: PLC0415 - not before the first paint
 
-        page = ServerEntry(self._view.look, self._view.glyphs, self._models, address)
-        self._view.open_page(page, self._provider_added)
+        page = ServerEntry(self._view.look, self._view.glyphs, models, address)
+        self._view.open_page(page, partial(self._provider_added, models))
 
-    def check_connection(self) -> None:
-        """Ask the model's server for a sign of life."""
-        if self._models is None:
-            self._view.say(_ONE_MODEL)
-        else:
-            self._view.work(tell_check(self._models, self._view.say), "check", instead=True)
-
-    async def _begun(self, beginning: Beginning | None) -> None:
+    async def _begun(self, models: ModelsPort, beginning: Beginning | None) -> None:
         match beginning:
             case ModelInfo():
-                await self._view.start(self._switch(Picked(beginning, "")))
+                await self._use(Picked(beginning, ""))
             case FromProvider(provider):
-                self._pick(provider.id)
+                self.pick(models, provider.id)
             case "key":
-                self.enter_key()
+                self.enter_key(models)
             case "server":
-                self.name_server()
+                self.name_server(models)
             case "demo":
                 self._view.app.exit("demo")
 
-    def _pick(self, only: str, sentence: str = "") -> None:
-        if self._models is None:
-            self._view.say(_ONE_MODEL)
-            return
-        from keen_tui.frontends.tui.pages.models.picker import ModelPicker  # noqa: PLC0415 - not before the first paint
-
-        page = ModelPicker(self._view.look, self._view.glyphs, self._models, only=only, sentence=sentence)
-        self._view.open_page(page, self._picked)
-
-    async def _picked(self, picked: Picked | WantsKey | WantsServer | None) -> None:
+    async def _picked(self, models: ModelsPort, picked: Picked | WantsKey | WantsServer | None) -> None:
         match picked:
             case Picked():
-                await self._view.start(self._switch(picked))
+                await self._use(picked)
             case WantsKey(provider):
-                self.enter_key(provider)
+                self.enter_key(models, provider)
             case WantsServer(address):
-                self.name_server(address)
+                self.name_server(models, address)
             case None:
                 self.begin()
 
-    def _provider_added(self, added: KeyKept | ServerFound | None) -> None:
+    def _provider_added(self, models: ModelsPort, added: KeyKept | ServerFound | None) -> None:
         if added:
-            self._pick(added.provider.id, added.sentence)
+            self.pick(models, added.provider.id, added.sentence)
         else:
             self.begin()
 
-    async def _switch(self, picked: Picked) -> None:
-        """Choose the model; where that would lose work, ask first (turn.md rule 8)."""
-        view = self._view
-        pending = view.session.pending
-        try:
-            loses = self._models is not None and self._models.would_abandon(picked.model)
-        except KeenError as error:
-            view.say(str(error))
-            return
-        if not (pending and loses and not view.session.running):
-            self._use(picked, abandon=False)
-            return
-        choice = await view.ask(switch_question(pending, picked.model.title))
-        if choice == "switch":
-            self._use(picked, abandon=True)
-        elif choice == "retry":
-            view.attempt(lambda: view.controls.retry())
-
-    def _use(self, picked: Picked, *, abandon: bool) -> None:
-        if self._models is not None:
-            try:
-                self._view.say(self._models.choose(picked.model, effort=picked.effort, abandon=abandon))
-            except KeenError as error:
-                self._view.say(str(error))
+    async def _use(self, picked: Picked) -> None:
+        await self._commands.attempt(use(self._commands.context, picked.model, picked.effort))

@@ -1,19 +1,105 @@
-"""The commands that only open a page."""
+"""The pages that commands show, on the screen."""
 
 from __future__ import annotations
 
+import asyncio
+from typing import assert_never
+
+from keen_tui.frontends.shared.pages import (
+    ChangesPage,
+    ContextPage,
+    HelpPage,
+    KeyPage,
+    ModelsPage,
+    Page,
+    ServerPage,
+    SessionsPage,
+    SettingsPage,
+    UsagePage,
+)
+from keen_tui.frontends.shared.questions import UndoQuestion
+from keen_tui.frontends.tui.commands.context import ContextViewer
+from keen_tui.frontends.tui.commands.models import ModelPages
+from keen_tui.frontends.tui.commands.sessions import SessionPages
+from keen_tui.frontends.tui.commands.settings import SettingPages
+from keen_tui.frontends.tui.workspace.open import PlaceOpener
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
-def open_usage(view: WorkspaceView) -> None:
-    """Show what the session has used."""
-    from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint
+class WorkspacePages:
+    """Opens pages over the workspace. Imported late: none is on the way to the first paint."""
 
-    view.open_page(UsageScreen(view.look, view.glyphs, view.state))
+    def __init__(
+        self,
+        view: WorkspaceView,
+        opener: PlaceOpener,
+        context: ContextViewer,
+        models: ModelPages,
+        sessions: SessionPages,
+        settings: SettingPages,
+    ) -> None:
+        self._view = view
+        self._opener = opener
+        self._context = context
+        self._models = models
+        self._sessions = sessions
+        self._settings = settings
 
+    def open(self, page: Page) -> None:
+        """Open this page."""
+        match page:
+            case HelpPage():
+                self._help()
+            case UsagePage():
+                self._usage()
+            case ContextPage():
+                self._context.open(page)
+            case ChangesPage():
+                self._changes(page)
+            case SettingsPage():
+                self._settings.open(page)
+            case SessionsPage():
+                self._sessions.choose(page)
+            case ModelsPage(models):
+                self._models.pick(models)
+            case KeyPage(models):
+                self._models.enter_key(models)
+            case ServerPage(models, address):
+                self._models.name_server(models, address)
+            case _:
+                assert_never(page)
 
-def open_help(view: WorkspaceView) -> None:
-    """Open the help page."""
-    from keen_tui.frontends.tui.pages.help import HelpScreen  # noqa: PLC0415 - not before the first paint
+    async def ask_undo(self, question: UndoQuestion) -> str:
+        """Whether to undo these changes, "yes" or "", asked where they can be read."""
+        from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint
 
-    view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.custom))
+        view = self._view
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        page = ChangesScreen(
+            view.look,
+            view.glyphs,
+            question.changes,
+            question.files,
+            asks=True,
+            opener=self._opener.open_file,
+        )
+        view.open_page(page, lambda undo: answer.set_result("yes" if undo else ""))
+        return await answer
+
+    def _help(self) -> None:
+        from keen_tui.frontends.tui.pages.help import HelpScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+        view.open_page(HelpScreen(view.look, view.glyphs, view.focused_place, view.commands.custom))
+
+    def _usage(self) -> None:
+        from keen_tui.frontends.tui.pages.usage import UsageScreen  # noqa: PLC0415 - not before the first paint
+
+        view = self._view
+        view.open_page(UsageScreen(view.look, view.glyphs, view.state))
+
+    def _changes(self, page: ChangesPage) -> None:
+        from keen_tui.frontends.tui.pages.changes.screen import ChangesScreen  # noqa: PLC0415 - not before the first paint
+
+        view, opener = self._view, self._opener.open_file
+        view.open_page(ChangesScreen(view.look, view.glyphs, page.changes, page.files, opener=opener))

@@ -5,22 +5,36 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused
-from keen_tui.frontends.shared.port import HistoryPort, SessionControls
-from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion
+from keen_tui.frontends.shared.pages import Page
+from keen_tui.frontends.shared.questions import CommandQuestion, LeaveQuestion, UndoQuestion
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.questions.confirm import question_of
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
+if TYPE_CHECKING:
+    from keen_tui.frontends.tui.app import KeenApp
+    from keen_tui.frontends.tui.commands.pages import WorkspacePages
+
+_Answer = TypeVar("_Answer")
+
 
 class ScreenUi:
-    """The screen as commands see it."""
+    """The screen as commands see it.
 
-    def __init__(self, view: WorkspaceView, switch: SessionSwitch) -> None:
+    Args:
+        pages: gives what opens pages, which is made after this.
+    """
+
+    def __init__(
+        self, view: WorkspaceView, switch: SessionSwitch, pages: Callable[[], WorkspacePages]
+    ) -> None:
         self._view = view
         self._switch = switch
+        self._pages = pages
         self._asked: CommandQuestion | None = None
 
     @property
@@ -33,6 +47,16 @@ class ScreenUi:
         """The numbers of the turns of the session."""
         return tuple(row.turn for row in self._view.state.turns)
 
+    @property
+    def title(self) -> str:
+        """The title of the session, as the header shows it."""
+        return self._view.header.title
+
+    @property
+    def draft(self) -> str:
+        """What is written in the composer."""
+        return self._view.prompt.written
+
     def say(self, text: str) -> None:
         """Show a sentence above the composer."""
         self._view.say(text)
@@ -40,19 +64,43 @@ class ScreenUi:
     def narrate(self, text: str) -> None:
         """Nothing: the screen shows it."""
 
+    def confirm(self, text: str) -> None:
+        """Show a sentence above the composer."""
+        self._view.say(text)
+
     def tell_written(self, file: Path) -> None:
         """Say that a file was written."""
         folder = self._view.session.workspace
         self.say(f"exported to {file.relative_to(folder) if file.is_relative_to(folder) else file}")
 
+    def write(self, text: str) -> None:
+        """Put text into the composer."""
+        self._view.prompt.write(text)
+
+    def apply_setting(self, name: str, value: Any) -> None:
+        """Let a setting of the screen take effect now."""
+        cast("KeenApp", self._view.app).apply_setting(name, value)
+
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""
+        if isinstance(question, UndoQuestion):
+            return await self._pages().ask_undo(question)
         self._asked = question
         try:
-            return await self._view.ask(question_of(question))
+            return await self._view.ask(question_of(question, self._view.glyphs))
         finally:
             if self._asked is question:
                 self._asked = None
+
+    async def show(self, page: Page) -> None:
+        """Open a page over the workspace."""
+        self._pages().open(page)
+
+    async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
+        """What that server answers; says each second for how long it has been asked."""
+        from keen_tui.frontends.tui.pages.models.checking import told  # noqa: PLC0415 - not before the first paint
+
+        return await told(answer, server, self._view.say)
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session in the place of this one."""
@@ -66,30 +114,20 @@ class ScreenUi:
 class CommandRunner:
     """Runs commands. What can't be done is said, and words that say nothing come back into the composer."""
 
-    def __init__(
-        self,
-        view: WorkspaceView,
-        switch: SessionSwitch,
-        controls: SessionControls | None,
-        history: HistoryPort | None,
-        *,
-        keeps_pending: bool,
-    ) -> None:
+    def __init__(self, view: WorkspaceView, context: CommandContext) -> None:
         self._view = view
-        self.ui = ScreenUi(view, switch)
-        self.context = CommandContext(
-            ui=self.ui,
-            session=view.session,
-            controls=controls,
-            history=history,
-            keeps_pending=keeps_pending,
-        )
+        self.context = context
 
     def start(self, command: Command, words: str = "") -> asyncio.Future[None]:
         """Run it beside everything else. Gives a future that is done when it asks or waits for something."""
-        return self.attempt(command.does(self.context, words), f"/{command.slash[0]} {words}".strip())
+        if command.restarts:
+            self._view.cancel_work(command.id)
+        written = f"/{command.slash[0]} {words}".strip()
+        return self.attempt(command.does(self.context, words), written, name=command.id)
 
-    def attempt(self, action: Awaitable[None], written: str = "") -> asyncio.Future[None]:
+    def attempt(
+        self, action: Awaitable[None], written: str = "", *, name: str = "command"
+    ) -> asyncio.Future[None]:
         """Do this in the same way; `written` called it."""
 
         async def done() -> None:
@@ -101,4 +139,4 @@ class CommandRunner:
             except KeenError as refused:
                 self._view.say(str(refused))
 
-        return self._view.start(done())
+        return self._view.start(done(), name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from keen_tui.domain.reports import SavedSession
-from keen_tui.frontends.shared.session_commands import RENAME, open_session, replace, saved
+from keen_tui.frontends.shared.pages import SessionsPage
+from keen_tui.frontends.shared.session_commands import open_session, replace, saved
 from keen_tui.frontends.tui.commands.run import CommandRunner
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
 from keen_tui.frontends.tui.pages.sessions.lines import shown_title
@@ -25,13 +24,12 @@ class SessionPages:
         self._switch = switch
         self._find = find
 
-    async def resume(self, words: str) -> None:
+    def choose(self, page: SessionsPage) -> None:
         """Open the list of sessions."""
         from keen_tui.frontends.tui.pages.sessions.screen import SessionsScreen  # noqa: PLC0415 - not before the first paint
 
-        history = saved(self._commands.context)
-        page = SessionsScreen(self._view.look, self._view.glyphs, history, query=words)
-        self._view.open_page(page, self._chosen)
+        screen = SessionsScreen(self._view.look, self._view.glyphs, page.history, query=page.words)
+        self._view.open_page(screen, self._chosen)
 
     async def open(self, session: SavedSession, turn: int = 0, words: str = "") -> None:
         """Open a session, and show a turn of it, 0 for none, with the words that it was found by."""
@@ -49,14 +47,6 @@ class SessionPages:
         place = f" up to turn {turn}" if turn else ""
         title = f"Go on with a copy of {shown_title(session)}{place}?"
         await replace(context, title, lambda: saved(context).fork(session.id, turn))
-
-    def rename(self, words: str) -> asyncio.Future[None] | None:
-        """Give this session a title; without one, let it be written."""
-        if words or self._commands.context.history is None:
-            return self._commands.start(RENAME, words)
-        self._view.prompt.write(f"/rename {self._view.header.title}")
-        self._view.say("write the title, then press enter")
-        return None
 
     async def _chosen(self, chosen: Chosen | None) -> None:
         """What was chosen in the list. Nothing was lost by choosing yet: the first question is asked here."""

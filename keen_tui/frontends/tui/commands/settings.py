@@ -1,11 +1,15 @@
-"""The commands about settings: the page of them, the theme, and what a change does at once."""
+"""The pages about settings: all of them, and the theme."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.tui.commands.models import ModelPages
+from keen_tui.frontends.shared.model_commands import MODELS
+from keen_tui.frontends.shared.pages import SettingsPage
+from keen_tui.frontends.shared.setting_commands import apply_setting
+from keen_tui.frontends.tui.commands.run import CommandRunner
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 if TYPE_CHECKING:
@@ -15,33 +19,29 @@ if TYPE_CHECKING:
 class SettingPages:
     """Opens the settings page and the choice of themes."""
 
-    def __init__(self, view: WorkspaceView, models: ModelPages) -> None:
+    def __init__(self, view: WorkspaceView, commands: CommandRunner) -> None:
         self._view = view
-        self._models = models
+        self._commands = commands
 
     @property
     def theme_names(self) -> list[str]:
         """The themes to choose from."""
         return self._keen.theme_names
 
-    def settings(self) -> None:
+    def open(self, page: SettingsPage) -> None:
         """Show the settings."""
-        port = self._keen.setup.settings if self._keen.setup else None
-        view = self._view
-        if port is None:
-            view.say("There are no settings to change here.")
-            return
         from keen_tui.frontends.tui.pages.settings.screen import SettingsScreen  # noqa: PLC0415 - not before the first paint
 
-        try:
-            settings = port.all()
-        except KeenError as error:
-            view.say(str(error))
-            return
-        page = SettingsScreen(
-            view.look, view.glyphs, port, settings, apply=self._apply, themes=self.theme_names
+        view = self._view
+        screen = SettingsScreen(
+            view.look,
+            view.glyphs,
+            page.port,
+            page.settings,
+            apply=partial(apply_setting, self._commands.context),
+            themes=self.theme_names,
         )
-        view.open_page(page, self._left)
+        view.open_page(screen, self._left)
 
     def theme(self, name: str = "") -> None:
         """Choose a theme while looking at it, or use the one of that name."""
@@ -60,7 +60,7 @@ class SettingPages:
         """Use this theme from now on, and write that down."""
         keen = self._keen
         keen.apply_setting("theme", name)
-        if keen.setup and (port := keen.setup.settings):
+        if port := self._commands.context.setup.settings:
             try:
                 port.change("theme", name)
             except KeenError as error:
@@ -74,17 +74,7 @@ class SettingPages:
 
     def _left(self, choose_model: bool | None) -> None:
         if choose_model:
-            self._models.choose()
-
-    def _apply(self, name: str, value: Any) -> None:
-        """Let a setting take effect now. Raises SessionRefused."""
-        match name:
-            case "mode":
-                self._view.controls.set_mode(value)
-            case "memory.policy":
-                self._view.controls.set_policy(value)
-            case _:
-                self._keen.apply_setting(name, value)
+            self._commands.start(MODELS)
 
     @property
     def _keen(self) -> KeenApp:

@@ -14,12 +14,14 @@ from rich.text import Text
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.reports import POLICIES
 from keen_tui.frontends.shared.questions import (
-    CommandQuestion,
     DiscardQuestion,
     InUseQuestion,
     LeaveQuestion,
+    MemoryQuestion,
     PermissionsQuestion,
     ReplaceQuestion,
+    ShortQuestion,
+    SwitchQuestion,
 )
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -168,7 +170,7 @@ def _words(*texts: str) -> Callable[[int, Styles, Glyphs], list[Text]]:
     return rows
 
 
-def question_of(asked: CommandQuestion) -> Question:
+def question_of(asked: ShortQuestion, glyphs: Glyphs) -> Question:
     """What a command asks, as the pane asks it."""
     match asked:
         case DiscardQuestion(pending):
@@ -177,9 +179,13 @@ def question_of(asked: CommandQuestion) -> Question:
             return leave_question(pending, running=running, durable=durable)
         case ReplaceQuestion(pending, title, running):
             return replace_question(pending, title, running=running)
+        case SwitchQuestion(pending, model):
+            return switch_question(pending, model)
         case InUseQuestion(title):
             return in_use_question(title)
         case PermissionsQuestion(mode, permitted):
             return permissions_question(mode, permitted)
+        case MemoryQuestion(policy):
+            return memory_question(policy, glyphs)
         case _:
             assert_never(asked)

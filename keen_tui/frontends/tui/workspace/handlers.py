@@ -12,7 +12,6 @@ from keen_tui.domain.choices import Mode
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.turn_commands import RETRY
-from keen_tui.frontends.tui.commands import pages
 from keen_tui.frontends.tui.commands.palette import PaletteActions, toggle_palette
 from keen_tui.frontends.tui.panels.panel import Panel
 from keen_tui.frontends.tui.transcript.widget import Transcript
@@ -29,8 +28,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 
 def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
     """What actions do, by their ids."""
-    parts, start = screen.parts, screen.start
-    settings, sessions, models, changes = parts.settings, parts.sessions, parts.models, parts.changes
+    parts = screen.parts
     shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
     return shared | {
         "stop": lambda words: parts.stopping.stop(),
@@ -39,20 +37,7 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
         "retry": lambda words: _retry(screen),
         "steer": parts.outbox.steer,
         "next_mode": lambda words: _next_mode(screen),
-        "sessions": lambda words: parts.commands.attempt(sessions.resume(words)),
-        "rename": sessions.rename,
-        "models": lambda words: models.choose(),
-        "check_connection": lambda words: models.check_connection(),
-        "enter_key": lambda words: models.enter_key(),
-        "name_server": models.name_server,
-        "context": lambda words: parts.memory.context(),
-        "memory": lambda words: start(parts.memory.memory()),
-        "settings": lambda words: settings.settings(),
-        "theme": settings.theme,
-        "diff": changes.diff,
-        "undo": changes.undo,
-        "usage": lambda words: pages.open_usage(screen),
-        "help": lambda words: pages.open_help(screen),
+        "theme": parts.settings.theme,
         "palette": lambda words: toggle_palette(screen),
         "find": parts.find_row.toggle,
         "find_older": lambda words: parts.find_row.step(-1),

@@ -37,6 +37,19 @@ class PlaceOpener:
                 self.open_of(block)
                 return
 
+    def open_file_of(self, turn: int, call_id: str | None) -> None:
+        """Open the file of a call, or the one that a turn changed; of several the diff is shown to choose
+        from."""
+        if call_id is not None:
+            self.open_of_call(call_id)
+            return
+        rows = (row for row in self._view.state.turns if row.turn == turn)
+        files = next((row.memory.files_changed for row in rows), ())
+        if len(files) == 1:
+            self.open_path(files[0])
+        else:
+            self._view.run("diff", str(turn))
+
     def open_path(self, path: str) -> None:
         """Open the file that a call has named so."""
         self._view.work(self._open_and_say(Named(path, by_call=True)), "editor", instead=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keen_tui.frontends.shared.port import ChangesPort, HistoryPort, ModelsPort, SessionControls
-from keen_tui.frontends.tui.commands.changes import ChangeCommands
-from keen_tui.frontends.tui.commands.memory import MemoryCommands
+from keen_tui.frontends.shared.command import CommandContext
+from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.tui.commands.context import ContextViewer
 from keen_tui.frontends.tui.commands.models import ModelPages
-from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.pages import WorkspacePages
+from keen_tui.frontends.tui.commands.run import CommandRunner, ScreenUi
 from keen_tui.frontends.tui.commands.sessions import SessionPages
 from keen_tui.frontends.tui.commands.settings import SettingPages
 from keen_tui.frontends.tui.commands.switch import SessionSwitch
@@ -34,14 +35,10 @@ class Parts:
     def __init__(
         self,
         view: WorkspaceView,
+        setup: FrontEndSetup,
         *,
-        controls: SessionControls | None,
-        models: ModelsPort | None,
-        history: HistoryPort | None,
-        changes: ChangesPort | None,
         sidebar_file: Path | None,
         reduced_motion: bool,
-        keeps_pending: bool,
     ) -> None:
         self.ticker = Ticker(view, reduced=reduced_motion)
         self.arrangement = Arrangement(view, sidebar_file)
@@ -55,14 +52,17 @@ class Parts:
         self.drafts = Drafts(view, search)
         self.completer = Completer(view, search)
         self.turn_questions = TurnQuestions(view)
-        self.models = ModelPages(view, models)
+        self.context = ContextViewer(view)
         self.switch = SessionSwitch(view, self.find_row)
-        self.commands = CommandRunner(view, self.switch, controls, history, keeps_pending=keeps_pending)
+        self.screen = ScreenUi(view, self.switch, lambda: self.pages)
+        self.commands = CommandRunner(view, CommandContext(self.screen, setup))
+        self.models = ModelPages(view, self.commands)
         self.sessions = SessionPages(view, self.commands, self.switch, self.find_row)
-        self.changes = ChangeCommands(view, changes, self.opener)
-        self.memory = MemoryCommands(view)
-        self.settings = SettingPages(view, self.models)
+        self.settings = SettingPages(view, self.commands)
+        self.pages = WorkspacePages(
+            view, self.opener, self.context, self.models, self.sessions, self.settings
+        )
         self.outbox = Outbox(view, self.drafts, self.models, self.switch)
         self.stopping = StopKeys(
-            view, self.turn_questions, self.completer, self.find_row, self.copier, self.commands
+            view, self.turn_questions, self.completer, self.find_row, self.copier, self.screen
         )

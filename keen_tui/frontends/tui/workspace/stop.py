@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from keen_tui.frontends.tui.commands.run import CommandRunner
+from keen_tui.frontends.tui.commands.run import ScreenUi
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.questions.turn_questions import TurnQuestions
 from keen_tui.frontends.tui.workspace.complete import Completer
@@ -26,14 +26,14 @@ class StopKeys:
         completer: Completer,
         find: FindRow,
         copier: CopyCommand,
-        commands: CommandRunner,
+        screen: ScreenUi,
     ) -> None:
         self._view = view
         self._questions = questions
         self._completer = completer
         self._find = find
         self._copier = copier
-        self._commands = commands
+        self._screen = screen
         self._last_interrupt = float("-inf")
         self._last_escape = float("-inf")
 
@@ -63,7 +63,7 @@ class StopKeys:
         view = self._view
         again = self._again_since(self._last_interrupt)
         self._last_interrupt = view.clock()
-        if self._commands.ui.asks_to_leave:
+        if self._screen.asks_to_leave:
             if not view.question_pane.guarded:
                 view.app.exit()
         elif again:

@@ -127,7 +127,7 @@ class WorkspaceView(Protocol):
     def cancel_work(self, name: str) -> None:
         """Do this no more."""
 
-    def start(self, action: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
+    def start(self, action: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
         """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
 
     def call_next(self, callback: Callable[..., Any], *args: Any) -> None:

@@ -23,11 +23,7 @@ from keen_tui.frontends.shared.action import Where
 from keen_tui.frontends.shared.command import REPLAY_REFUSAL, kept
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import (
-    ChangesPort,
-    FilesPort,
-    HistoryPort,
-    ModelsPort,
-    PromptsPort,
+    FrontEndSetup,
     SessionControls,
     WatchedSession,
 )
@@ -68,7 +64,6 @@ from keen_tui.frontends.tui.workspace.handlers import handlers_of
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
 from keen_tui.frontends.tui.workspace.parts import Parts
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
-from keen_tui.settings.custom_commands import CustomCommand
 
 
 class WorkspaceScreen(Screen[None]):
@@ -84,54 +79,37 @@ class WorkspaceScreen(Screen[None]):
 
     def __init__(
         self,
-        session: WatchedSession,
+        setup: FrontEndSetup,
         styles: Styles,
         glyphs: Glyphs,
         *,
-        controls: SessionControls | None,
-        models: ModelsPort | None = None,
-        history: HistoryPort | None = None,
-        changes: ChangesPort | None = None,
-        files: FilesPort | None = None,
-        prompts: PromptsPort | None = None,
         reduced_motion: bool = False,
-        keeps_pending: bool = False,
-        commands: Sequence[CustomCommand] = (),
         sidebar_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         paint_frugally(self)
-        self.session = session
-        self._controls = controls
-        self.files = files
-        self.prompts = prompts
-        self.commands = SlashCommands(commands)
+        self.session = session = setup.session
+        self._controls = setup.controls
+        self.files = setup.files
+        self.prompts = setup.prompts
+        self.commands = SlashCommands(setup.commands)
         self.clock = clock
         self.state = UiState(
             mode=session.mode,
             policy=session.policy,
             model=_model_of(session),
-            replay="" if controls else "playing",
+            replay="" if setup.controls else "playing",
         )
         self._drawn_session = ""
         self._is_command = False
         self._make_panes(styles, glyphs)
         self.transcript.reduced_motion = reduced_motion
-        if keeps_pending:
+        if setup.keeps_pending:
             self.sidebar.turn_memory.kept_where = "on disk"
 
         self.said = NoticeBoard(self.notice)
-        self.parts = Parts(
-            self,
-            controls=controls,
-            models=models,
-            history=history,
-            changes=changes,
-            sidebar_file=sidebar_file,
-            reduced_motion=reduced_motion,
-            keeps_pending=keeps_pending,
-        )
+        self.parts = Parts(self, setup, sidebar_file=sidebar_file, reduced_motion=reduced_motion)
         self._handlers = handlers_of(self)
 
     def _make_panes(self, styles: Styles, glyphs: Glyphs) -> None:
@@ -230,7 +208,7 @@ class WorkspaceScreen(Screen[None]):
         else:
             self._draw(before, state)
         self.parts.tips.show(before, state)
-        self.parts.memory.show(before, state)
+        self.parts.context.show(before, state)
         self.parts.switch.show(before, state)
         if self.announcer:
             self.announcer.show(state)
@@ -366,9 +344,9 @@ class WorkspaceScreen(Screen[None]):
         """Do this no more."""
         self.workers.cancel_group(self, name)
 
-    def start(self, action: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
+    def start(self, action: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
         """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
-        self.work(action, "command")
+        self.work(action, name)
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[None] = loop.create_future()
         loop.call_soon(_end, begun)
@@ -477,11 +455,14 @@ class WorkspaceScreen(Screen[None]):
 
     @on(Panel.FileWanted)
     def _open_file_of_row(self, message: Panel.FileWanted) -> None:
-        self.parts.changes.open_file_of(message.turn, message.call_id)
+        self.parts.opener.open_file_of(message.turn, message.call_id)
 
     @on(Panel.ChangesWanted)
     def _show_changes_of_row(self, message: Panel.ChangesWanted) -> None:
-        self.parts.changes.diff_of(message.turn)
+        if message.turn:
+            self.run("diff", str(message.turn))
+        else:
+            self.say("No turn has changed anything yet.")
 
 
 def _end(begun: asyncio.Future[None]) -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from keen_tui.domain.errors import KeenError
 from keen_tui.domain.models import ModelInfo
+from keen_tui.frontends.shared.model_commands import server_of
 from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.text.units import duration
 
@@ -19,7 +20,7 @@ async def tell_check(models: ModelsPort, say: Callable[[str], None], model: Mode
     """Test the connection for `model`, or for the one in use. Says each second how long the server has been
     asked, and at last the result."""
     try:
-        say(await told(models.check(model), _server(models, model or models.current), say))
+        say(await told(models.check(model), server_of(models, model or models.current), say))
     except KeenError as error:
         say(str(error))
 
@@ -35,8 +36,3 @@ async def told(answer: Awaitable[_Answer], server: str, say: Callable[[str], Non
         return asking.result()
     finally:
         asking.cancel()
-
-
-def _server(models: ModelsPort, model: ModelInfo | None) -> str:
-    names = (each.name for each in models.providers if model and each.id == model.provider)
-    return next(names, "the server")

@@ -1,22 +1,23 @@
-"""The commands about models, and what is said where none is chosen."""
+"""Models, told to be chosen from; keys and servers, asked for; what is said where no model is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.questions import LineChoice, LineQuestion
-from keen_tui.frontends.shared.command import kept
+from keen_tui.frontends.shared.model_commands import use
 from keen_tui.frontends.shared.port import ModelsPort
-from keen_tui.frontends.shared.session_commands import may_replace
 from keen_tui.text.units import counted, tokens
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.line.command_context import LineContext
 
 _MOST = 20
 """Models that are told at once."""
-_ONE_MODEL = "There is no other model to choose here."
 _ABOUT_ADDRESSES = (
     "The base URL of any server that speaks Chat Completions, for example http://gpu-box:8000/v1.",
     "OPENAI_API_KEY is sent along if it is set and you entered no key for that address.",
@@ -25,17 +26,12 @@ _ABOUT_ADDRESSES = (
 ListedModel = tuple[ProviderInfo, ModelInfo]
 
 
-class ModelCommands:
-    """Each method does what a command asks for; what can't be done is raised as a sentence."""
+class LineModels:
+    """Each method tells and asks; what can't be done is raised as a sentence."""
 
-    def __init__(self, context: LineContext) -> None:
+    def __init__(self, context: LineContext, models: ModelsPort) -> None:
         self._context = context
-
-    @property
-    def lacks_model(self) -> bool:
-        """Whether a model has to be chosen before anything can be said."""
-        models = self._context.setup.models
-        return models is not None and models.current is None
+        self._models = models
 
     async def welcome(self) -> None:
         """Where no model is chosen: what there is to begin with, and what to do."""
@@ -52,7 +48,7 @@ class ModelCommands:
             "keen-tui --demo --plain is the guided tour, which needs neither.",
         )
 
-    async def choose(self, words: str) -> None:
+    async def choose(self) -> None:
         """Choose a model, then how hard it shall reason."""
         offers = await self._offers()
         if not offers:
@@ -64,11 +60,10 @@ class ModelCommands:
 
     async def _use(self, model: ModelInfo) -> None:
         effort = await self._effort(model)
-        if effort is not None and await self._may_switch(model):
-            lost = self._context.session.pending is not None
-            self._context.say(self._models.choose(model, effort=effort, abandon=lost))
+        if effort is not None:
+            await use(self._context.shared, model, effort)
 
-    async def server(self, address: str) -> None:
+    async def name_server(self, address: str) -> None:
         """Ask the server at an address for its models, and choose one."""
         if not address:
             answer = await self._context.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
@@ -104,11 +99,7 @@ class ModelCommands:
         self._context.say(await self._models.keep_key(found.provider, answer.words))
         return found
 
-    async def check(self, words: str) -> None:
-        """Ask the model's server for a sign of life."""
-        self._context.say(await self._models.check())
-
-    async def key(self, words: str) -> None:
+    async def enter_key(self) -> None:
         """Take an API key, which is not shown while it is typed."""
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
@@ -176,16 +167,6 @@ class ModelCommands:
         lines = (f"Question: How hard should {model.title} reason?",)
         chosen = await self._context.choice(LineQuestion(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
-
-    async def _may_switch(self, model: ModelInfo) -> bool:
-        """Where the incomplete turn would be lost, ask first (turn.md rule 8)."""
-        if self._context.session.running or not self._models.would_abandon(model):
-            return True
-        return await may_replace(self._context.shared, f"Switch to {model.title}?")
-
-    @property
-    def _models(self) -> ModelsPort:
-        return kept(self._context.setup.models, _ONE_MODEL)
 
 
 def _choices(offers: Sequence[ListedModel]) -> Iterable[LineChoice]:

@@ -1,0 +1,126 @@
+"""Pages that commands show, in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, assert_never
+
+from keen_tui.domain.reports import POLICIES, ContextReport
+from keen_tui.domain.spent import NOTHING, Spent
+from keen_tui.frontends.line.displays import diff_lines, not_covered
+from keen_tui.frontends.line.model_pages import LineModels
+from keen_tui.frontends.line.session_pages import choose_session
+from keen_tui.frontends.line.setting_pages import show_settings
+from keen_tui.frontends.shared.actions import ACTIONS
+from keen_tui.frontends.shared.changes import ShownFile
+from keen_tui.frontends.shared.command import Command
+from keen_tui.frontends.shared.commands import Offered, SlashCommands
+from keen_tui.frontends.shared.pages import (
+    ChangesPage,
+    ContextPage,
+    HelpPage,
+    KeyPage,
+    ModelsPage,
+    Page,
+    ServerPage,
+    SessionsPage,
+    SettingsPage,
+    UsagePage,
+)
+from keen_tui.text.units import counted, dollars, size, tokens
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.line.command_context import LineContext
+
+_HELP: Final = (
+    "Write a message and press enter. A line that ends with a backslash continues in the next one.",
+    "Lines that come at once, as a paste does, are one message. A message sent while a turn runs is queued.",
+    "Questions are answered by a number. Ctrl+C stops the turn, again within two seconds it leaves.",
+    "Ctrl+D on an empty line leaves. !COMMAND runs a command of your own.",
+)
+
+
+async def show_page(context: LineContext, page: Page) -> None:
+    """Tell this page, and ask what it offers. Raises KeenError with a sentence."""
+    match page:
+        case HelpPage():
+            context.printer.read(_help(context.slash))
+        case UsagePage():
+            context.printer.read(_usage(context.stats.spent))
+        case ContextPage(report):
+            context.printer.read(_next_request(report))
+        case ChangesPage():
+            context.printer.read(_changes(page))
+        case SettingsPage():
+            await show_settings(context, page)
+        case SessionsPage():
+            await choose_session(context, page)
+        case ModelsPage(models):
+            await LineModels(context, models).choose()
+        case KeyPage(models):
+            await LineModels(context, models).enter_key()
+        case ServerPage(models, address):
+            await LineModels(context, models).name_server(address)
+        case _:
+            assert_never(page)
+
+
+def _help(slash: SlashCommands) -> Iterator[str]:
+    yield from _HELP
+    here = {action.slash for action in ACTIONS if isinstance(action, Command)}
+    own = {(command.name,) for command in slash.custom}
+    yield from (_help_line(offered) for offered in slash.offered if offered.names in here | own)
+
+
+def _help_line(offered: Offered) -> str:
+    first, *others = offered.names
+    also = f", also {', '.join(f'/{name}' for name in others)}" if others else ""
+    return f"/{first}{f' {offered.takes}' if offered.takes else ''}{also}: {offered.help.rstrip('.')}."
+
+
+def _usage(by_turn: dict[int, Spent]) -> Iterator[str]:
+    """What was used, turn by turn and in all."""
+    whole = NOTHING
+    for turn, spent in sorted(by_turn.items()):
+        yield f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}."
+        whole = whole.joined(spent)
+    yield f"In all: {_figures(whole)}." if whole else "Nothing was used yet."
+
+
+def _figures(spent: Spent) -> str:
+    sent = f"{spent.input_tokens:,} tokens sent, {spent.cached_tokens:,} of them cached"
+    facts = f"{sent}, {spent.output_tokens:,} received"
+    return facts if spent.cost is None else f"{facts}, {dollars(spent.cost)}"
+
+
+def _next_request(report: ContextReport) -> Iterator[str]:
+    """What the next request holds, part by part."""
+    place = POLICIES.index(report.policy)
+    yield f"The next request, under the memory policy {report.policy}:"
+    for part in report.parts:
+        held = part.sizes[place]
+        title = f"{part.title}, {part.label}" if part.label else part.title
+        yield f"{title}: {size(held.bytes)}, about {counted(held.tokens, 'token')}."
+    total = report.totals[place]
+    window = f" of {tokens(report.window)}" if report.window else ""
+    yield f"In all: {size(total.bytes)}, about {tokens(total.tokens)}{window} tokens."
+
+
+def _changes(page: ChangesPage) -> Iterator[str]:
+    """What was changed, line by line."""
+    whose = f"turn {page.changes.turn}" if page.changes.turn else "this session"
+    yield f"Changes of {whose}: {counted(len(page.files), 'file')}."
+    for file in page.files:
+        yield from _file_lines(file)
+    yield from not_covered(page.changes)
+
+
+def _file_lines(file: ShownFile) -> Iterator[str]:
+    if file.diff:
+        yield from diff_lines(file.diff)
+    else:
+        yield f"File {file.path}: {file.instead}"
+    if file.note:
+        yield f"This file is {file.note}."
+    if file.changed_since:
+        yield "It was changed since."

@@ -1,0 +1,56 @@
+"""Saved sessions, told to be chosen from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from keen_tui.domain.errors import SessionRefused
+from keen_tui.domain.reports import SavedSession
+from keen_tui.frontends.line.asking import STAY
+from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.shared.pages import SessionsPage
+from keen_tui.frontends.shared.session_commands import open_session
+from keen_tui.text.units import counted
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.line.command_context import LineContext
+
+_MOST = 15
+"""Sessions that are told at once."""
+
+
+async def choose_session(context: LineContext, page: SessionsPage) -> None:
+    """Choose among the saved sessions of this folder, all of them or those with the words."""
+    own, rows = page.history.session_id, await page.history.sessions()
+    found = [row for row in rows if row.id != own and _fits(row, page.words)]
+    if not found:
+        raise SessionRefused("There is no such session here." if page.words else "There is no other session.")
+    choices = tuple(_choice(row) for row in found[:_MOST])
+    lines = ["Question: Go on with which session?"]
+    if len(found) > _MOST:
+        lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
+    chosen = await context.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
+    for row in found:
+        if row.id == chosen:
+            await open_session(context.shared, row, shown_title(row))
+
+
+def shown_title(row: SavedSession) -> str:
+    """What the session is called in a question."""
+    return row.title or "that session"
+
+
+def _fits(row: SavedSession, words: str) -> bool:
+    return row.id.startswith(words) or all(word in row.title.casefold() for word in words.casefold().split())
+
+
+def _choice(row: SavedSession) -> LineChoice:
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.last_used))
+    facts: Sequence[str] = (counted(row.turns, "turn"), f"last used {used}", *_troubles(row))
+    return LineChoice(id=row.id, label=row.title or "untitled", consequence=", ".join(facts))
+
+
+def _troubles(row: SavedSession) -> list[str]:
+    return [row.problem.rstrip(".")] if row.problem else ["open in another program"] if row.in_use else []

@@ -1,0 +1,63 @@
+"""The commands about memory: the next request, and what later turns remember."""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from keen_tui.domain.choices import PolicyName
+from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.pages import ContextPage
+from keen_tui.frontends.shared.questions import MemoryQuestion
+
+
+async def compact(context: CommandContext, words: str) -> None:
+    """Have the conversation summarised."""
+    context.controls.compact(words)
+
+
+async def next_request(context: CommandContext, words: str = "") -> None:
+    """Show what the next request holds if the draft is sent now."""
+    draft = context.ui.draft
+    await context.ui.show(ContextPage(await context.controls.context(draft), draft))
+
+
+async def memory(context: CommandContext, words: str) -> None:
+    """Choose how much of a finished turn later turns get, or edit what is remembered."""
+    session = context.session
+    choice = await context.ui.ask(MemoryQuestion(session.policy))
+    if choice == "edit":
+        await next_request(context)
+    elif choice == session.policy:
+        context.ui.say(f"Later turns get {choice}, as before.")
+    elif choice in get_args(PolicyName):
+        context.controls.set_policy(cast(PolicyName, choice))
+        context.ui.confirm(f"Later turns get {choice}, from the next turn on.")
+
+
+COMPACT = Command(
+    id="compact",
+    keys=(),
+    label="Compact the conversation",
+    slash=("compact",),
+    takes="[focus]",
+    help="summarises the conversation to make room; words say what matters most",
+    does=compact,
+)
+CONTEXT = Command(
+    id="context",
+    keys=(),
+    label="Next request",
+    slash=("context",),
+    help="what the model gets if you send now, part by part, under each memory policy",
+    restarts=True,
+    does=next_request,
+)
+MEMORY = Command(
+    id="memory",
+    keys=(),
+    label="Memory policy",
+    slash=("memory",),
+    help="how much of a finished turn later turns get; forgets and notes by hand",
+    does=memory,
+)
+COMMANDS = (COMPACT, CONTEXT, MEMORY)

@@ -1,0 +1,35 @@
+"""The commands that only show a page: usage, help."""
+
+from __future__ import annotations
+
+from keen_tui.frontends.shared.command import Command, CommandContext
+from keen_tui.frontends.shared.pages import HelpPage, UsagePage
+
+
+async def usage(context: CommandContext, words: str) -> None:
+    """Show what the session has used."""
+    await context.ui.show(UsagePage())
+
+
+async def help_page(context: CommandContext, words: str) -> None:
+    """Show keys and commands."""
+    await context.ui.show(HelpPage())
+
+
+USAGE = Command(
+    id="usage",
+    keys=(),
+    label="Usage",
+    slash=("usage", "cost"),
+    help="tokens and cost of this session, turn by turn and in all",
+    does=usage,
+)
+HELP = Command(
+    id="help",
+    keys=("f1",),
+    label="Help",
+    hint="help",
+    slash=("help",),
+    help="this page",
+    does=help_page,
+)

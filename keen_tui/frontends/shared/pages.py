@@ -1,0 +1,81 @@
+"""Pages that commands show. The screen opens them over the workspace; the line front end prints and asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from keen_tui.domain.reports import Changes, ContextReport, Setting
+    from keen_tui.frontends.shared.changes import ShownFile
+    from keen_tui.frontends.shared.port import HistoryPort, ModelsPort, SettingsPort
+
+
+class HelpPage(Struct, frozen=True):
+    """Keys and commands."""
+
+
+class UsagePage(Struct, frozen=True):
+    """Tokens and cost of the session, turn by turn and in all."""
+
+
+class ContextPage(Struct, frozen=True):
+    """The next request, if `draft` is sent now."""
+
+    report: ContextReport
+    draft: str
+
+
+class ChangesPage(Struct, frozen=True):
+    """Changes of a turn or of the session: at least one file."""
+
+    changes: Changes
+    files: Sequence[ShownFile]
+
+
+class SettingsPage(Struct, frozen=True):
+    """All settings, each to be changed."""
+
+    port: SettingsPort
+    settings: tuple[Setting, ...]
+
+
+class SessionsPage(Struct, frozen=True):
+    """Saved sessions to choose from: those that fit the words, "" for all."""
+
+    history: HistoryPort
+    words: str
+
+
+class ModelsPage(Struct, frozen=True):
+    """Models to choose from."""
+
+    models: ModelsPort
+
+
+class KeyPage(Struct, frozen=True):
+    """Takes an API key."""
+
+    models: ModelsPort
+
+
+class ServerPage(Struct, frozen=True):
+    """Takes the address of a model server and asks that server; "" while the address is not known."""
+
+    models: ModelsPort
+    address: str
+
+
+Page: TypeAlias = (
+    HelpPage
+    | UsagePage
+    | ContextPage
+    | ChangesPage
+    | SettingsPage
+    | SessionsPage
+    | ModelsPage
+    | KeyPage
+    | ServerPage
+)
