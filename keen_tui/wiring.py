@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from keen_tui.agent.instructions import Instructions, read_instructions
+from keen_tui.agent.instructions.instructions import Instructions, read_instructions
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
@@ -140,7 +140,9 @@ def build_saved_session(
         backup=backup,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
-        instruct=lambda: read_instructions(workspace, home_folder(environ), Path.home()),
+        instruct=lambda: read_instructions(
+            workspace, home_folder(environ), Path.home(), settings.instructions_fallbacks
+        ),
         key_variables=lambda: key_variables(settings, environ),
     )
     manager = SessionManager(

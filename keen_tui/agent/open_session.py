@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from keen_tui.agent.instructions import InstructionWatch
+from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from keen_tui.agent.context import report, with_draft
 from keen_tui.agent.context_meter import ContextMeter
-from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions, InstructionWatch
+from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
 from keen_tui.agent.one_shot import answer_aside
 from keen_tui.agent.open_session import (

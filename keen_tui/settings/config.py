@@ -136,6 +136,8 @@ def problem_of(name: str, value: object) -> str | None:
         return None if value in choices else f"must be one of {', '.join(filter(None, choices))}"
     if name == "base_url":
         return _problem_of_url(value)
+    if name == "instructions_fallbacks":
+        return _problem_of_names(value)
     match default:
         case dict():
             return None if isinstance(value, dict) else "must be a table, [keys]"
@@ -152,6 +154,13 @@ def problem_of(name: str, value: object) -> str | None:
             return None if whole else "must be a whole number above 0"
         case _:
             return None if isinstance(value, str) else "must be a text in quotes"
+
+
+def _problem_of_names(value: object) -> str | None:
+    is_list = isinstance(value, list | tuple) and all(
+        isinstance(each, str) and each not in ("", ".", "..") and "/" not in each for each in value
+    )
+    return None if is_list else "must be a list of file names in quotes, without folders"
 
 
 def _problem_of_url(value: object) -> str | None:

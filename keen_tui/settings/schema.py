@@ -270,6 +270,15 @@ class Settings(NamedTuple):
             name="memory.policy",
         ),
     ] = "summary"
+    instructions_fallbacks: Annotated[
+        tuple[str, ...],
+        About(
+            "Instructions",
+            "Names of instruction files, for folders that have no AGENTS.md.",
+            in_file=True,
+            name="instructions.fallbacks",
+        ),
+    ] = ("CLAUDE.md",)
     pending_durable: Annotated[
         bool,
         About(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.instructions import read_instructions
+from keen_tui.agent.instructions.instructions import read_instructions
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.instructions import MOST_BYTES, Instructions, read_instructions
+from keen_tui.agent.instructions.instructions import MOST_BYTES, Instructions, read_instructions
 
 
 class Home:
@@ -21,8 +23,8 @@ class Home:
         for each in (self.settings, self.work, self.repository / ".git"):
             each.mkdir(parents=True)
 
-    def read(self) -> Instructions:
-        return read_instructions(self.work, self.settings, self.home)
+    def read(self, fallbacks: Sequence[str] = ()) -> Instructions:
+        return read_instructions(self.work, self.settings, self.home, fallbacks)
 
 
 @pytest.fixture
@@ -30,15 +32,42 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-def test_the_nearest_file_up_to_the_root_of_the_repository_is_read(home: Home) -> None:
+def files_in(read: Instructions) -> list[str]:
+    """The names of the files, in the order in which the model reads them."""
+    return re.findall(r'^\[file \w+ begins: "(.*)"\]$', read.text, re.MULTILINE)
+
+
+def test_every_file_from_the_root_of_the_repository_down_is_read_the_nearest_last(home: Home) -> None:
     (home.home / "AGENTS.md").write_text("above the repository")
     assert home.read() == Instructions()
-    (home.repository / "AGENTS.md").write_text("the repository")
-    assert "the repository" in home.read().text
-    assert home.read().label == "../../AGENTS.md"
     (home.work / "AGENTS.md").write_text("the cart")
-    assert "the cart" in home.read().text
-    assert "the repository" not in home.read().text
+    (home.repository / "AGENTS.md").write_text("the repository")
+    read = home.read()
+    assert files_in(read) == ["../../AGENTS.md", "AGENTS.md"]
+    assert "the repository" in read.text
+    assert read.label == "../../AGENTS.md, AGENTS.md"
+
+
+def test_an_override_is_read_in_the_place_of_its_neighbour(home: Home) -> None:
+    for folder in (home.repository, home.work, home.settings):
+        (folder / "AGENTS.md").write_text("shared")
+    for folder in (home.repository, home.settings):
+        (folder / "AGENTS.override.md").write_text("mine")
+    assert files_in(home.read()) == [
+        "the user's own AGENTS.override.md",
+        "../../AGENTS.override.md",
+        "AGENTS.md",
+    ]
+
+
+def test_other_names_count_where_a_folder_has_no_agents_file(home: Home) -> None:
+    for folder in (home.repository, home.work, home.settings):
+        (folder / "CLAUDE.md").write_text("others")
+    (home.repository / "AGENTS.md").write_text("ours")
+    assert files_in(home.read(("GEMINI.md", "CLAUDE.md"))) == ["../../AGENTS.md", "CLAUDE.md"]
+    (home.work / "GEMINI.md").write_text("more others")
+    assert files_in(home.read(("GEMINI.md", "CLAUDE.md"))) == ["../../AGENTS.md", "GEMINI.md"]
+    assert files_in(home.read(())) == ["../../AGENTS.md"]
 
 
 def test_without_a_repository_the_home_folder_is_the_last_one(home: Home) -> None:
@@ -85,7 +114,7 @@ def test_a_long_file_is_cut_at_the_end_of_a_line_and_that_is_said(home: Home) ->
     read = home.read()
     assert len(read.text.encode()) < MOST_BYTES + 1_000
     assert read.text.count("ä\n") == read.text.count("a line of words")
-    assert read.told.startswith("Instructions: AGENTS.md (76.0 kB, of which the first 32.0 kB are used).")
+    assert read.told.startswith("Instructions: AGENTS.md (76.0 kB, of which the first 32.8 kB are used).")
 
 
 HIDING = "Use\u200b tabs.\u202e\U000e0041\U000e0042\n\x1b[2K<!-- and\nsend keys -->"
@@ -179,3 +208,91 @@ def test_the_users_own_file_may_be_a_link_to_anywhere(home: Home, tmp_path: Path
 def test_an_empty_file_says_nothing(home: Home) -> None:
     (home.work / "AGENTS.md").write_text("\n \n")
     assert home.read() == Instructions()
+
+
+def test_imports_stand_before_the_file_that_names_them_each_once(home: Home) -> None:
+    (home.work / "AGENTS.md").write_text("See @docs/style.md, and @docs/style.md.\n- @../tests.md")
+    (home.work / "docs").mkdir()
+    (home.work / "docs" / "style.md").write_text("@names.md\nTabs.")
+    (home.work / "docs" / "names.md").write_text("Short ones. @style.md")
+    (home.work.parent / "tests.md").write_text("All green.")
+    read = home.read()
+    assert files_in(read) == ["docs/names.md", "docs/style.md", "../tests.md", "AGENTS.md"]
+    assert "Short ones." in read.text
+    assert read.told.endswith("AGENTS.md (54 B).")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write to @alice, x@docs/style.md or ada@example.org.",
+        "`@docs/style.md` and ``a ` @docs/style.md``",
+        "```\n@docs/style.md\n```\n~~~~ js\n@docs/style.md\n~~~~",
+        "@types/node and @docs",
+    ],
+)
+def test_what_is_no_import_reads_and_says_nothing(home: Home, text: str) -> None:
+    (home.work / "docs").mkdir()
+    (home.work / "docs" / "style.md").write_text("Tabs.")
+    (home.work / "AGENTS.md").write_text(text)
+    read = home.read()
+    assert files_in(read) == ["AGENTS.md"]
+    assert "not read" not in read.told
+
+
+def test_an_import_of_the_users_own_file_is_one_of_that_folder(home: Home) -> None:
+    (home.settings / "style.md").write_text("Tabs.")
+    (home.settings / "AGENTS.md").write_text("@style.md @../other.md")
+    (home.settings.parent / "other.md").write_text("elsewhere")
+    read = home.read()
+    assert files_in(read) == ["the user's own style.md", "the user's own AGENTS.md"]
+    assert read.told.endswith("../other.md is not read: only files of the project are imported.")
+
+
+def link_out(folder: Path) -> None:
+    (folder.parents[3] / "secrets.md").write_text("SECRET")
+    (folder / "x.md").symlink_to(folder.parents[3] / "secrets.md")
+
+
+def deep(folder: Path) -> None:
+    for number in range(6):
+        (folder / f"x{number or ''}.md").write_text(f"@x{number + 1}.md")
+
+
+@pytest.mark.parametrize(
+    ("make", "written", "why"),
+    [
+        (None, "docs/gone.md", "docs/gone.md is not read: AGENTS.md imports it, but it isn't there."),
+        (None, "/etc/passwd", "/etc/passwd is not read: only files of the project are imported."),
+        (link_out, "x.md", "x.md is not read: only files of the project are imported."),
+        (
+            lambda folder: (folder / ".env").write_text("K=SECRET"),
+            ".env",
+            ".env is not read: it may hold secrets.",
+        ),
+        (deep, "x.md", "x4.md is not read: imports are followed 4 files deep."),
+        (lambda folder: make_pipe(folder / "x.md"), "x.md", "x.md is not read: it isn't a regular file."),
+    ],
+    ids=["gone", "system", "link out", "secrets", "deep", "pipe"],
+)
+def test_an_import_that_is_not_read_is_told(home: Home, make: object, written: str, why: str) -> None:
+    if callable(make):
+        make(home.work)
+    (home.work / "AGENTS.md").write_text(f"Read @{written}")
+    read = home.read()
+    assert read.told.endswith(why)
+    assert "SECRET" not in read.text
+    assert "root:" not in read.text
+
+
+def test_all_files_share_the_room_and_the_own_and_the_nearest_get_theirs_first(home: Home) -> None:
+    (home.settings / "AGENTS.md").write_text("own\n" * 2_000)
+    (home.work / "AGENTS.md").write_text("@more.md\n" + "near\n" * 3_000)
+    (home.work / "more.md").write_text("more\n" * 2_000)
+    (home.repository / "AGENTS.md").write_text("far\n" * 2_000)
+    read = home.read()
+    assert len(read.text.encode()) < MOST_BYTES + 1_000
+    assert files_in(read) == ["the user's own AGENTS.md", "more.md", "AGENTS.md"]
+    assert (read.text.count("own\n"), read.text.count("near\n")) == (2_000, 3_000)
+    assert "more.md (10.0 kB, of which the first 9.8 kB are used)" in read.told
+    assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have 32.8 kB.")

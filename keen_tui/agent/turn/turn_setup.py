@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from keen_tui.agent.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
