@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, get_args
 
 from keen_tui import __version__
 from keen_tui.domain.choices import ExportFormat, Output
@@ -22,6 +22,31 @@ SUBJECTS = {
 """The commands, and what stands behind them."""
 
 
+class LineFlag(NamedTuple):
+    """A flag of the command line. `metavar` is the word for its value in the help, "" where it takes none;
+    `options` is what else argparse wants to know."""
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str = ""
+    options: Mapping[str, Any] = {}
+
+    @property
+    def usage(self) -> str:
+        """How it is typed: `-p, --prompt [TEXT]`."""
+        has_opposite = self.options.get("action") is argparse.BooleanOptionalAction
+        opposite = (self.names[-1].replace("--", "--no-", 1),) if has_opposite else ()
+        value = f"[{self.metavar}]" if self.options.get("nargs") == "?" else self.metavar
+        return f"{', '.join((*self.names, *opposite))} {value}".rstrip()
+
+
+class FlagGroup(NamedTuple):
+    """Flags that stand together in the help."""
+
+    title: str
+    flags: Sequence[LineFlag]
+
+
 class _Parser(argparse.ArgumentParser):
     """Raises what is wrong instead of printing it: the screen may have to be given back first."""
 
@@ -29,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
         """Written for people: what one types first, then all flags by what they are about."""
         from keen_tui.settings.help_text import help_text  # noqa: PLC0415 - only where it is asked for
 
-        return help_text(self._action_groups, os.environ)
+        return help_text(flag_groups(), os.environ)
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message}. See keen-tui --help.")
@@ -70,77 +95,42 @@ def parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
-    _add_settings(parser)
-    _add_saved(parser)
-    _add_one_turn(parser)
-    _add_others(parser)
+    for group in flag_groups():
+        named = parser.add_argument_group(group.title)
+        for flag in group.flags:
+            value = {"metavar": flag.metavar} if flag.metavar else {}
+            named.add_argument(*flag.names, **{"help": flag.help, **value, **flag.options})
     return parser
 
 
-def _add_one_turn(parser: argparse.ArgumentParser) -> None:
-    one = parser.add_argument_group("One turn without a screen")
-    one.add_argument(
-        "-p",
-        "--prompt",
-        nargs="?",
-        const="-",
-        metavar="TEXT",
-        help="the prompt; data on standard input is added to it, and without TEXT it is the prompt",
-    )
-    one.add_argument(
-        "--output",
-        choices=get_args(Output),
-        metavar="FORM",
-        help="text (default), json, or stream-json: one event a line",
+def flag_groups() -> tuple[FlagGroup, ...]:
+    """All flags, in the order in which the help has them."""
+    return (
+        FlagGroup("Model", _of_settings(lambda group: group == "Model")),
+        FlagGroup("Work", _of_settings(lambda group: group != "Model")),
+        FlagGroup("Saved sessions", _SAVED),
+        FlagGroup("One turn without a screen", _ONE_TURN),
+        FlagGroup("Others", _OTHERS),
     )
 
 
-def _add_saved(parser: argparse.ArgumentParser) -> None:
-    saved = parser.add_argument_group("Saved sessions")
-    saved.add_argument(
-        "-c",
-        "--continue",
-        action="store_true",
-        dest="go_on",
-        help="continue the newest session of this folder",
-    )
-    saved.add_argument(
-        "-r", "--resume", metavar="ID", help="continue that session; the beginning of its id is enough"
-    )
-    saved.add_argument("--fork", action="store_true", help="with --continue or --resume: continue in a copy")
-    saved.add_argument("--all", action="store_true", help="with sessions: those of all folders")
-    saved.add_argument(
-        "--format",
-        choices=get_args(ExportFormat),
-        metavar="FORM",
-        help="of an export: markdown (default), json or html",
-    )
-    saved.add_argument("-o", "--out", metavar="FILE", help="where an export is written")
-    saved.add_argument(
-        "--speed",
-        type=float,
-        metavar="N",
-        help="of a replay: 1 for the original speed (default), 0 for all at once",
-    )
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
+def _of_settings(is_wanted: Callable[[str], bool]) -> Sequence[LineFlag]:
     """The flags of settings, in the order in which those are declared."""
-    model, work = parser.add_argument_group("Model"), parser.add_argument_group("Work")
-    for name, about in ABOUT.items():
-        for flag in about.flags:
-            group = model if about.group == "Model" else work
-            group.add_argument(flag.name, **_options(name, flag))
+    return [
+        LineFlag((flag.name,), flag.help, flag.metavar or "", _options(name, flag))
+        for name, about in ABOUT.items()
+        if is_wanted(about.group)
+        for flag in about.flags
+    ]
 
 
 def _options(name: str, flag: Flag) -> dict[str, Any]:
     """What argparse wants to know of a setting's flag."""
-    options: dict[str, Any] = {"dest": flag.dest or name, "help": flag.help}
+    options: dict[str, Any] = {"dest": flag.dest or name}
     if flag.switch is not None:
         return options | {"action": "store_const", "const": flag.switch}
     if flag.has_opposite:
         return options | {"action": argparse.BooleanOptionalAction}
-    options["metavar"] = flag.metavar
     if flag.repeats:
         return options | {"action": "append"}
     if choices := tuple(filter(None, CHOICES.get(name, ()))):
@@ -148,16 +138,57 @@ def _options(name: str, flag: Flag) -> dict[str, Any]:
     return options | ({"type": int} if isinstance(getattr(DEFAULTS, name), int) else {})
 
 
-def _add_others(parser: argparse.ArgumentParser) -> None:
-    others = parser.add_argument_group("Others")
-    others.add_argument("--demo", action="store_true", help="play the guided tour in a scratch project")
-    others.add_argument(
-        "--pace", type=float, metavar="N", help="of the tour: 1 as is, 2 twice as fast, 0 at once"
-    )
-    others.add_argument(
-        "--version", action="version", version=f"keen-tui {__version__}", help="the version of this program"
-    )
-    others.add_argument("-h", "--help", action="help", help="this text")
+_SWITCH: Mapping[str, Any] = {"action": "store_true"}
+
+_SAVED = (
+    LineFlag(
+        ("-c", "--continue"),
+        "continue the newest session of this folder",
+        options={**_SWITCH, "dest": "go_on"},
+    ),
+    LineFlag(("-r", "--resume"), "continue that session; the beginning of its id is enough", "ID"),
+    LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
+    LineFlag(("--all",), "with sessions: those of all folders", options=_SWITCH),
+    LineFlag(
+        ("--format",),
+        "of an export: markdown (default), json or html",
+        "FORM",
+        {"choices": get_args(ExportFormat)},
+    ),
+    LineFlag(("-o", "--out"), "where an export is written", "FILE"),
+    LineFlag(
+        ("--speed",),
+        "of a replay: 1 for the original speed (default), 0 for all at once",
+        "N",
+        {"type": float},
+    ),
+)
+
+_ONE_TURN = (
+    LineFlag(
+        ("-p", "--prompt"),
+        "the prompt; data on standard input is added to it, and without TEXT it is the prompt",
+        "TEXT",
+        {"nargs": "?", "const": "-"},
+    ),
+    LineFlag(
+        ("--output",),
+        "text (default), json, or stream-json: one event a line",
+        "FORM",
+        {"choices": get_args(Output)},
+    ),
+)
+
+_OTHERS = (
+    LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
+    LineFlag(("--pace",), "of the tour: 1 as is, 2 twice as fast, 0 at once", "N", {"type": float}),
+    LineFlag(
+        ("--version",),
+        "the version of this program",
+        options={"action": "version", "version": f"keen-tui {__version__}"},
+    ),
+    LineFlag(("-h", "--help"), "this text", options={"action": "help"}),
+)
 
 
 BELONGS: Mapping[str, str] = {

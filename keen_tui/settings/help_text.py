@@ -1,20 +1,17 @@
-"""What `keen-tui --help` prints, 80 columns wide. Flags are those of the parser, which describes each."""
+"""What `keen-tui --help` prints, 80 columns wide. Each flag describes itself."""
 
 from __future__ import annotations
 
-import argparse
-import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from keen_tui.settings.flags import FlagGroup
 from keen_tui.system.paths import data_folder, home_folder
 
 _WIDTH: Final = 80
 _SECOND_COLUMN: Final = 26
-_HEADING: Final = re.compile(r"^(\S.*):$", re.MULTILINE)
-"""As argparse writes it."""
 
 _BEGINNING: Final = """\
 Keen TUI, a terminal workspace for a coding agent. Start it in the folder that
@@ -64,28 +61,24 @@ Files
 """
 
 
-def help_text(groups: Iterable[argparse._ArgumentGroup], environ: Mapping[str, str]) -> str:
+def help_text(groups: Iterable[FlagGroup], environ: Mapping[str, str]) -> str:
     """The whole help: what one types first, the flags of these groups, then all else that one looks up."""
-    formatter = _Formatter("keen-tui", max_help_position=_SECOND_COLUMN, width=_WIDTH)
-    for group in groups:
-        formatter.start_section(group.title)
-        formatter.add_arguments(group._group_actions)
-        formatter.end_section()
-    flags = _HEADING.sub(r"\1", formatter.format_help())
+    flags = "\n".join(line for group in groups for line in (group.title, *_rows(group), ""))
     places = {"settings": _shown(home_folder(environ)), "data": _shown(data_folder(environ))}
     return f"{_BEGINNING}\n{flags}\n{_END.format(**places)}"
 
 
-class _Formatter(argparse.HelpFormatter):
-    """The value of a flag is named once, and names are not broken at their hyphens."""
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        flags = ", ".join(action.option_strings)
-        value = self._format_args(action, action.dest.upper()) if action.nargs != 0 else ""
-        return f"{flags} {value}".rstrip()
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(text, width, break_on_hyphens=False)
+def _rows(group: FlagGroup) -> Iterator[str]:
+    """What each flag does, beside its name, or below a name that is too long for that."""
+    for flag in group.flags:
+        name = f"  {flag.usage}"
+        meaning = textwrap.wrap(flag.help, _WIDTH - _SECOND_COLUMN, break_on_hyphens=False)
+        if len(name) > _SECOND_COLUMN - 2:
+            yield name
+            name = ""
+        for line in meaning:
+            yield f"{name:{_SECOND_COLUMN}}{line}"
+            name = ""
 
 
 def _shown(folder: Path) -> str:

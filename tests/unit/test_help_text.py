@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from keen_tui.settings.flags import BELONGS, SUBJECTS, parsed, parser
+from keen_tui.settings.flags import BELONGS, SUBJECTS, flag_groups, parsed, parser
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_it_fits_into_eighty_columns(text: str) -> None:
 
 
 def test_every_flag_and_every_command_is_in_it(text: str) -> None:
-    flags = {flag for action in parser()._actions for flag in action.option_strings}
+    flags = {name for group in flag_groups() for flag in group.flags for name in flag.names}
     assert flags <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
     assert all(f"keen-tui {command}" in text for command in SUBJECTS)
 
@@ -35,7 +35,11 @@ def test_what_it_shows_can_be_typed(text: str) -> None:
 
 
 def test_values_that_a_flag_may_have_are_named(text: str) -> None:
-    for action in parser()._actions:
-        for value in action.choices or ():
-            assert str(value) in text, f"{action.dest}: {value}"
-    assert set(BELONGS) <= {action.dest for action in parser()._actions}
+    for flag in (flag for group in flag_groups() for flag in group.flags):
+        for value in flag.options.get("choices", ()):
+            assert str(value) in text, f"{flag.usage}: {value}"
+
+
+def test_flags_that_belong_to_a_command_exist() -> None:
+    names = {name for group in flag_groups() for flag in group.flags for name in flag.names}
+    assert {f"--{name}" for name in BELONGS} <= names
