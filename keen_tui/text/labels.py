@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from keen_tui.domain.choices import Mode
+from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
 from keen_tui.domain.messages import Image, ToolResult
@@ -34,6 +34,13 @@ MODES: Final[Mapping[Mode, str]] = {
     "auto": "everything runs without asking; without a sandbox, commands ask first",
 }
 """What runs unasked in each permission mode."""
+
+CARRIED: Final[Mapping[PolicyName, str]] = {
+    "summary": "what was said, files changed, commands failed",
+    "in-band": "what was said, and notes the model makes itself",
+    "full-trace": "what was said, every call and its output",
+}
+"""What later turns get of a finished turn under each memory policy."""
 
 REASONS: Mapping[EndReason, str] = {
     "provider": "the model server failed",

@@ -49,10 +49,10 @@ def test_what_begins_with_a_slash_and_calls_nothing_is_a_message() -> None:
     called = commands.called("/git:review\nmain")
     assert called
     assert (called.what, called.words) == (REVIEW, "main")
-    assert called.refusal == ""
+    assert commands.refusal(called) == ""
     unknown = commands.called("/git:revew")
     assert unknown
-    assert (unknown.what, commands.nearest(unknown.name)) == (None, "git:review")
+    assert commands.refusal(unknown).endswith("Did you mean /git:review?")
 
 
 async def test_a_command_with_words_that_it_does_not_take_is_no_message(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from keen_tui.frontends.shared.questions import (
 )
 from keen_tui.memory.pending import PendingState
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import MODES, tool_label
+from keen_tui.text.labels import CARRIED, MODES, tool_label
 from keen_tui.text.sanitize import clean
 
 SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
@@ -37,12 +37,6 @@ SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "works
 STAY = LineChoice(id="stay", label="stay")
 KEEP = LineChoice(id="keep", label="no, keep everything as it is")
 RETRY = LineChoice(id="retry", label="no, retry it first", consequence="it continues from the last result")
-
-_CARRIED: Mapping[PolicyName, str] = {
-    "summary": "what was said, files changed, commands failed",
-    "in-band": "what was said, and notes the model makes itself",
-    "full-trace": "what was said, every call and its output",
-}
 
 
 def approval_question(event: ApprovalRequested) -> LineQuestion:
@@ -108,23 +102,14 @@ def discard_question(pending: PendingState) -> LineQuestion:
     )
 
 
-def leave_question(pending: PendingState | None, *, running: bool, durable: bool) -> LineQuestion:
+def leave_question(asked: LeaveQuestion) -> LineQuestion:
     """Whether to leave although a turn runs or an incomplete one waits."""
-    if running:
-        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
-        lines = ("A turn is running. Leaving stops it; what it did to files stays.",)
-        choices: tuple[LineChoice, ...] = (KEEP,)
-    else:
-        fate = (
-            "It is kept on the disk, so it can be retried when the session is opened again."
-            if durable
-            else "It is kept in memory only, so it can't be resumed once you left."
-        )
-        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
-        lines = (*((kept_words(pending),) if pending else ()), f"{fate} Files stay as they are.")
-        choices = (KEEP, RETRY)
-    leave = LineChoice(id="leave", label="yes, leave", consequence=later)
-    return LineQuestion(lines=("Question: Leave Keen TUI?", *lines), choices=(*choices, leave))
+    kept = (kept_words(asked.pending),) if asked.pending and not asked.running else ()
+    leave = LineChoice(id="leave", label="yes, leave", consequence=asked.consequence)
+    return LineQuestion(
+        lines=("Question: Leave Keen TUI?", *kept, asked.why),
+        choices=(KEEP, leave) if asked.running else (KEEP, RETRY, leave),
+    )
 
 
 def replace_question(
@@ -142,7 +127,7 @@ def memory_question(policy: PolicyName) -> LineQuestion:
     """How much of a finished turn later turns shall get."""
     choices = (
         LineChoice(
-            id=name, label=name + (", as it is now" if name == policy else ""), consequence=_CARRIED[name]
+            id=name, label=name + (", as it is now" if name == policy else ""), consequence=CARRIED[name]
         )
         for name in POLICIES
     )
@@ -215,8 +200,8 @@ def question_of(asked: CommandQuestion) -> LineQuestion:
     match asked:
         case DiscardQuestion(pending):
             return discard_question(pending)
-        case LeaveQuestion(pending, running, durable):
-            return leave_question(pending, running=running, durable=durable)
+        case LeaveQuestion():
+            return leave_question(asked)
         case ReplaceQuestion(pending, title, running):
             return replace_question(pending, title, running=running)
         case SwitchQuestion(pending, model):

@@ -19,7 +19,6 @@ from keen_tui.domain.events import (
     QuestionAsked,
 )
 from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question
-from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.narrator import Narrator
@@ -28,6 +27,7 @@ from keen_tui.frontends.line.printer import LinePrinter
 from keen_tui.frontends.line.questions import LineQuestion, OpenQuestions
 from keen_tui.frontends.line.session_pages import shown_title
 from keen_tui.frontends.line.session_stats import SessionStats
+from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import FrontEndSetup
@@ -68,10 +68,10 @@ class LineFrontEnd:
         self._openings = Openings(printer, self._narrator)
         self._slash = SlashCommands(setup.commands)
         self._over = asyncio.Event()
-        self._context = LineContext(
+        self._ui = LineUi(
             setup, printer, self._questions, self._stats, self._slash, self._over.set, self.suggest
         )
-        self._written = LineRouter(self._context, self._narrator.heard, self.suggest)
+        self._written = LineRouter(self._ui, self._narrator.heard, self.suggest)
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._doing: asyncio.Task[None] | None = None
         self._is_busy = False
@@ -94,11 +94,11 @@ class LineFrontEnd:
             await self._setup.history.begin()
         await self._greet()
         if opening := self._setup.opening:
-            self._do_beside(open_session(self._context.shared, opening, shown_title(opening)))
+            self._do_beside(open_session(self._ui.context, opening, shown_title(opening)))
         work = [asyncio.create_task(self._follow(batches)), asyncio.create_task(self._act())]
         if self._setup.companion:
             work.append(asyncio.ensure_future(self._setup.companion(self)))
-        self._context.controls.warm_up()
+        self._ui.context.controls.warm_up()
         over = asyncio.create_task(self._over.wait())
         done, _ = await asyncio.wait((over, *work), return_when=asyncio.FIRST_COMPLETED)
         for task in (over, *work, *self._asking.values()):
@@ -149,7 +149,7 @@ class LineFrontEnd:
             self._draft = earlier.drafts[-1] if earlier.drafts else ""
         models = self._setup.models
         if models and models.current is None:
-            await LineModels(self._context, models).welcome()
+            await LineModels(self._ui, models).welcome()
         else:
             self._printer.say(f"Model {session.model} at {session.server}. Permission mode {session.mode}.")
 
@@ -178,22 +178,22 @@ class LineFrontEnd:
                 self.suggest(event.text)
 
     async def _approve(self, event: ApprovalRequested) -> None:
-        answer = await self._context.ask(approval_question(event))
+        answer = await self._ui.put(approval_question(event))
         if answer is None or answer.id == "stop":
             self._session.stop()
         else:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
             with refusal_told(self._printer):
-                self._context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
+                self._ui.context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
 
     async def _reply(self, event: QuestionAsked) -> None:
-        answer = await self._context.ask(asked_question(event))
+        answer = await self._ui.put(asked_question(event))
         if answer is None:
             self._session.stop()
             return
         choice = int(answer.id) if answer.id.isdecimal() else None
         with refusal_told(self._printer):
-            self._context.controls.reply(event.id, choice, answer.words)
+            self._ui.context.controls.reply(event.id, choice, answer.words)
 
     # What is typed
 
@@ -216,7 +216,7 @@ class LineFrontEnd:
         asked = self._questions.asked
         is_own = self._doing is not None or (asked is not None and asked.hidden)
         is_call = self._slash.called(text) is not None
-        return is_call and not (is_own or self._context.ui.asks_to_leave)
+        return is_call and not (is_own or self._ui.asks_to_leave)
 
     async def _act(self) -> None:
         while True:
@@ -236,7 +236,7 @@ class LineFrontEnd:
             return
         now = self._clock()
         again, self._last_interrupt = now - self._last_interrupt <= AGAIN_WITHIN_SECONDS, now
-        if self._context.ui.asks_to_leave:
+        if self._ui.asks_to_leave:
             self._over.set()
         elif again:
             self._leave()
@@ -250,13 +250,13 @@ class LineFrontEnd:
             self._printer.say("Ctrl+C again leaves.")
 
     def _end_of_input(self) -> None:
-        if self._context.ui.asks_to_leave:
+        if self._ui.asks_to_leave:
             self._over.set()
         else:
             self._leave()
 
     def _leave(self) -> None:
-        self._do_beside(LEAVE.does(self._context.shared, ""))
+        self._do_beside(LEAVE.does(self._ui.context, ""))
 
     def _keep_draft(self, text: str) -> None:
         if self._setup.prompts:

@@ -14,7 +14,7 @@ from keen_tui.frontends.shared.port import ModelsPort
 from keen_tui.text.units import counted, tokens
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.line.command_context import LineContext
+    from keen_tui.frontends.line.ui import LineUi
 
 _MOST = 20
 """Models that are told at once."""
@@ -29,13 +29,13 @@ ListedModel = tuple[ProviderInfo, ModelInfo]
 class LineModels:
     """Each method tells and asks; what can't be done is raised as a sentence."""
 
-    def __init__(self, context: LineContext, models: ModelsPort) -> None:
-        self._context = context
+    def __init__(self, ui: LineUi, models: ModelsPort) -> None:
+        self._ui = ui
         self._models = models
 
     async def welcome(self) -> None:
         """Where no model is chosen: what there is to begin with, and what to do."""
-        models, say = self._models, self._context.say
+        models, say = self._models, self._ui.printer.say
         say("No model is chosen yet.")
         for server in await models.find_servers():
             serves = counted(len(server.models), "model")
@@ -61,12 +61,12 @@ class LineModels:
     async def _use(self, model: ModelInfo) -> None:
         effort = await self._effort(model)
         if effort is not None:
-            await use(self._context.shared, model, effort)
+            await use(self._ui.context, model, effort)
 
     async def name_server(self, address: str) -> None:
         """Ask the server at an address for its models, and choose one."""
         if not address:
-            answer = await self._context.ask(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
+            answer = await self._ui.put(LineQuestion(lines=_ABOUT_ADDRESSES, free="Address"))
             if answer is None:
                 return
             address = answer.words
@@ -75,28 +75,28 @@ class LineModels:
             return
         name = found.provider.name
         lists = counted(len(found.models), "model") if found.models else "no models"
-        self._context.say(f"{name} answers and lists {lists}.")
+        self._ui.printer.say(f"{name} answers and lists {lists}.")
         if found.models:
             model = await self._chosen([(found.provider, model) for model in found.models])
         else:
-            answer = await self._context.ask(LineQuestion(lines=(), free="Name of the model"))
+            answer = await self._ui.put(LineQuestion(lines=(), free="Name of the model"))
             model = _named(found.provider, answer.words) if answer else None
         if model:
             await self._use(model)
 
     async def _found(self, address: str) -> FoundServer | None:
         """The server at the address. A key is asked for where it wants one; None: none was given."""
-        self._context.say(f"Asking {address}.")
+        self._ui.printer.say(f"Asking {address}.")
         try:
             return await self._models.find_server(address)
         except AuthFailed as error:
-            self._context.say(str(error))
+            self._ui.printer.say(str(error))
         lines = (f"The key for {address}. It is not shown while you type.",)
-        answer = await self._context.ask(LineQuestion(lines=lines, free="Key", hidden=True))
+        answer = await self._ui.put(LineQuestion(lines=lines, free="Key", hidden=True))
         if answer is None:
             return None
         found = await self._models.find_server(address, answer.words)
-        self._context.say(await self._models.keep_key(found.provider, answer.words))
+        self._ui.printer.say(await self._models.keep_key(found.provider, answer.words))
         return found
 
     async def enter_key(self) -> None:
@@ -104,7 +104,7 @@ class LineModels:
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
         choices = (LineChoice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
-        chosen = await self._context.choice(
+        chosen = await self._ui.choice(
             LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
         )
         provider = next((each for each in wanted if each.id == chosen), None)
@@ -113,8 +113,8 @@ class LineModels:
         hidden = LineQuestion(
             lines=(f"The key for {provider.name}. It is not shown while you type.",), free="Key", hidden=True
         )
-        if answer := await self._context.ask(hidden):
-            self._context.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
+        if answer := await self._ui.put(hidden):
+            self._ui.printer.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
 
     async def _offers(self) -> list[ListedModel]:
         """What can be used now: of servers on this machine, and of providers whose key is there."""
@@ -133,7 +133,7 @@ class LineModels:
         try:
             return await self._models.live_models(provider)
         except KeenError as error:
-            self._context.say(f"{provider.name} can't be asked for its models: {error}")
+            self._ui.printer.say(f"{provider.name} can't be asked for its models: {error}")
             return ()
 
     async def _chosen(self, offers: Sequence[ListedModel]) -> ModelInfo | None:
@@ -143,7 +143,7 @@ class LineModels:
             lines = (f"Question: Which model?{f' With {letters} in its name:' if letters else ''}",)
             left_out = len(found) - _MOST
             rest = (f"{counted(left_out, 'more model')} can be found by letters.",) if left_out > 0 else ()
-            answer = await self._context.ask(
+            answer = await self._ui.put(
                 LineQuestion(
                     lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"
                 )
@@ -155,7 +155,7 @@ class LineModels:
             letters = answer.words
             fitting = [offer for offer in offers if _fits(offer, letters)]
             if not fitting:
-                self._context.say(f"No model has {letters} in its name.")
+                self._ui.printer.say(f"No model has {letters} in its name.")
             found = fitting or offers
 
     async def _effort(self, model: ModelInfo) -> str | None:
@@ -165,7 +165,7 @@ class LineModels:
         choices = (LineChoice(id=effort, label=effort) for effort in model.efforts)
         own = LineChoice(id="own", label="its own default")
         lines = (f"Question: How hard should {model.title} reason?",)
-        chosen = await self._context.choice(LineQuestion(lines=lines, choices=(own, *choices)))
+        chosen = await self._ui.choice(LineQuestion(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
 
 

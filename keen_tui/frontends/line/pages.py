@@ -30,7 +30,7 @@ from keen_tui.frontends.shared.pages import (
 from keen_tui.text.units import counted, dollars, size, tokens
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.line.command_context import LineContext
+    from keen_tui.frontends.line.ui import LineUi
 
 _HELP: Final = (
     "Write a message and press enter. A line that ends with a backslash continues in the next one.",
@@ -40,27 +40,27 @@ _HELP: Final = (
 )
 
 
-async def show_page(context: LineContext, page: Page) -> None:
+async def show_page(ui: LineUi, page: Page) -> None:
     """Tell this page, and ask what it offers. Raises KeenError with a sentence."""
     match page:
         case HelpPage():
-            context.printer.read(_help(context.slash))
+            ui.printer.read(_help(ui.slash))
         case UsagePage():
-            context.printer.read(_usage(context.stats.spent))
+            ui.printer.read(_usage(ui.stats.spent))
         case ContextPage(report):
-            context.printer.read(_next_request(report))
+            ui.printer.read(_next_request(report))
         case ChangesPage():
-            context.printer.read(_changes(page))
+            ui.printer.read(_changes(page))
         case SettingsPage():
-            await show_settings(context, page)
+            await show_settings(ui, page)
         case SessionsPage():
-            await choose_session(context, page)
+            await choose_session(ui, page)
         case ModelsPage(models):
-            await LineModels(context, models).choose()
+            await LineModels(ui, models).choose()
         case KeyPage(models):
-            await LineModels(context, models).enter_key()
+            await LineModels(ui, models).enter_key()
         case ServerPage(models, address):
-            await LineModels(context, models).name_server(address)
+            await LineModels(ui, models).name_server(address)
         case _:
             assert_never(page)
 

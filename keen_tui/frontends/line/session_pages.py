@@ -15,13 +15,13 @@ from keen_tui.frontends.shared.session_commands import open_session
 from keen_tui.text.units import counted
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.line.command_context import LineContext
+    from keen_tui.frontends.line.ui import LineUi
 
 _MOST = 15
 """Sessions that are told at once."""
 
 
-async def choose_session(context: LineContext, page: SessionsPage) -> None:
+async def choose_session(ui: LineUi, page: SessionsPage) -> None:
     """Choose among the saved sessions of this folder, all of them or those with the words."""
     own, rows = page.history.session_id, await page.history.sessions()
     found = [row for row in rows if row.id != own and _fits(row, page.words)]
@@ -31,10 +31,10 @@ async def choose_session(context: LineContext, page: SessionsPage) -> None:
     lines = ["Question: Go on with which session?"]
     if len(found) > _MOST:
         lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
-    chosen = await context.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
+    chosen = await ui.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))
     for row in found:
         if row.id == chosen:
-            await open_session(context.shared, row, shown_title(row))
+            await open_session(ui.context, row, shown_title(row))
 
 
 def shown_title(row: SavedSession) -> str:

@@ -12,10 +12,10 @@ from keen_tui.frontends.shared.pages import SettingsPage
 from keen_tui.frontends.shared.setting_commands import apply_setting
 
 if TYPE_CHECKING:
-    from keen_tui.frontends.line.command_context import LineContext
+    from keen_tui.frontends.line.ui import LineUi
 
 
-async def show_settings(context: LineContext, page: SettingsPage) -> None:
+async def show_settings(ui: LineUi, page: SettingsPage) -> None:
     """Tell every setting, and explain or change one."""
     settings = [setting for setting in page.settings if not setting.in_file]
     choices = (LineChoice(id=each.name, label=_value(each), takes_words=True) for each in settings)
@@ -26,14 +26,14 @@ async def show_settings(context: LineContext, page: SettingsPage) -> None:
         ),
         choices=(*choices, STAY),
     )
-    answer = await context.ask(question)
+    answer = await ui.put(question)
     setting = next((each for each in settings if answer and each.name == answer.id), None)
     if setting and answer and answer.words:
         value = page.port.change(setting.name, answer.words)
-        context.say(f"{setting.name} is now {value}.")
-        apply_setting(context.shared, setting.name, value)
+        ui.printer.say(f"{setting.name} is now {value}.")
+        apply_setting(ui.context, setting.name, value)
     elif setting:
-        context.printer.read(_meaning(setting))
+        ui.printer.read(_meaning(setting))
 
 
 def _value(setting: Setting) -> str:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from keen_tui.domain.errors import KeenError
-from keen_tui.frontends.line.command_context import LineContext
 from keen_tui.frontends.line.printer import LinePrinter
+from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.commands import Called
 from keen_tui.settings.custom_commands import CustomCommand, expanded
@@ -26,11 +26,11 @@ class LineRouter:
 
     def __init__(
         self,
-        context: LineContext,
+        ui: LineUi,
         heard: Callable[[str], None],
         suggest: Callable[[str], None],
     ) -> None:
-        self._context = context
+        self._ui = ui
         self._heard = heard
         self._suggest = suggest
 
@@ -38,10 +38,10 @@ class LineRouter:
         """Do what the line says; what can't be done is told."""
         if not text.strip():
             return
-        if prompts := self._context.setup.prompts:
+        if prompts := self._ui.context.setup.prompts:
             prompts.sent(text)
-        called = self._context.slash.called(text)
-        with refusal_told(self._context.printer):
+        called = self._ui.slash.called(text)
+        with refusal_told(self._ui.printer):
             if text.startswith(_OWN_COMMAND):
                 self._run_own(text.removeprefix(_OWN_COMMAND).strip())
             elif called is None:
@@ -52,31 +52,28 @@ class LineRouter:
     async def _call(self, called: Called, typed: str) -> None:
         if isinstance(called.what, CustomCommand):
             self._submit(expanded(called.what, called.words), typed)
-        elif called.refusal:
-            self._context.say(called.refusal)
-        elif called.what is None:
-            nearest = self._context.slash.nearest(called.name)
-            self._context.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
+        elif refusal := self._ui.slash.refusal(called):
+            self._ui.printer.say(refusal)
         elif isinstance(called.what, Command):
-            await called.what.does(self._context.shared, called.words)
+            await called.what.does(self._ui.context, called.words)
         else:
-            self._context.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
+            self._ui.printer.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
-        if self._context.shared.lacks_model:
-            self._context.say("No model is chosen yet: /model chooses one. Your message comes back.")
+        if self._ui.context.lacks_model:
+            self._ui.printer.say("No model is chosen yet: /model chooses one. Your message comes back.")
             self._suggest(typed)
             return
-        if not self._context.session.running:
+        if not self._ui.context.session.running:
             self._heard(text)
-        self._context.controls.submit(text)
+        self._ui.context.controls.submit(text)
 
     def _run_own(self, command: str) -> None:
         if command:
-            self._context.controls.run_own(command)
+            self._ui.context.controls.run_own(command)
         else:
-            self._context.say("Write a command behind the !, for example: !git status")
+            self._ui.printer.say("Write a command behind the !, for example: !git status")
 
 
 @contextmanager

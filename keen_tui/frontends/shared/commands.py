@@ -34,13 +34,6 @@ class Called(Struct, frozen=True):
     words: str
     what: Action | CustomCommand | None
 
-    @property
-    def refusal(self) -> str:
-        """Why it can't be run with these words, "" where it can."""
-        if self.words and isinstance(self.what, Action) and not self.what.takes:
-            return f"/{self.name} takes no arguments. Start with a space to send it as a message."
-        return ""
-
 
 class SlashCommands:
     """Finds commands by their names."""
@@ -71,7 +64,15 @@ class SlashCommands:
             return Called(name, words, what)
         return Called(name, words, what) if what and "\n" not in message.strip() else None
 
-    def nearest(self, name: str) -> str:
+    def refusal(self, called: Called) -> str:
+        """Why it can't be run, "" where it can."""
+        if called.what is None:
+            return f"There is no command /{called.name}. Did you mean /{self._nearest(called.name)}?"
+        if called.words and isinstance(called.what, Action) and not called.what.takes:
+            return f"/{called.name} takes no arguments. Start with a space to send it as a message."
+        return ""
+
+    def _nearest(self, name: str) -> str:
         """The known command that looks most like this one."""
         from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
 

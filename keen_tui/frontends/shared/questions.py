@@ -35,6 +35,25 @@ class LeaveQuestion(Struct, frozen=True):
     running: bool
     durable: bool
 
+    @property
+    def why(self) -> str:
+        """What becomes of the work, in sentences."""
+        if self.running:
+            return "A turn is running. Leaving stops it; what it did to files stays."
+        fate = (
+            "It is kept on the disk, so it can be retried when the session is opened again."
+            if self.durable
+            else "It is kept in memory only, so it can't be resumed once you left."
+        )
+        return f"{fate} Files stay as they are."
+
+    @property
+    def consequence(self) -> str:
+        """What leaving means, beside its answer."""
+        if self.running:
+            return "the turn can be retried later" if self.durable else "the turn can't be resumed later"
+        return "the incomplete turn waits" if self.durable else "the incomplete turn is lost"
+
 
 class ReplaceQuestion(Struct, frozen=True):
     """Whether another session shall take the place of this one, whose incomplete turn that would end: "keep",

@@ -8,6 +8,7 @@ import pytest
 
 from keen_tui.frontends.line import asking
 from keen_tui.frontends.line.questions import LineChoice as PlainChoice
+from keen_tui.frontends.shared.questions import LeaveQuestion
 from keen_tui.frontends.tui.questions import confirm
 from keen_tui.frontends.tui.questions.question import Choice
 from keen_tui.memory.pending import PendingState
@@ -20,13 +21,13 @@ LAST = {"discard", "leave", "switch", "replace"}
     "choices",
     [
         asking.discard_question(PENDING).choices,
-        asking.leave_question(PENDING, running=False, durable=False).choices,
-        asking.leave_question(None, running=True, durable=False).choices,
+        asking.leave_question(LeaveQuestion(PENDING, running=False, durable=False)).choices,
+        asking.leave_question(LeaveQuestion(None, running=True, durable=False)).choices,
         asking.replace_question(PENDING, "Begin a new session?", running=False).choices,
         asking.replace_question(PENDING, "Begin a new session?", running=True).choices,
         confirm.discard_question(PENDING).choices,
-        confirm.leave_question(PENDING, running=False).choices,
-        confirm.leave_question(None, running=True).choices,
+        confirm.leave_question(LeaveQuestion(PENDING, running=False, durable=False)).choices,
+        confirm.leave_question(LeaveQuestion(None, running=True, durable=False)).choices,
         confirm.switch_question(PENDING, "another").choices,
         confirm.replace_question(PENDING, "Begin a new session?", running=False).choices,
         confirm.replace_question(PENDING, "Begin a new session?", running=True).choices,

@@ -31,17 +31,13 @@ from keen_tui.frontends.tui.questions.question import Choice, Question
 from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
+from keen_tui.text.labels import CARRIED
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
 _RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
 
 _POLICY_CELLS = max(map(len, POLICIES))
-_CARRIED: dict[PolicyName, str] = {
-    "summary": "what was said, files changed, commands failed",
-    "in-band": "what was said, and notes the model makes itself",
-    "full-trace": "what was said, every call and its output",
-}
 
 
 def discard_question(pending: PendingState) -> Question:
@@ -58,27 +54,15 @@ def discard_question(pending: PendingState) -> Question:
     )
 
 
-def leave_question(pending: PendingState | None, *, running: bool, durable: bool = False) -> Question:
-    """Whether to leave although a turn runs or an incomplete one waits. `durable`: its work outlives the
-    program."""
-    if running:
-        words = _words("A turn is running. Leaving stops it; what it did to files stays.")
-        later = "the turn can be retried later" if durable else "the turn can't be resumed later"
-        retry: tuple[Choice, ...] = ()
-    else:
-        fate = (
-            "It is kept on the disk, so it can be retried when the session is opened again."
-            if durable
-            else "It is kept in memory only, so it can't be resumed once you left."
-        )
-        words = _words(_kept(pending) if pending else "", f"{fate} Files stay as they are.")
-        later = "the incomplete turn waits" if durable else "the incomplete turn is lost"
-        retry = (_RETRY,)
-    leave = Choice(id="leave", label="yes, leave", consequence=later)
+def leave_question(asked: LeaveQuestion) -> Question:
+    """Whether to leave although a turn runs or an incomplete one waits."""
+    kept = _kept(asked.pending) if asked.pending and not asked.running else ""
+    leave = Choice(id="leave", label="yes, leave", consequence=asked.consequence)
+    stay = _keep("no, stay")
     return Question(
         title="Leave Keen TUI?",
-        body=words,
-        choices=(_keep("no, stay"), *retry, leave),
+        body=_words(kept, asked.why),
+        choices=(stay, leave) if asked.running else (stay, _RETRY, leave),
         preselected=None,
     )
 
@@ -136,7 +120,7 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
         Choice(
             id=name,
             label=f"{glyphs.running if name == policy else ' '} {name.ljust(_POLICY_CELLS)}",
-            consequence=_CARRIED[name],
+            consequence=CARRIED[name],
         )
         for name in POLICIES
     ]
@@ -175,8 +159,8 @@ def question_of(asked: ShortQuestion, glyphs: Glyphs) -> Question:
     match asked:
         case DiscardQuestion(pending):
             return discard_question(pending)
-        case LeaveQuestion(pending, running, durable):
-            return leave_question(pending, running=running, durable=durable)
+        case LeaveQuestion():
+            return leave_question(asked)
         case ReplaceQuestion(pending, title, running):
             return replace_question(pending, title, running=running)
         case SwitchQuestion(pending, model):

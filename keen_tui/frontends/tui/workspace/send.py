@@ -72,9 +72,9 @@ class Outbox:
 
     def _call(self, called: Called, typed: str) -> None:
         view = self._view
-        if called.refusal:
+        if refusal := view.commands.refusal(called):
             view.prompt.write(typed)
-            view.say(called.refusal)
+            view.say(refusal)
             return
         match called.what:
             case Action():
@@ -82,10 +82,6 @@ class Outbox:
                 view.prompt.suggest_again()
             case CustomCommand():
                 self._submit(expanded(called.what, called.words), typed)
-            case None:
-                view.prompt.write(typed)
-                nearest = view.commands.nearest(called.name)
-                view.say(f"There is no command /{called.name}. Did you mean /{nearest}?")
 
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
