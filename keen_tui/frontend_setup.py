@@ -24,7 +24,7 @@ from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
     build_chooser,
     build_file_names,
-    build_prompt_desk,
+    build_prompt_history,
     build_saved_session,
     build_store,
 )
@@ -58,7 +58,7 @@ def live(
         history=history,
         changes=changes,
         files=build_file_names(session.workspace),
-        prompts=build_prompt_desk(session.workspace, environ),
+        prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
         keeps_pending=settings.pending_durable,
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),

@@ -104,7 +104,7 @@ def build_file_names(workspace: Path) -> FileNames:
     return FileNames(Searcher(Workspace(workspace), find_program("rg")))
 
 
-def build_prompt_desk(workspace: Path, environ: Mapping[str, str]) -> PromptHistory:
+def build_prompt_history(workspace: Path, environ: Mapping[str, str]) -> PromptHistory:
     """What the user writes."""
     return PromptHistory(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
 
