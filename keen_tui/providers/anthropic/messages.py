@@ -36,8 +36,6 @@ from keen_tui.providers.wire.wire_text import mended
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, RequestOptions
 
-ANTHROPIC_URL = "https://api.anthropic.com"
-
 OUTPUT_LIMIT = 8_192
 """Tokens a reply may have where the model's own limit is not known. The API wants a number."""
 

@@ -13,8 +13,6 @@ from keen_tui.providers.wire.http_provider import HttpProvider
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, RequestOptions
 
-OPENAI_URL = "https://api.openai.com/v1"
-
 
 class OpenAIProvider(HttpProvider):
     """A provider that speaks through the openai SDK."""

@@ -18,11 +18,6 @@ class Ticker:
         self._ticking: Timer | None = None
         self._cleaning: Timer | None = None
 
-    @property
-    def is_ticking(self) -> bool:
-        """Whether there is a timer."""
-        return self._ticking is not None
-
     def run(self, running: bool) -> None:
         """Tick from now on, or no more."""
         if running and self._ticking is None:

@@ -71,10 +71,6 @@ class Line(NamedTuple):
         blanks = Segment(" " * missing, style)
         return self._replace(segments=(*self.segments, blanks), trim=self.trim + missing)
 
-    def restyled(self, style: Style) -> Line:
-        """This row with all its text in `style`."""
-        return self._replace(segments=tuple(Segment(segment.text, style) for segment in self.segments))
-
 
 BLANK = Line()
 
