@@ -1,4 +1,4 @@
-"""`python -m keen_tui` and `keen-tui`: something is seen before most of the program is imported."""
+"""`python -m keen_tui` and `keen-tui`: shows a first picture before most of the program is imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Run the program; returns its exit code. What goes wrong is one sentence, never a traceback."""
+    """Run the program; returns its exit code. Errors are printed as one sentence, never as a traceback."""
     _hold_places()
     try:
         return _to_the_end(sys.argv[1:])
@@ -23,8 +23,8 @@ def main() -> int:
 
 
 def _hold_places() -> None:
-    """Have the places of closed standard streams taken: a file that is opened later would be written to in
-    their stead."""
+    """Reopen closed standard streams on /dev/null, so that a file opened later doesn't take their
+    descriptors."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -39,7 +39,7 @@ def _nowhere(mode: str) -> Any:
 
 
 def _to_the_end(arguments: Sequence[str]) -> int:
-    """Run the program until all it printed is written."""
+    """Run the program until everything that it printed is written."""
     if sys.stdout is None:
         from keen_tui.domain.errors import OutputFailed
 
@@ -106,18 +106,18 @@ def _settle_left_running() -> None:
 
 
 def _require_folder() -> None:
-    """Raises ConfigError where the current folder was removed."""
+    """Raises ConfigError if the current folder was removed."""
     try:
         os.getcwd()  # noqa: PTH109 - a Path costs more
     except OSError:
         from keen_tui.domain.errors import ConfigError
 
-        raise ConfigError("The current folder doesn't exist any more. Go to another one first.") from None
+        raise ConfigError("The current folder no longer exists. Change to another one first.") from None
 
 
 def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
-    """Whether there is something to be talked about, and a person at both ends. Textual draws on standard
-    error; what is told line by line may go anywhere."""
+    """Whether there is something to talk about, and a person at both ends. Textual draws on standard error;
+    line by line, output may go anywhere."""
     if "prompt" in given or given["words"][:1] in (["sessions"], ["export"], ["settings"]):
         return False
     ends = (sys.stdin,) if is_plain else (sys.stdin, sys.stdout, sys.stderr)
@@ -125,7 +125,7 @@ def _has_person(given: Mapping[str, Any], *, is_plain: bool) -> bool:
 
 
 def _require_screen(environ: Mapping[str, str]) -> None:
-    """Raises ConfigError where the terminal says that it can't draw one."""
+    """Raises ConfigError if the terminal says that it can't draw a screen."""
     if environ.get("TERM", "") in ("", "dumb"):
         from keen_tui.domain.errors import ConfigError
 
@@ -134,19 +134,20 @@ def _require_screen(environ: Mapping[str, str]) -> None:
 
 
 def _is_work(given: Mapping[str, Any]) -> bool:
-    """Whether the folder that we are in is to be worked in."""
+    """Whether to work in the current folder."""
     return "demo" not in given and given["words"][:1] != ["replay"]
 
 
 def _theme(given: Mapping[str, Any], written: Mapping[str, Any]) -> str:
-    """The theme by name, as far as that can be told at once; what is wrong is found out later."""
+    """The theme by name, as far as it is known without a full check; errors are reported later."""
     from keen_tui.frontends.tui.startup.usual_theme import theme_for
 
     return theme_for(str(given.get("theme", written.get("theme", ""))), os.environ)
 
 
 def _written_settings() -> Mapping[str, Any]:
-    """What the settings file says, as far as that can be told at once; what is wrong is found out later."""
+    """The content of the settings file, as far as it is known without a full check; errors are reported
+    later."""
     from keen_tui.domain.errors import ConfigError
     from keen_tui.system.paths import settings_file, text_of
 

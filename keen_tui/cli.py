@@ -26,7 +26,7 @@ EXIT_PIPE = 128 + signal.SIGPIPE
 
 
 def run(given: Mapping[str, Any], *, talks: bool = False) -> int:
-    """Run what was given (`flags.parsed`); returns the exit code. `talks`: with a person, line by line.
+    """Run the given command (`flags.parsed`); returns the exit code. `talks`: with a person, line by line.
 
     Raises:
         KeenError: what can't be done, as a sentence for the user.
@@ -46,7 +46,7 @@ def run(given: Mapping[str, Any], *, talks: bool = False) -> int:
 def told(error: Exception) -> int:
     """Tell the user what went wrong, in one sentence; returns the exit code.
 
-    What nobody expected is written to crash.txt in the settings folder, for a report.
+    An unexpected error is written to crash.txt in the settings folder, for a report.
     """
     from keen_tui.frontends.headless.outlets import failure_of, note
 
@@ -61,7 +61,7 @@ def told(error: Exception) -> int:
 
 
 def _report(error: Exception) -> str:
-    """Write the details of a crash to a file; gives a sentence that says where they are."""
+    """Write the details of a crash to a file; returns a sentence that says where they are."""
     file = home_folder(os.environ) / "crash.txt"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,10 +101,12 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
     if "demo" in given:
         return _tour_as_text(settings, given.get("pace", 0.0))
     if command == "replay":
-        raise ConfigError("No terminal here. A replay needs a screen.")
+        raise ConfigError("There is no terminal here, and a replay needs one.")
     if settings.plain:
-        raise ConfigError('Nobody can type here. Use keen-tui -p "TEXT" for one turn without a person.')
-    raise ConfigError('No terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
+        raise ConfigError(
+            'Nobody can type here: there is no terminal. Use keen-tui -p "TEXT" for a single turn.'
+        )
+    raise ConfigError('There is no terminal here. Use keen-tui -p "TEXT" for one turn without a screen.')
 
 
 def _talk(settings: Settings, given: Mapping[str, Any], problem: str) -> int:
@@ -165,7 +167,7 @@ def _headless(settings: Settings, given: Mapping[str, Any], problem: str) -> int
 
 
 def _with_command(prompt: str) -> str:
-    """The text of the user's own command that the prompt calls, else the prompt as it is."""
+    """The text of the user's own slash command that the prompt calls, else the unchanged prompt."""
     from keen_tui.frontend_setup import all_commands
     from keen_tui.frontends.shared.commands import SlashCommands
     from keen_tui.settings.custom_commands import CustomCommand, expanded
@@ -175,9 +177,7 @@ def _with_command(prompt: str) -> str:
         return prompt
     if isinstance(called.what, CustomCommand):
         return expanded(called.what, called.words)
-    raise ConfigError(
-        f"/{called.name} is a command of the screen. Start with a space to send it as a prompt."
-    )
+    raise ConfigError(f"/{called.name} works only on the screen. Start with a space to send it as a prompt.")
 
 
 def _tour_as_text(settings: Settings, pace: float) -> int:

@@ -1,4 +1,4 @@
-"""What the screen works with: a session of one's own, or the replay of a saved one."""
+"""Prepares what the screen works with: a new session, or the replay of a saved one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from keen_tui.wiring import (
 def live(
     settings: Settings, given: Mapping[str, Any], environ: Mapping[str, str], problem: str = ""
 ) -> FrontEndSetup:
-    """A session in the current folder. Without a model one is chosen on the screen. `problem` is said there.
+    """A session in the current folder. Without a model, the screen lets the user choose one and shows
+    `problem`.
 
     Raises:
         KeenError: the session that was asked for can't be had.
@@ -68,7 +69,7 @@ def live(
 
 
 def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
-    """The slash commands from files: the user's, and those of the project in `folder` where it is trusted."""
+    """The slash commands from files: the user's, and those of the project in `folder` if it is trusted."""
     own = read_commands(home_folder(environ) / FOLDER, "yours")
     if not brings_something(folder):
         return joined(own, Commands(), BUILT_IN)
@@ -78,7 +79,7 @@ def all_commands(folder: Path, environ: Mapping[str, str]) -> Commands:
 
 
 def replay(file: str, speed: float, environ: Mapping[str, str]) -> FrontEndSetup:
-    """A saved session, given as a file or by its id, that is played.
+    """A saved session to replay, given as a file or by its id.
 
     Raises:
         StorageFailed: there is none, it can't be read, or nothing in it is of a session.

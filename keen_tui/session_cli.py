@@ -65,7 +65,7 @@ def asked_for(given: Mapping[str, Any], store: SessionStore) -> SavedSession | N
         session = glance(_named(store, given["resume"]))
         if session.is_empty:
             raise ConfigError(
-                f"Session {session.id} holds nothing that can be read, so there is nothing to continue. "
+                f"Session {session.id} has no readable content, so it can't be continued. "
                 f"Its file is {store.path_of(session.id)}."
             )
     elif "go_on" in given:

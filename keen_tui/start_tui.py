@@ -1,4 +1,5 @@
-"""From what was given to the screen: the app starts at once, what it shows is made behind its first paint."""
+"""From the command line to the screen: the app starts at once, its content is loaded behind its first
+paint."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run_on_screen(given: Mapping[str, Any]) -> int:
-    """Show what was given (`flags.parsed`) until the user leaves; returns the exit code.
+    """Show the screen for the given flags (`flags.parsed`) until the user leaves; returns the exit code.
 
     Raises:
         KeenError: what can't be done, as a sentence for the user.
@@ -58,7 +59,7 @@ def _show(settings: Settings, make: Callable[[ExitStack], FrontEndSetup]) -> str
 
 @contextmanager
 def _wrong_key_placed(file: Path) -> Iterator[None]:
-    """Say of a key that can't be one where it stands."""
+    """Name the line of the settings in the message about a key that can't be used."""
     try:
         yield
     except KeyProblem as problem:

@@ -36,7 +36,7 @@ from keen_tui.tools.toolbox import build_toolbox
 
 
 def build_chooser(environ: Mapping[str, str]) -> Chooser:
-    """The catalogue with the user's additions, and the keys."""
+    """The catalogue, with the user's additions, and the keys."""
     home = home_folder(environ)
     return Chooser(load_catalog(home / "providers"), Keys(environ, home), environ)
 
@@ -54,9 +54,9 @@ def build_session(
     instruct: Callable[[], Instructions] | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
 ) -> Session:
-    """A session in `workspace` that speaks to the provider. `info` is what is known of its model; `backup`
-    keeps what its tools change. `rules` are the user's, `allowances` what was allowed for good here,
-    `instruct` reads AGENTS.md, `key_variables` names variables that hold API keys."""
+    """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
+    what its tools change. `rules` are the user's, `allowances` what was allowed permanently here, `instruct`
+    reads AGENTS.md, `key_variables` names variables that hold API keys."""
     sandbox = sandbox_here(workspace, os.environ) if settings.sandbox else no_sandbox()
     return Session(
         workspace=workspace,
@@ -86,7 +86,7 @@ def build_session(
 
 
 def build_rules(settings: Settings, environ: Mapping[str, str]) -> Rules:
-    """The rules of the user's settings. Raises ConfigError: one is no rule."""
+    """The rules of the user's settings. Raises ConfigError if one isn't a rule."""
     where = str(settings_file(environ))
     by_ruling = {ruling: getattr(settings, f"permissions_{ruling}") for ruling in RULINGS}
     return Rules(rule for ruling, texts in by_ruling.items() for rule in parse_rules(ruling, texts, where))
@@ -105,7 +105,7 @@ def build_file_names(workspace: Path) -> FileNames:
 
 
 def build_prompt_history(workspace: Path, environ: Mapping[str, str]) -> PromptHistory:
-    """What the user writes."""
+    """The prompts and drafts that the user writes."""
     return PromptHistory(PromptStore(data_folder(environ), workspace), os.path.realpath(workspace))
 
 

@@ -37,9 +37,9 @@ TEXT_LIMITS = (None, 8_000, 2_000, 500)
 """Characters that each message may have, from try to try, when the whole is too long for the window."""
 
 _PROMPT = """\
-Write a summary of our conversation until here. It will take the place of all messages above, so that you \
-can go on with nothing else at hand. Say, in this order and only where there is something to say: what I \
-want and the wishes and decisions that still hold; what has been done and found out, with the names of \
+Write a summary of our conversation so far. It will replace all messages above, so it must contain \
+everything that you need to continue. Cover, in this order and only where there is something to say: what I \
+want, with the requests and decisions that still apply; what has been done and found out, with the names of \
 files, functions and commands; what is unfinished or known to be broken; what comes next. At most 600 words, \
 plain Markdown, no headings above level 3. Do not list every file changed or command failed: the program \
 keeps those lists. Call no tools."""
@@ -126,7 +126,7 @@ def _checked(reply: StepReply, policy: MemoryPolicy) -> str:
     if problem := _UNFINISHED.get(reply.stop_reason):
         raise ReplyUnreadable(problem)
     if reply.is_cut:
-        raise ReplyUnreadable(f"No whole summary came. {stop_notice(reply)}")
+        raise ReplyUnreadable(f"The summary is incomplete. {stop_notice(reply)}")
     if reply.tool_calls:
         raise ReplyUnreadable("The model called a tool instead of writing a summary.")
     text = visible(policy, reply.text).strip()

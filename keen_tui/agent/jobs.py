@@ -21,8 +21,8 @@ _A_TURN_RUNS: Final = "A turn is running"
 
 
 class JobSlot:
-    """The place of the one thing that runs: a turn, a summary, a command of the user's, an undo, or the
-    opening of another session. `kind` says which, None while the slot is empty."""
+    """Holds the one thing that runs: a turn, a summary, a command of the user, an undo, or the opening of
+    another session. `kind` says which; None while the slot is empty."""
 
     def __init__(self) -> None:
         self.kind: JobKind | None = None
@@ -32,12 +32,12 @@ class JobSlot:
 
     @property
     def taken(self) -> bool:
-        """Whether something runs, or `halt` waits for its end."""
+        """Whether something runs, or `halt` waits for it to end."""
         return self.kind is not None or self._halting
 
     @property
     def halting(self) -> bool:
-        """Whether `halt` waits: nothing may begin."""
+        """Whether `halt` waits. Nothing may start then."""
         return self._halting
 
     @property
@@ -46,7 +46,8 @@ class JobSlot:
         return self._stopping
 
     def require_empty(self, action: str) -> None:
-        """Raises SessionRefused, with what runs and what to do about it, unless the slot is empty."""
+        """Raises SessionRefused unless the slot is empty. The message says what runs and what to do about
+        it."""
         if self.taken:
             raise SessionRefused(
                 f"{_RUNNING.get(self.kind or '', _A_TURN_RUNS)}: stop it first, then {action}."
@@ -55,33 +56,33 @@ class JobSlot:
     def start(
         self, kind: JobKind, job: Coroutine[Any, Any, None], name: str, on_bug: Callable[[str], None]
     ) -> None:
-        """Run the job, which leaves the slot itself before its last words. If a bug ends it before that, the
-        slot is emptied, and `on_bug` is called with a sentence."""
+        """Start the job. It empties the slot itself before its last events. If a bug ends it earlier, the
+        slot is emptied and `on_bug` gets a sentence."""
         self._enter(kind, asyncio.create_task(job, name=name), stopping=False)
         assert self._task
         self._task.add_done_callback(partial(self._end_by_bug, on_bug))
 
     def leave(self) -> None:
-        """The job is over: the next one may start."""
+        """Mark the job as over: the next one may start."""
         self.kind = self._task = None
 
     def stop(self) -> None:
-        """Cancel the job. No effect on an undo or an opening, and where nothing runs."""
+        """Cancel the job. No effect on an undo or the opening of a session, or if nothing runs."""
         if self._task and not self._stopping:
             self._stopping = True
             # Not at once: a task that was never entered would be cancelled without an end event.
             asyncio.get_running_loop().call_soon(self._task.cancel)
 
     async def run_to_end(self, kind: JobKind, job: Coroutine[Any, Any, None], name: str) -> None:
-        """Run a job that can't be stopped, to its end even if the caller is cancelled. It leaves the slot
-        itself; what it raises is raised here."""
+        """Run a job that can't be stopped, to its end even if the caller is cancelled. It empties the slot
+        itself; its exceptions are raised here."""
         task = asyncio.create_task(job, name=name)
         self._enter(kind, task, stopping=True)
         await asyncio.shield(task)
 
     @asynccontextmanager
     async def occupied(self, kind: JobKind) -> AsyncIterator[None]:
-        """Take the slot for as long as the caller works, which `stop` doesn't end."""
+        """Occupy the slot while the caller works; `stop` doesn't end that."""
         released = asyncio.Event()
         self._enter(kind, asyncio.create_task(_until(released), name=kind), stopping=True)
         try:
@@ -91,7 +92,7 @@ class JobSlot:
             released.set()
 
     async def halt(self) -> None:
-        """Stop what runs and wait for its end. The slot counts as taken meanwhile."""
+        """Stop the running job and wait for its end. The slot counts as taken until then."""
         self._halting = True
         try:
             self.stop()
@@ -100,7 +101,7 @@ class JobSlot:
             self._halting = False
 
     async def wait(self) -> None:
-        """Wait until nothing runs, and nothing was started by what ended."""
+        """Wait until nothing runs, including jobs that an ending job started."""
         while self._task:
             await asyncio.wait({self._task})
 
@@ -117,7 +118,7 @@ class JobSlot:
 
 
 class BackgroundJobs:
-    """Short jobs beside the slot: nothing waits for them but the end of the session."""
+    """Short jobs beside the slot. Only the end of the session waits for them."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,7 +130,7 @@ class BackgroundJobs:
         task.add_done_callback(self._tasks.discard)
 
     async def wait(self) -> None:
-        """Wait until all have ended."""
+        """Wait until all jobs have ended."""
         await asyncio.gather(*self._tasks)
 
 

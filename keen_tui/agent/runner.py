@@ -1,4 +1,4 @@
-"""Runs a session's turns, summaries and commands, one at a time; what waited is sent when one is over."""
+"""Runs a session's turns, summaries and commands, one at a time; queued messages are sent when one ends."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class Runner:
         self._start_turn(session.conversation.last_turn + 1, text)
 
     def retry_turn(self) -> None:
-        """Start another attempt at the newest turn. Raises SessionRefused: it is done."""
+        """Start another attempt at the newest turn. Raises SessionRefused if that turn is done."""
         self._job.require_empty("retry")
         if not self._state.open.is_unanswered:
-            raise SessionRefused("There is nothing to retry: the last turn is done.")
+            raise SessionRefused("Nothing to retry: the last turn finished.")
         self._start_turn(self._state.open.conversation.last_turn, None)
 
     def discard_turn(self) -> None:
-        """Abandon pending work, or take the message of a failed turn back. Raises SessionRefused: the last
-        turn is done, or something runs."""
+        """Abandon pending work, or remove the message of a failed turn. Raises SessionRefused if the last
+        turn is done or something runs."""
         self._job.require_empty("discard")
         session = self._state.open
         if pending := session.pending:
@@ -82,13 +82,13 @@ class Runner:
             message = session.conversation.messages[-1]
             self._publish(MessageTakenBack(turn=message.turn, text=message.text))
         else:
-            raise SessionRefused("There is nothing to discard: the last turn is done.")
+            raise SessionRefused("Nothing to discard: the last turn finished.")
 
     def compact(self, focus: str) -> None:
-        """Start a summary. Raises SessionRefused: something runs, or nothing has been answered yet."""
+        """Start a summary. Raises SessionRefused if something runs or nothing has been answered yet."""
         self._job.require_empty("summarise")
         if not self._state.open.conversation.answered:
-            raise SessionRefused("There is nothing to summarise yet.")
+            raise SessionRefused("Nothing to summarise yet.")
 
         def fail(detail: str) -> None:
             self._publish(CompactionFailed(reason="internal", detail=detail))
@@ -96,7 +96,7 @@ class Runner:
         self._job.start("summary", self._run_compaction(focus), "compaction", fail)
 
     def run_command(self, command: str) -> None:
-        """Start a command of the user's. Raises SessionRefused: something runs."""
+        """Start a command of the user. Raises SessionRefused if something runs."""
         self._job.require_empty("run a command")
 
         def fail(detail: str) -> None:
@@ -105,19 +105,19 @@ class Runner:
         self._job.start("command", self._run_command(command), "own command", fail)
 
     def send_queued(self) -> None:
-        """Start the turn of the oldest message that waits, unless the session is being halted."""
+        """Start a turn with the oldest queued message, unless the session is being halted."""
         if not self._job.halting and (text := self._queue.next()):
             self.begin_turn(text)
 
     def keep(self, pending: PendingState | None) -> None:
-        """This is pending from now on, None: nothing is. It goes to the disk where that is wanted."""
+        """Set the pending state, None for none, and save it to the disk if the user wants that."""
         setup = self._state.open.setup
         setup.provider.pending = pending
         if setup.pending_store:
             setup.pending_store.keep(setup.provider.identity, pending)
 
     def abandon(self, pending: PendingState) -> None:
-        """Give the incomplete turns up. What they did stays remembered."""
+        """Abandon the incomplete turns. Their facts stay remembered."""
         memory = turn_memory(pending.facts)
         self.keep(None)
         self._publish(

@@ -140,7 +140,7 @@ class Session:
 
     @property
     def turn(self) -> int:
-        """Number of the newest turn, 0 before the first."""
+        """Number of the newest turn; 0 before the first."""
         return self._open.conversation.last_turn
 
     @property
@@ -150,22 +150,22 @@ class Session:
 
     @property
     def conversation(self) -> tuple[Message, ...]:
-        """What later turns are built from."""
+        """The messages that later turns are built from."""
         return self._open.conversation.messages
 
     @property
     def pending(self) -> PendingState | None:
-        """What incomplete turns left, waiting for retry or discard."""
+        """The pending state of incomplete turns, until retry or discard."""
         return self._open.pending
 
     @property
     def running(self) -> bool:
-        """Whether a turn, a compaction or the user's own command runs, or is waited for with `halt`."""
+        """Whether a turn, a compaction or a user command runs, or `halt` waits for it to end."""
         return self._job.taken
 
     @property
     def queue(self) -> tuple[str, ...]:
-        """Messages that wait for the running turn to be done, oldest first."""
+        """Messages queued until the running turn is done, oldest first."""
         return self._queue.queued
 
     @property
@@ -185,12 +185,12 @@ class Session:
 
     @property
     def server(self) -> str:
-        """Where the model is served, in a word or as host and port."""
+        """Where the model is served: a short name, or host and port."""
         return self._setup.provider.server
 
     @property
     def effort(self) -> str:
-        """How hard it shall reason, "" for its own default."""
+        """The reasoning effort; "" for the model's default."""
         return self._setup.provider.effort
 
     @property
@@ -200,16 +200,16 @@ class Session:
 
     @property
     def context_window(self) -> int | None:
-        """Tokens that the model takes in all, or None when that is not known."""
+        """The model's context window in tokens, or None if it isn't known."""
         return self.state.context_window
 
     @property
     def permitted(self) -> Permitted:
-        """What was allowed or forbidden beside the mode."""
+        """What was allowed or forbidden in addition to the mode."""
         return self._surroundings.added_to(self._approvals.permitted)
 
     async def context(self, draft: str = "") -> ContextReport:
-        """What the next request holds, part by part, if `draft` is sent now; measured in a thread."""
+        """The parts of the next request if `draft` is sent now; measured in a thread."""
         return await asyncio.to_thread(
             report,
             self.past,
@@ -222,17 +222,17 @@ class Session:
         )
 
     async def missing_sandbox(self) -> str:
-        """Why commands have no sandbox here; "" where they have one, or where the user turned it off."""
+        """Why commands have no sandbox here; "" if they have one, or if the user turned it off."""
         return await self._surroundings.missing_sandbox()
 
     async def read_instructions(self) -> Instructions:
-        """The instructions as they stand in their files now."""
+        """The instructions as they are in their files now."""
         return await self._open.instructions.read()
 
     # Turns.
 
     def submit(self, text: str) -> None:
-        """Send a message: starts a turn, or queues it while one runs. Blank messages are ignored."""
+        """Send a message: starts a turn, or queues the message while one runs. Empty messages are ignored."""
         if not text.strip():
             return
         if self._job.taken:
@@ -241,16 +241,16 @@ class Session:
             self._runner.begin_turn(text)
 
     def steer(self, text: str = "") -> None:
-        """Hand a message in at the next tool boundary of the running turn; "" for the oldest that is queued.
-        Where no turn runs it is sent."""
+        """Steer the running turn: send a message with its next tool results; "" sends the oldest queued
+        message. If no turn runs, the message is sent."""
         if self._job.kind == "turn" and not self._job.stopping:
             self._queue.steer(text if text.strip() else "")
         else:
             self.submit(text)
 
     def retry(self) -> None:
-        """Go on with the turn that ended incomplete or failed. Adds no user message (turn.md rule 2).
-        While an automatic retry is waited for, it is made now.
+        """Retry the turn that ended incomplete or failed. Adds no user message (turn.md rule 2). If an
+        automatic retry is being waited for, it is made now.
 
         Raises:
             SessionRefused: a turn runs, or there is nothing to retry.
@@ -259,9 +259,9 @@ class Session:
             self._runner.retry_turn()
 
     def discard(self) -> None:
-        """Give up the incomplete turns, or take the message of a failed turn back.
+        """Discard the incomplete turns, or remove the message of a failed turn.
 
-        Abandoned work stays remembered: an assistant message with its TurnMemory is appended.
+        The work stays remembered: an assistant message with its TurnMemory is appended.
 
         Raises:
             SessionRefused: a turn runs, or there is nothing to discard.
@@ -273,14 +273,14 @@ class Session:
         self._job.stop()
 
     def withdraw_queued(self) -> str | None:
-        """Take the newest message that waits back, for example to edit it."""
+        """Take back the newest queued message, for example to edit it."""
         return self._queue.withdraw()
 
     def compact(self, focus: str = "") -> None:
-        """Have the model summarise the conversation; `stop` cancels it. Pending work stays as it is.
+        """Have the model summarise the conversation; `stop` cancels it. Pending work isn't changed.
 
-        What was queued meanwhile is sent afterwards, even if no summary came, but not after a `stop`: then
-        it waits for the next turn that is done.
+        Messages that were queued in the meantime are sent afterwards, even if the summary failed. After a
+        `stop` they wait for the next turn that is done.
 
         Raises:
             SessionRefused: a turn runs, or nothing has been answered yet.
@@ -288,10 +288,10 @@ class Session:
         self._runner.compact(focus)
 
     def run_own(self, command: str) -> None:
-        """Run a command of the user's own in the workspace; `stop` ends it with all its processes.
+        """Run a command of the user in the workspace; `stop` ends it with all its processes.
 
-        What it put out goes before the next message. What was queued meanwhile is sent afterwards, as after
-        `compact`.
+        Its output goes before the next message. Messages that were queued in the meantime are sent
+        afterwards, as after `compact`.
 
         Raises:
             SessionRefused: something runs.
@@ -301,7 +301,7 @@ class Session:
     # Questions.
 
     def answer(self, call_id: str, *, allow: bool, scope: Scope = "once", message: str = "") -> None:
-        """Answer the approval of a call. A message with a no is told to the model.
+        """Answer the approval of a call. A message with a no goes to the model.
 
         Raises:
             SessionRefused: that approval is not open.
@@ -317,7 +317,7 @@ class Session:
         self._questions.reply(call_id, choice, words)
 
     async def take_back(self, command: str) -> None:
-        """Ask again about a command that was allowed for good.
+        """Revoke the permanent permission of a command.
 
         Raises:
             SessionRefused: it is not allowed.
@@ -326,7 +326,7 @@ class Session:
         await self._approvals.take_back(command)
 
     async def answer_aside(self, prompt: str) -> str:
-        """What the model says to one message beside the conversation. Raises ProviderError."""
+        """The model's reply to one message outside the conversation. Raises ProviderError."""
         return await answer_aside(prompt, self._setup)
 
     # What later turns work with.
@@ -346,10 +346,10 @@ class Session:
         return pending is not None and provider.adopt(pending, self.identity) is None
 
     def switch(self, provider: Provider, info: ModelInfo, *, abandon: bool = False) -> None:
-        """Speak with another model from the next turn on.
+        """Use another model from the next turn on.
 
-        Pending state goes over where the new provider can send it. Where it can't, it is abandoned if
-        `abandon` says so.
+        Pending state is carried over if the new provider can send it. If it can't, the state is abandoned,
+        provided that `abandon` is set.
 
         Raises:
             SessionRefused: a turn runs, or pending state would be lost unasked.
@@ -361,7 +361,8 @@ class Session:
             if provider.pending is None:
                 if not abandon:
                     raise SessionRefused(
-                        "Another model can't continue the incomplete turn: retry it with its own."
+                        "Another model can't continue the incomplete turn: retry it with the model that "
+                        "began it."
                     )
                 self._runner.abandon(pending)
             elif self._setup.pending_store:
@@ -390,19 +391,19 @@ class Session:
         conversation: Conversation | None = None,
         instructions: Instructions = NO_INSTRUCTIONS,
     ) -> None:
-        """Go on with another session: `past` are its events so far, `skipped` says what could not be read.
+        """Switch to another session: `past` are its events so far, `skipped` says what could not be read.
 
-        `instructions` are for its system prompt.
+        `instructions` are those for its system prompt.
 
-        `conversation` is what the past comes to, where the caller has worked that out already: in a long
-        session it takes a tenth of a second.
+        `conversation` is the fold of the past, if the caller has computed it already: for a long session that
+        takes a tenth of a second.
 
         Raises:
             SessionRefused: a turn runs, or pending state would be lost unasked.
         """
         self._job.require_empty("open another session")
         if self.pending:
-            raise SessionRefused("An incomplete turn waits: retry or discard it first.")
+            raise SessionRefused("Finish the last turn first: retry or discard it.")
         self.state.open = OpenSession(
             setup=replace(self._setup, pending_store=None, projector=Projector(), instructions=instructions),
             instructions=InstructionWatch(self._instruct, instructions),
@@ -420,15 +421,15 @@ class Session:
             self._publish(SessionRestored(skipped=skipped))
 
     def keep_pending_with(self, pending_store: PendingStore | None) -> None:
-        """Have pending state kept outside this process, from the next step on."""
+        """Save pending state outside this process, from the next step on."""
         self._open.setup = replace(self._setup, pending_store=pending_store)
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
-        """Pending state that was kept, in a form that the model of now can go on with, or None."""
+        """Saved pending state in a form that the current model can continue with, or None."""
         return self._setup.provider.adopt(pending, origin)
 
     def resume(self, endings: Iterable[Event], pending: PendingState | None) -> None:
-        """End the turns that the session's last program left unfinished; `pending` was kept of them."""
+        """End the turns that the session's last program left unfinished; `pending` is their saved state."""
         for event in endings:
             self._publish(event)
             if isinstance(event, TurnError):
@@ -436,7 +437,7 @@ class Session:
         self._setup.provider.pending = pending
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
-        """Set what is remembered of a turn.
+        """Replace the TurnMemory of a turn.
 
         Raises:
             SessionRefused: a turn runs, or no message stands for that one.
@@ -444,12 +445,14 @@ class Session:
         self._job.require_empty("change what is remembered")
         conversation = self._open.conversation
         if conversation.memory_of(turn) is None:
-            raise SessionRefused(f"No message stands for turn {turn}: it is not answered, or was summarised.")
+            raise SessionRefused(
+                f"Turn {turn} has no TurnMemory to edit: it wasn't answered, or it was summarised."
+            )
         carried = rendered_bytes(conversation.text_of(turn), memory)
         self._publish(MemoryEdited(turn=turn, turn_memory=memory, carried_bytes=carried))
 
     def note_undone(self, turn: int, files: tuple[str, ...]) -> None:
-        """The files that the turn changed were taken back: later turns are told (turn.md rule 16)."""
+        """Record that the turn was undone: later turns are told (turn.md rule 16)."""
         self._publish(TurnUndone(turn=self.turn, undone=turn, files=files))
 
     def rename(self, title: str) -> None:
@@ -460,11 +463,11 @@ class Session:
         """Raises SessionRefused while a turn runs or waits for retry or discard."""
         self._job.require_empty(action)
         if self._open.is_unanswered:
-            raise SessionRefused(f"The last turn is not done: retry or discard it first, then {action}.")
+            raise SessionRefused(f"Finish the last turn first: retry or discard it, then {action}.")
 
     async def undisturbed(self, title: str, action: Callable[[], Awaitable[None]]) -> None:
-        """Do it while nothing else begins: messages queue, everything else is refused. It can't be stopped,
-        and goes on to its end when the caller is cancelled.
+        """Run an action exclusively. Messages queue meanwhile; other verbs raise SessionRefused. Not
+        cancellable: it runs to its end even if the caller is cancelled.
 
         Raises:
             SessionRefused: a turn runs, or waits for retry or discard.
@@ -482,7 +485,7 @@ class Session:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """While a session is read that will take the place of this one: messages queue, nothing begins.
+        """A context in which the session that replaces this one is read: messages queue, nothing starts.
 
         Raises:
             SessionRefused: a turn runs.
@@ -495,7 +498,7 @@ class Session:
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
         """Import the SDK in a thread, so that the first request need not wait for it; `then` runs there.
-        After all that measure the next request, find out what commands will run in, and tell."""
+        After everything that measures the next request, find the sandbox for commands and report it."""
 
         def load() -> None:
             try:
@@ -506,15 +509,17 @@ class Session:
         run_in_thread("load-sdk", load, self._warmed_up)
 
     async def halt(self) -> None:
-        """Stop what runs and wait for its end. Nothing begins meanwhile: messages queue and stay there."""
+        """Stop what runs and wait for its end. Nothing starts meanwhile: messages are queued and stay
+        there."""
         await self._job.halt()
 
     async def wait_until_idle(self) -> None:
-        """Wait until no turn runs and none is about to."""
+        """Wait until no turn runs or is about to start."""
         await self._job.wait()
 
     async def close(self) -> None:
-        """Stop the running turn, wait for its end, close the provider and let the bus run dry."""
+        """Stop the running turn, wait for its end, close the provider and let the readers of the bus
+        finish."""
         self._is_closed = True
         if not self._job.stopping:
             self._why_stopped = PROGRAM_ENDED
@@ -535,7 +540,7 @@ class Session:
         return self._open.setup
 
     def _publish(self, event: Event) -> None:
-        """The conversation goes on by the event first; then everybody is told."""
+        """Apply the event to the conversation, then publish it."""
         self._open.conversation.take(event)
         if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
             self._meter.size.note(event)
@@ -549,7 +554,7 @@ class Session:
             self._background.add(self._surroundings.report_kept_back())
 
     def _next_request(self) -> Callable[[], Measured] | None:
-        """Measures what the next request holds without its message; None while something runs."""
+        """Measures the next request without its message; None while something runs."""
         if self.running or self._is_closed:
             return None
         past, traces = with_draft(self.past), self.pending.traces if self.pending else ()

@@ -92,7 +92,7 @@ class TurnChanges:
         """
         number = self.turn_meant(turn)
         if self._checkpoints.is_undone(number):
-            raise SessionRefused(f"The changes of turn {number} are undone already.")
+            raise SessionRefused(f"The changes of turn {number} are already undone.")
         if number == WHOLE_SESSION or not self._checkpoints.changes(number):
             raise SessionRefused(f"Turn {number} changed no files that can be restored.")
         return self._checkpoints.undo(number)

@@ -52,7 +52,7 @@ class Guide:
                     f"Press {self._retry} to continue from the last result."
                 )
             case TurnError():
-                return f"Nothing had run, so there is nothing to keep. Press {self._retry} to send it again."
+                return f"Nothing had run yet, so nothing was kept. Press {self._retry} to send it again."
             case TurnAbandoned():
                 return "Discarded, but the changed file stays remembered. Play again with keen-tui --demo."
             case TurnDone(turn=1):

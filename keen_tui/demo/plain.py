@@ -31,9 +31,11 @@ class PlainGuide(Guide):
         said = super().words(event)
         match event:
             case TurnStarted(attempt=1):
-                return "Every call is told when it begins and when it ends."
+                return "Each call is announced when it starts and when it ends."
             case ApprovalRequested(name="bash"):
-                return "In mode ask, commands ask first. Type 1 and press enter to run the tests."
+                return (
+                    "In ask mode Keen asks before it runs a command. Type 1 and press enter to run the tests."
+                )
             case ApprovalRequested():
                 return "This is the whole change, before it is made. Type 1 and press enter to make it."
             case TurnIncomplete():

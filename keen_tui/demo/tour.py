@@ -59,9 +59,9 @@ class TourModel:
         return Reply(
             [
                 Say(
-                    "I am the scripted model of this tour and know two things only: "
-                    f"`{FIRST_PROMPT}` and `{SECOND_PROMPT}`. "
-                    "For a model that knows more: `keen-tui --model NAME` in a folder of yours."
+                    "I'm the scripted model of this tour, and I know only two messages. "
+                    f'One is "{FIRST_PROMPT}". The other is "{SECOND_PROMPT}" '
+                    "For real answers, start `keen-tui --model NAME` in a folder of your own."
                 )
             ]
         )
@@ -108,7 +108,7 @@ class TourModel:
     def _check(self) -> Reply:
         return Reply(
             [
-                Say("The change is in place. I run the tests again."),
+                Say("The change is in place. I'll run the tests again."),
                 Call("bash", {"command": self._test_command}),
             ]
         )
@@ -129,7 +129,9 @@ def _taking_note(reply: Reply, since: Sequence[Seen]) -> Reply:
     """The reply, which says first that words were handed in behind the newest results."""
     if not since or since[-1].role != "user":
         return reply
-    note = "I have what you just wrote, but I am a script and carry on as before. A model would heed it.\n\n"
+    note = (
+        "I have what you just wrote, but I'm a script and continue as planned. A model would act on it.\n\n"
+    )
     return replace(reply, parts=(Say(note), *reply.parts))
 
 
@@ -158,12 +160,12 @@ def _what_is_remembered(earlier: Sequence[Seen]) -> Reply:
         for each in earlier
         if each.role == "assistant" and "Tool memory:" in each.text
     ]
-    quoted = "\n".join(blocks) or "(nothing: no turn has changed a file or failed a command)"
+    quoted = "\n".join(blocks) or "(nothing: no turn has changed a file, and no command has failed)"
     return Reply(
         [
             Say(
-                f"Your request reached me with {tools} tool results of earlier turns and {size} bytes of "
-                "conversation. Besides our words it holds this:\n\n"
+                f"Your request reached me with {tools} tool results from earlier turns and {size} bytes of "
+                "conversation. Apart from our messages it contains this:\n\n"
                 f"```\n{quoted}\n```\n\n"
                 "I'd re-read the files themselves; they may have changed."
             )

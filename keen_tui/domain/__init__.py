@@ -1,1 +1,1 @@
-"""Values that travel between all parts: messages, events, models, errors. No I/O."""
+"""Values that all parts exchange: messages, events, models, errors. No I/O."""

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from keen_tui.domain.events import Event, ReasoningDelta, TextDelta, ToolOutput
 
 OUTPUT_KEPT = 16_384
-"""Characters of unread live output that a lagging reader still gets, newest first. Results are never cut."""
+"""Characters of unread live output that a slow reader still gets, newest first. Results are never cut."""
 
 
 class Subscription:
     """One reader's place on the bus: an async iterator over batches of events, in order.
 
     A batch is everything published since the last one, so a slow reader gets fewer, larger batches.
-    Neighbouring deltas of one step are merged, never dropped; end events are never merged. What was
-    published in one piece is a batch of its own, as it is.
+    Neighbouring deltas of one step are merged, never dropped; end events are never merged. Events that were
+    published together are a batch of their own, unchanged.
     """
 
     def __init__(self, bus: EventBus, wants: Callable[[Event], bool] | None, lag: int) -> None:
@@ -47,16 +47,16 @@ class Subscription:
 
     @property
     def unread(self) -> int:
-        """Events that were published and not read yet."""
+        """Events that were published but not read yet."""
         return len(self._unread) + sum(map(len, self._batches))
 
     def wake(self) -> None:
-        """Have the reader read what it may still let lie."""
+        """Wake the reader for deltas that it would otherwise leave unread for a while."""
         if self.unread:
             self._wake.set()
 
     def close(self) -> None:
-        """Stop reading. What was not read yet is still delivered."""
+        """Stop reading. Unread events are still delivered."""
         self._bus._readers.pop(self, None)
         self._closed = True
         self._wake.set()
@@ -82,13 +82,14 @@ class Subscription:
 
 
 class EventBus:
-    """Where the session publishes and front ends, journal and tests read. Use from one event loop only."""
+    """The session publishes here; front ends, journal and tests read here. For use from one event loop
+    only."""
 
     def __init__(self) -> None:
         self._readers: dict[Subscription, None] = {}
 
     def subscribe(self, *, wants: Callable[[Event], bool] | None = None, lag: int = 0) -> Subscription:
-        """A new reader that sees every event published from now on, or those that it `wants`.
+        """A new reader of every event published from now on, or of those that it `wants`.
 
         `lag` is the number of deltas that may lie unread before the reader is woken for them alone.
         """
@@ -97,18 +98,18 @@ class EventBus:
         return reader
 
     def publish(self, event: Event) -> None:
-        """Hand the event to every reader. Never waits and never raises."""
+        """Give the event to every reader. Never waits and never raises."""
         for reader in self._readers:
             reader._receive(event)
 
     def publish_all(self, events: Sequence[Event]) -> None:
-        """Hand over many events in one piece, such as the past of a session: that costs next to nothing,
-        however many they are. They must not change any more."""
+        """Publish many events together, such as the past of a session: that costs next to nothing, however
+        many they are. They must not change afterwards."""
         for reader in self._readers:
             reader._receive_all(events)
 
     def close(self) -> None:
-        """Let every reader finish what it has not read yet, then end."""
+        """Let every reader finish its unread events, then end."""
         for reader in tuple(self._readers):
             reader.close()
 

@@ -1,4 +1,4 @@
-"""What is chosen by a word, in the settings and on the command line."""
+"""Choices that are made by name, in the settings and on the command line."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ Mode = Literal["ask", "auto-edit", "plan", "auto"]
 """Permission mode: what runs without asking."""
 
 Scope = Literal["once", "session", "workspace"]
-"""How far a yes goes: this call, calls of this kind in this session, or these commands here for good."""
+"""How far a yes reaches: this call, calls of this kind in this session, or these commands here
+permanently."""
 
 Network = Literal["ask", "off", "on"]
-"""What becomes of hosts that sandboxed commands want to reach and no rule is about."""
+"""What happens when a sandboxed command wants to reach a host that no rule covers."""
 
 PolicyName = Literal["summary", "in-band", "full-trace"]
 """Memory policy: how much of a finished turn later turns get (docs/turn.md)."""
@@ -20,17 +21,17 @@ Api = Literal["openai-chat", "openai-responses", "anthropic"]
 """The wire protocol of a model server."""
 
 Notify = Literal["off", "bell", "desktop"]
-"""How a user who looks elsewhere is told that a turn has ended or asks."""
+"""How Keen tells a user who looks elsewhere that a turn has ended or has a question."""
 
 Titles = Literal["off", "remote", "always"]
 """Which models are asked for the title of a session: none, those on other machines, all."""
 
 Output = Literal["text", "json", "stream-json"]
-"""What a turn without a screen prints."""
+"""The output format of a turn without a screen."""
 
 ExportFormat = Literal["markdown", "json", "html"]
-"""What a session is exported as."""
+"""The format of an exported session."""
 
 GUARD_SECONDS = 0.3
-"""For so long what is typed is no answer to a question that has just appeared: it was meant for something
+"""Keys typed within this time after a question has appeared don't answer it: they were meant for something
 else."""

@@ -1,4 +1,4 @@
-"""What a tool shows a person, as plain data. How it is drawn is the business of frontends/tui/tool_views."""
+"""What a tool shows a person, as plain data. frontends/tui/tool_views draws it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class _Shown(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
-    """Written as JSON, a display says in `kind` which one it is."""
+    """As JSON, `kind` says which display it is."""
 
 
 class TextDisplay(_Shown, frozen=True, kw_only=True):
@@ -27,8 +27,8 @@ class FileDisplay(_Shown, frozen=True, kw_only=True):
 
 
 class DiffLine(Struct, frozen=True, kw_only=True):
-    """One row of a diff. `number` is the old number of a removed line, else the new one (1-based); 0: the row
-    is the name of a file, in a diff of several."""
+    """One row of a diff. `number` is the old number of a removed line, else the new one (from 1); 0: the row
+    is a file name, in a diff of several files."""
 
     sign: Literal["+", "-", " "]
     number: int
@@ -52,7 +52,7 @@ class DiffDisplay(_Shown, frozen=True, kw_only=True):
     opened: tuple[tuple[str, str], ...] = ()
 
     def opened_before(self, hunk: int) -> tuple[str, str]:
-        """What the old and the new text of the hunk of that number begin inside of."""
+        """What the old and the new text of that hunk begin inside of."""
         return self.opened[hunk] if hunk < len(self.opened) else ("", "")
 
 
@@ -67,14 +67,14 @@ class PartDisplay(Struct, frozen=True, kw_only=True):
 
     @property
     def is_risky(self) -> bool:
-        """Whether it is marked, and comes before the others."""
+        """Whether it is marked and listed before the others."""
         return self.loses or self.warns
 
 
 class CommandDisplay(_Shown, frozen=True, kw_only=True):
     """A shell command with its output (stdout and stderr in order of arrival, cleaned, capped).
 
-    While it is asked about `parts` are what it is made of, as far as that needs to be known.
+    While Keen asks about it, `parts` are its simple commands, as far as they matter.
     """
 
     command: str
@@ -84,7 +84,7 @@ class CommandDisplay(_Shown, frozen=True, kw_only=True):
 
 
 class FileListDisplay(_Shown, frozen=True, kw_only=True):
-    """Paths found, or matching lines; `more` is the number that was left out."""
+    """Paths or matching lines that were found; `more` is the number left out."""
 
     lines: tuple[str, ...]
     more: int = 0
@@ -94,14 +94,14 @@ TodoStatus = Literal["pending", "in_progress", "done"]
 
 
 class TodoItem(Struct, frozen=True, kw_only=True):
-    """Something to be done."""
+    """An item of the to-do list."""
 
     text: str
     status: TodoStatus = "pending"
 
 
 class TodoDisplay(_Shown, frozen=True, kw_only=True):
-    """A list of what is to be done, in the order in which it will be."""
+    """A to-do list, in working order."""
 
     items: tuple[TodoItem, ...]
 
@@ -112,13 +112,13 @@ class TodoDisplay(_Shown, frozen=True, kw_only=True):
 
     @property
     def as_text(self) -> str:
-        """One line an item, `[x]` for what is done, `[>]` for what is worked on."""
+        """One line per item: `[x]` done, `[>]` in progress."""
         marks = {"pending": " ", "in_progress": ">", "done": "x"}
         return "\n".join(f"[{marks[item.status]}] {item.text}" for item in self.items)
 
 
 def todo_progress(items: Sequence[TodoItem]) -> str:
-    """How far a list is: `2 of 5 done`, `empty`."""
+    """The progress of a list: `2 of 5 done`, `empty`."""
     done = sum(item.status == "done" for item in items)
     return f"{done} of {len(items)} done" if items else "empty"
 

@@ -41,14 +41,14 @@ EndReason = Literal[
 ]
 """Why a turn ended without being done (turn.md, "How a turn ends")."""
 
-NOBODY = "nobody is there to be asked"
-"""How the answer to a question begins that nobody could be asked."""
+NOBODY = "there is nobody to ask"
+"""How the refusal begins when nobody could be asked."""
 
 STOPPED = "You stopped it."
 """The detail of a turn that the user interrupted."""
 
-PROGRAM_ENDED = "The program ended while this turn ran."
-"""The detail of a turn that was interrupted by the end of its program."""
+PROGRAM_ENDED = "Keen ended while this turn was running."
+"""The detail of a turn that was interrupted because its program ended."""
 
 
 class KeenError(Exception):
@@ -60,7 +60,7 @@ class ConfigError(KeenError):
 
 
 class KeyProblem(ConfigError):
-    """A key that can't be what the user wants it to be. `action_id` is its name in the table `keys`."""
+    """A key that can't be used for this action. `action_id` is the action's name in the table `keys`."""
 
     def __init__(self, action_id: str, sentence: str) -> None:
         super().__init__(f"keys.{action_id}: {sentence}")
@@ -68,7 +68,7 @@ class KeyProblem(ConfigError):
 
 
 class ModelMissing(KeenError):
-    """No model can be asked yet. The text says what is missing and what to do."""
+    """No model can be used yet. The text says what is missing and what to do."""
 
 
 class SessionRefused(KeenError):
@@ -80,19 +80,20 @@ class SessionInUse(SessionRefused):
 
 
 class StorageFailed(KeenError):
-    """A saved session, or what belongs to it, can't be read or written. The text says which and why."""
+    """A saved session, or a file that belongs to it, can't be read or written. The text says which and
+    why."""
 
 
 class SessionUnknown(StorageFailed):
-    """No session, or more than one, has the name that was given."""
+    """No session, or more than one, has the given name."""
 
 
 class OutputFailed(KeenError):
-    """What was asked for can't be printed. The text says why."""
+    """The output can't be printed. The text says why."""
 
 
 class ImageRefused(KeenError):
-    """An image can't go with a message. The text says which and why."""
+    """An image can't be sent with a message. The text says which and why."""
 
 
 class ToolFailure(KeenError):

@@ -38,11 +38,11 @@ class TurnStarted(Stored, frozen=True, kw_only=True):
     attempt: int
     text: str | None
     recovering: int = 0
-    """Tool calls kept in the pending state that this turn goes on from."""
+    """The number of tool calls in the pending state that this turn continues from."""
 
 
 class StepRestarted(Stored, frozen=True, kw_only=True):
-    """The step is tried again: what it had streamed is withdrawn."""
+    """The step is tried again: its streamed text is withdrawn."""
 
     turn: int
     step: int
@@ -66,7 +66,7 @@ class ReasoningDelta(StoredWithNext, frozen=True, kw_only=True):
 
 
 class ToolStarted(StoredWithNext, frozen=True, kw_only=True):
-    """A tool call was taken up. `target` is what it acts on, in a few words: a path, a command, a pattern."""
+    """A tool call started. `target` is what it acts on, in a few words: a path, a command, a pattern."""
 
     turn: int
     step: int = 0
@@ -91,7 +91,7 @@ class ToolOutput(Passing, frozen=True, kw_only=True):
 
 
 class ToolFinished(Stored, frozen=True, kw_only=True):
-    """A tool call got its result. Follows the ToolStarted of the same id, whatever happened."""
+    """A tool call got its result. Follows the ToolStarted with the same id, in every case."""
 
     turn: int
     step: int = 0
@@ -104,11 +104,11 @@ class ToolFinished(Stored, frozen=True, kw_only=True):
 
 
 class ApprovalRequested(Passing, frozen=True, kw_only=True):
-    """A call waits for an answer by its id. `display` is what would happen, `why` the reason for asking.
+    """A call waits for approval by its id. `display` shows what would happen, `why` the reason for asking.
 
-    `grant` continues "yes, and ..." with what a yes for the whole session allows, `saves` are the commands
-    that can be allowed for good in this workspace; None and () when that is not offered. Where it `is_risky`
-    no answer may be chosen for the person.
+    `grant` completes "yes, and ..." with what a yes for the whole session allows; `saves` are the commands
+    that can be allowed permanently in this workspace; None and () if that isn't offered. If it `is_risky`, no
+    answer may be preselected.
     """
 
     turn: int
@@ -125,9 +125,9 @@ class ApprovalRequested(Passing, frozen=True, kw_only=True):
 
 
 class ApprovalAnswered(Passing, frozen=True, kw_only=True):
-    """The answer to an approval; `by` is "stop" when the turn was interrupted before one came.
+    """The answer to an approval; `by` is "stop" if the turn was interrupted before an answer came.
 
-    `saved` are the commands that it allows for good in this workspace.
+    `saved` are the commands that it allows permanently in this workspace.
     """
 
     turn: int
@@ -140,8 +140,8 @@ class ApprovalAnswered(Passing, frozen=True, kw_only=True):
 
 
 class HostContacted(Stored, frozen=True, kw_only=True):
-    """The command of a call reached a host on the network, or was refused it: `problem` says why, "" when it
-    was reached. `host` has its port where that is not 80 or 443."""
+    """The command of a call reached a host on the network, or was refused access: `problem` says why, "" if
+    it was reached. `host` includes its port unless that is 80 or 443."""
 
     turn: int
     id: str
@@ -150,7 +150,7 @@ class HostContacted(Stored, frozen=True, kw_only=True):
 
 
 class AnswerChoice(Struct, frozen=True, kw_only=True):
-    """An answer to choose, and what it leads to. With `wants_words` it is given in words."""
+    """An answer to choose, and its consequence. With `wants_words` the user adds words."""
 
     label: str
     consequence: str = ""
@@ -158,7 +158,8 @@ class AnswerChoice(Struct, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Passing, frozen=True, kw_only=True):
-    """A tool call asks the person and waits for an answer by its id. `body` is Markdown that it is about."""
+    """A tool call asks the person a question and waits for the answer by its id. `body` is Markdown that the
+    question is about."""
 
     turn: int
     id: str
@@ -169,8 +170,8 @@ class QuestionAsked(Passing, frozen=True, kw_only=True):
 
 
 class QuestionAnswered(Passing, frozen=True, kw_only=True):
-    """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" when the turn was
-    interrupted before one came, "headless" where nobody is there."""
+    """The answer to a question; `choice` counts from 0, None declines. `by` is "stop" if the turn was
+    interrupted before an answer came, "headless" if nobody is there."""
 
     turn: int
     id: str
@@ -189,7 +190,7 @@ class Usage(Stored, frozen=True, kw_only=True):
 
 
 class RetryScheduled(Passing, frozen=True, kw_only=True):
-    """The step failed and is tried again after `delay` seconds, as attempt `attempt` of `max_attempts`."""
+    """The step failed and is retried after `delay` seconds, as attempt `attempt` of `max_attempts`."""
 
     turn: int
     step: int
@@ -201,7 +202,7 @@ class RetryScheduled(Passing, frozen=True, kw_only=True):
 
 
 class Notice(Stored, frozen=True, kw_only=True):
-    """One sentence for the user that belongs to no tool and is no end. `turn` is 0 outside a turn."""
+    """One sentence for the user that belongs to no tool and ends nothing. `turn` is 0 outside a turn."""
 
     turn: int
     text: str
@@ -210,10 +211,10 @@ class Notice(Stored, frozen=True, kw_only=True):
 class TurnDone(Stored, frozen=True, kw_only=True):
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
-    `carried_bytes` is what later requests hold of the turn's reply, `trace_bytes` what its trace was. `raw`
-    is the text as the model wrote it, where that differs from the visible `text` (policy `in-band`).
-    `calls` and `seconds` count all attempts, and the turn that was gone on with; time in which the person was
-    asked does not count, here and in all that follows.
+    `carried_bytes` is the size of the turn's reply in later requests, `trace_bytes` that of its trace. `raw`
+    is the text as the model wrote it, if that differs from the visible `text` (policy `in-band`). `calls` and
+    `seconds` count all attempts, including the incomplete turn that was continued; time in which the person
+    was asked doesn't count, here and in all later events.
     """
 
     turn: int
@@ -244,8 +245,8 @@ class TurnIncomplete(Stored, frozen=True, kw_only=True):
 
 
 class TurnError(Stored, frozen=True, kw_only=True):
-    """The turn ended before any tool call was run or answered: nothing is kept but the user's message.
-    `seconds` counts all attempts."""
+    """The turn ended before any tool call ran or was answered: only the user's message is kept. `seconds`
+    counts all attempts."""
 
     turn: int
     attempt: int
@@ -262,7 +263,7 @@ class TurnError(Stored, frozen=True, kw_only=True):
 
 
 class TurnAbandoned(Stored, frozen=True, kw_only=True):
-    """Pending state was discarded: "(turn abandoned)" with its memory stands in the conversation."""
+    """Pending state was discarded: "(turn abandoned)" with its memory is in the conversation."""
 
     turn: int
     turn_memory: TurnMemory
@@ -271,15 +272,15 @@ class TurnAbandoned(Stored, frozen=True, kw_only=True):
 
 
 class MessageTakenBack(Stored, frozen=True, kw_only=True):
-    """A message that no reply followed left the conversation; `text` is for the composer."""
+    """A message without a reply was removed from the conversation; `text` goes back into the composer."""
 
     turn: int
     text: str
 
 
 class Steered(Stored, frozen=True, kw_only=True):
-    """A message of the user went into the running turn, behind the tool results of that step. It is in the
-    conversation when the turn is done or abandoned."""
+    """The user steered the running turn: the message follows the tool results of that step. It is in the
+    conversation once the turn is done or abandoned."""
 
     turn: int
     step: int
@@ -287,14 +288,14 @@ class Steered(Stored, frozen=True, kw_only=True):
 
 
 class ImagesAttached(Stored, frozen=True, kw_only=True):
-    """The images that the turn's newest message names were read, and go with it from now on."""
+    """The images that the turn's newest message names were read, and belong to it from now on."""
 
     turn: int
     images: tuple[Image, ...]
 
 
 class QueueChanged(Passing, frozen=True, kw_only=True):
-    """The messages that wait for the running turn to be done, and those for its next tool boundary; oldest
+    """The messages queued until the running turn is done, and those for its next tool results; oldest
     first."""
 
     texts: tuple[str, ...]
@@ -308,7 +309,7 @@ class ModeChanged(Passing, frozen=True, kw_only=True):
 
 
 class SandboxFound(Passing, frozen=True, kw_only=True):
-    """What commands run in, by its name; "" for none, and then in a sentence why, unless none is wanted."""
+    """The sandbox of commands, by name; "" for none, and then why in a sentence, unless none is wanted."""
 
     name: str
     reason: str = ""
@@ -324,9 +325,9 @@ class ModelChanged(Stored, frozen=True, kw_only=True):
 
 
 class SessionOpened(Passing, frozen=True, kw_only=True):
-    """From here on everything belongs to this session: the screen begins empty.
+    """From here on every event belongs to this session: the screen starts empty.
 
-    `restoring`: what follows until `SessionRestored` happened earlier, and is drawn at once.
+    `restoring`: the events until `SessionRestored` happened earlier, and are drawn at once.
     """
 
     id: str
@@ -341,13 +342,13 @@ class SessionRestored(Passing, frozen=True, kw_only=True):
 
 
 class SessionRenamed(Stored, frozen=True, kw_only=True):
-    """The session has a title, by its user or by the model."""
+    """The session has a title, from its user or from the model."""
 
     title: str
 
 
 class CompactionStarted(Stored, frozen=True, kw_only=True):
-    """The model is asked to summarise the `turns` oldest turns. `focus` are the user's words about it."""
+    """The model is asked to summarise the `turns` oldest turns. `focus` is what the user asked to stress."""
 
     turns: int
     focus: str = ""
@@ -361,8 +362,8 @@ class CompactionDelta(Passing, frozen=True, kw_only=True):
 
 
 class Compacted(Stored, frozen=True, kw_only=True):
-    """The summary with `turn_memory`, the union of theirs, stands in the place of all messages up to turn
-    `turn`. The byte counts are those of the messages as requests carry them."""
+    """The summary with `turn_memory`, the union of theirs, replaces all messages up to turn `turn`. The byte
+    counts are those of the messages as requests carry them."""
 
     turn: int
     turns: int
@@ -381,7 +382,8 @@ class CompactionFailed(Stored, frozen=True, kw_only=True):
 
 
 class TurnUndone(Stored, frozen=True, kw_only=True):
-    """The files that turn `undone` changed are as they were before it. `turn` is the newest turn."""
+    """The files that turn `undone` changed are restored to their state before it. `turn` is the newest
+    turn."""
 
     turn: int
     undone: int
@@ -389,7 +391,7 @@ class TurnUndone(Stored, frozen=True, kw_only=True):
 
 
 class MemoryEdited(Stored, frozen=True, kw_only=True):
-    """The user forgot or noted something: this is the TurnMemory of the turn from now on."""
+    """The user edited TurnMemory: this is the turn's new one."""
 
     turn: int
     turn_memory: TurnMemory
@@ -415,8 +417,8 @@ class ShellFinished(Stored, frozen=True, kw_only=True):
 
 
 class ContextMeasured(Passing, frozen=True, kw_only=True):
-    """How many tokens of the context window are taken: while a turn runs what it has reached, between turns
-    by the next request without its message. None where that can't be known."""
+    """How many tokens of the context window are used: by the running turn so far, or between turns by the
+    next request without its message. None if that isn't known."""
 
     tokens: int | None
 
@@ -481,18 +483,19 @@ def is_stored(event: Event) -> bool:
 
 
 LAID_FLAT: Mapping[type, str] = {ToolFinished: "result", ShellFinished: "result", Usage: "tokens"}
-"""Fields whose own fields lie flat in the record of an event."""
+"""Fields whose own fields are flattened into the record of an event."""
 
 
 def as_record(event: Event) -> dict[str, Any]:
-    """The event as a JSON object: its fields after `type`; a tool result and token counts lie flat in it."""
+    """The event as a JSON object: its fields after `type`; a tool result and token counts are flattened into
+    it."""
     record = {"type": event_type(type(event)), **to_builtins(event)}
     flat = LAID_FLAT.get(type(event))
     return record | record.pop(flat) if flat else record
 
 
 def as_told(event: Event) -> dict[str, Any]:
-    """The event as a JSON object for who follows a turn: of images only their names are told."""
+    """The event as a JSON object for the reader of a turn: images by name only."""
     if isinstance(event, ImagesAttached):
         names = [image.name for image in event.images]
         return {"type": event_type(ImagesAttached), "turn": event.turn, "images": names}

@@ -1,4 +1,4 @@
-"""The values that travel: conversation, tool calls and results, facts and TurnMemory.
+"""The values that all parts exchange: conversation, tool calls and results, facts and TurnMemory.
 
 All are frozen. Only the standard library is imported here.
 """
@@ -16,19 +16,19 @@ NativeMessage: TypeAlias = Mapping[str, Any]
 """One message in a provider's own wire shape (a JSON object). Opaque outside providers and pending state."""
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-"""How the names of files end that a message can send as images."""
+"""The suffixes of files that a message can send as images."""
 
 StopReason = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
-"""Why the model stopped, in words common to all APIs. `unknown`: the server never said, or in a word that
-is not known."""
+"""Why the model stopped, in terms common to all APIs. `unknown`: the server never said, or gave an unknown
+reason."""
 
 
 class _Fact(Struct, frozen=True, kw_only=True, tag_field="kind", tag=True):
-    """Written as JSON, a fact says in `kind` which one it is."""
+    """As JSON, `kind` says which fact it is."""
 
 
 class FileChanged(_Fact, frozen=True, kw_only=True):
-    """A tool changed this file. `path` is as turn.md rule 13 says: relative, forward slashes."""
+    """A tool changed this file. `path` follows turn.md rule 13: relative, with forward slashes."""
 
     path: str
 
@@ -44,8 +44,8 @@ Fact = FileChanged | CommandFailed
 
 
 class TurnMemory(Struct, frozen=True, kw_only=True):
-    """What survives of a turn: files changed (unique, first-seen order), commands failed (all, in order),
-    and the notes that the user added by hand."""
+    """What later turns remember of a turn: files changed (unique, first-seen order), commands failed (all, in
+    order), and the notes that the user added."""
 
     files_changed: tuple[str, ...] = ()
     failed_bash: tuple[CommandFailed, ...] = ()
@@ -56,14 +56,14 @@ class TurnMemory(Struct, frozen=True, kw_only=True):
 
 
 class CommandRun(Struct, frozen=True, kw_only=True):
-    """A command that the user ran, and what the model is told of its output and end."""
+    """A command that the user ran, and what the model is told of its output and exit code."""
 
     command: str
     text: str
 
 
 class Image(Struct, frozen=True, kw_only=True):
-    """An image as it is sent with a message of the user. `name` is its path as the message names it,
+    """An image as it is sent with a message of the user. `name` is its path as written in the message,
     `media_type` for example "image/png", `content` the file, `width` and `height` are pixels."""
 
     name: str
@@ -76,12 +76,12 @@ class Image(Struct, frozen=True, kw_only=True):
 class Message(Struct, frozen=True, kw_only=True):
     """One message of the conversation. `turn` is the number of the turn it belongs to, from 1.
 
-    `ran` is what the user ran before saying `text`, `images` are those that the text names; both are only
-    ever set on messages of the user.
+    `ran` are the commands that the user ran before sending `text`, `images` are those that the text names;
+    both are set only on user messages.
 
-    `memory` is only ever set on assistant messages; None when the turn left nothing to remember. `raw` is
-    the text as the model wrote it, where the `in-band` policy took a block out of it. `by_program` marks
-    what no model said: abandoned, undone and compacted turns. Their memory is rendered under every policy.
+    `memory` is set only on assistant messages; None if the turn left nothing to remember. `raw` is the text
+    as the model wrote it, if the `in-band` policy took a block out of it. `by_program` marks text that no
+    model wrote: abandoned, undone and compacted turns. Their memory is rendered under every policy.
     """
 
     role: Literal["user", "assistant"]
@@ -95,7 +95,7 @@ class Message(Struct, frozen=True, kw_only=True):
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):
-    """A tool as the model is told of it. `parameters` is a JSON schema of type object."""
+    """A tool as it is described to the model. `parameters` is a JSON schema of type object."""
 
     name: str
     description: str
@@ -105,7 +105,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 class ToolCall(Struct, frozen=True, kw_only=True):
     """A tool call of a complete step. `id` is unique in the request that carries it.
 
-    `problem` says why the arguments can't be used (not JSON, no object); `arguments` is then empty.
+    `problem` says why the arguments can't be used (not JSON, not an object); `arguments` is then empty.
     """
 
     id: str
@@ -120,12 +120,12 @@ non-zero exit code. `stopped`: while it ran."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):
-    """What became of a tool call, for its three readers.
+    """The result of a tool call, for its three readers.
 
-    The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`;
-    memory keeps `facts`. `ran` is false for calls that never began. A non-zero exit code is no error:
-    the tool did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could
-    write nothing. `outside`: it failed in its sandbox and ran again outside, since a person said so.
+    The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`; memory
+    keeps `facts`. `ran` is false for calls that never began. A non-zero exit code isn't an error: the tool
+    did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could not write.
+    `outside`: it failed in its sandbox and ran again outside, after a person agreed.
     """
 
     text: str
@@ -151,14 +151,14 @@ class ToolResult(Struct, frozen=True, kw_only=True):
 
 
 class ToolStep(Struct, frozen=True, kw_only=True):
-    """A step of a turn in words of no API: what the model said, and its calls with their results."""
+    """A step of a turn, independent of any API: the model's text, and its calls with their results."""
 
     text: str
     calls: tuple[tuple[ToolCall, ToolResult], ...]
 
 
 class TokenUsage(Struct, frozen=True, kw_only=True):
-    """Tokens of one model call as the provider reported them; None where it did not say.
+    """Tokens of one model call as the provider reported them; None where it didn't say.
 
     `cached_tokens` is the part of `input_tokens` that was read from the prompt cache, `cache_write_tokens`
     the part that was written to it, `reasoning_tokens` the part of `output_tokens` spent on reasoning.
@@ -174,9 +174,9 @@ class TokenUsage(Struct, frozen=True, kw_only=True):
 class StepReply(Struct, frozen=True, kw_only=True):
     """A complete model reply: the last thing a provider yields for a step.
 
-    `native` are the messages to append to the trace, in the provider's own shape. `stop_word` is the
-    server's own word for the end where `stop_reason` says less, "" else. `is_cut`: the server itself says
-    that the reply is not whole, so none of its calls may run.
+    `native` are the messages to append to the trace, in the provider's own shape. `stop_word` is the server's
+    own stop reason if `stop_reason` says less, else "". `is_cut`: the server itself says that the reply is
+    incomplete, so none of its calls may run.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What is known of models and of who serves them. Plain values: every layer may read them."""
+"""What is known of models and their providers. Plain values: every layer may read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MILLION = 1_000_000
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What pending state belongs to (turn.md rule 8): the three together."""
+    """What pending state belongs to (turn.md rule 8): API, base URL and model together."""
 
     api: Api
     base_url: str
@@ -19,10 +19,10 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """US dollars for a million tokens. None where the source names no price.
+    """Prices in US dollars per million tokens. None if the source names no price.
 
-    `cached_input` is for input read from the prompt cache, `cache_write` for input written to it. `long`
-    is what all tokens of a call cost that has more than `long_above` input tokens.
+    `cached_input` is for input read from the prompt cache, `cache_write` for input written to it. `long` are
+    the prices of all tokens of a call that has more than `long_above` input tokens.
     """
 
     input: float
@@ -37,7 +37,7 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
     """One model of one provider. None means unknown, never a guess.
 
     `context_window` and `output_limit` are tokens; `efforts` are the reasoning efforts it takes, weakest
-    first; `api` is the protocol it is spoken to in; `takes_images` says whether messages may hold any.
+    first; `api` is its protocol; `takes_images` says whether messages may contain images.
     """
 
     provider: str
@@ -53,13 +53,13 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What a person calls it."""
+        """The name for people."""
         return self.name or self.id
 
 
 class ProviderInfo(Struct, frozen=True, kw_only=True):
-    """Who serves models. `key_variables` are the environment variables that may hold the key, best first;
-    none for servers that want no key. `local` servers run on this machine. The id of a server that is not in
+    """A provider of models. `key_variables` are the environment variables that may hold its key, best first;
+    none for servers that need no key. `local` servers run on this machine. The id of a server that isn't in
     the catalogue is its base URL."""
 
     id: str
@@ -85,7 +85,7 @@ class FoundServer(Struct, frozen=True, kw_only=True):
 
 
 def cost_of(tokens: TokenUsage, price: Price | None) -> float | None:
-    """US dollars for one model call, or None when the price or the counts are not known."""
+    """US dollars for one model call, or None if the price or the counts aren't known."""
     if price is None or tokens.input_tokens is None or tokens.output_tokens is None:
         return None
     if price.long and tokens.input_tokens > price.long_above:

@@ -1,4 +1,4 @@
-"""What was allowed or forbidden beside the permission mode, in words."""
+"""What was allowed or forbidden in addition to the permission mode, as text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from msgspec import Struct
 
 
 class Permitted(Struct, frozen=True, kw_only=True):
-    """`rules` of the settings, each as `deny bash(curl)`; what was allowed for this `session`; commands that
-    were `saved` for this folder. `sandbox` is a sentence about what commands run in, "" while that isn't
-    known. `kept_back` is what commands made and what lies in the quarantine, each with its folder."""
+    """`rules` are those of the settings, each as `deny bash(curl)`; `session` is what was allowed for this
+    session; `saved` are the commands that were allowed permanently in this folder. `sandbox` is a sentence
+    about the sandbox of commands, "" until it is known. `kept_back` are the files that commands created and
+    Keen moved to quarantine, each with its folder."""
 
     rules: tuple[str, ...] = ()
     session: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Saved sessions, the changes of their turns, and the context of the next request, as plain values.
 
-They travel between the storage, the session and the screen, which know nothing of each other.
+They are exchanged by the storage, the session and the screen, which don't know each other.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class SavedSession(Struct, frozen=True, kw_only=True):
 
 
 class Earlier(Struct, frozen=True, kw_only=True):
-    """What the user wrote before: messages sent from this workspace and from others, and drafts that
-    programs left behind here; each oldest first."""
+    """What the user wrote before: messages sent from this workspace and from others, and drafts that earlier
+    runs left behind here; each oldest first."""
 
     here: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Earlier(Struct, frozen=True, kw_only=True):
 
 
 class KeptImage(Struct, frozen=True, kw_only=True):
-    """An image that was pasted: the file it is kept in, its size in pixels."""
+    """A pasted image: its file, and its size in pixels."""
 
     path: Path
     width: int
@@ -54,8 +54,7 @@ class KeptImage(Struct, frozen=True, kw_only=True):
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
-    """A place in a session where the words were found. `before`, `words` and `after` are the text around
-    it on one line."""
+    """A search result in a session. `before`, `words` and `after` are the text around it on one line."""
 
     session: SavedSession
     turn: int
@@ -65,10 +64,10 @@ class SearchHit(Struct, frozen=True, kw_only=True):
 
 
 class FileVersions(Struct, frozen=True, kw_only=True):
-    """A file before and after a turn, or a session, changed it; None: it was not there.
+    """A file before and after a turn, or a session, changed it; None: it didn't exist.
 
-    `changed_since`: it has been changed after that, and not just put back. `unkept` says why its content
-    was not kept, so that it can be neither shown nor undone; "" when it was.
+    `changed_since`: it was changed after that, and not just restored. `unkept` says why its content wasn't
+    saved, so that it can be neither shown nor undone; "" if it was.
     """
 
     path: str
@@ -79,7 +78,7 @@ class FileVersions(Struct, frozen=True, kw_only=True):
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """A setting as the settings screen shows it.
+    """A setting as the settings page shows it.
 
     `name` is that of the file ("memory.policy"). `value` and `default` are texts, "" where nothing is set;
     `source` says where the value comes from, "" for the default. `choices` are its values where they can be
@@ -98,10 +97,11 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """What the edits of one turn changed, or of all turns (`turn` 0). Bash is never covered.
+    """The changes that the edits of one turn made, or those of all turns (`turn` 0), without changes made by
+    bash.
 
-    `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: they
-    are taken back already.
+    `commands` counts the bash calls of these turns, whose changes are not among the files. `undone`: the
+    changes are already undone.
     """
 
     turn: int
@@ -112,7 +112,7 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 
 class PartSize(Struct, frozen=True, kw_only=True):
-    """What one policy sends of a part. `text` can be read whole; `tokens` are estimated."""
+    """What one policy sends of a part. `text` is the whole text; `tokens` are estimated."""
 
     text: str
     bytes: int
@@ -121,7 +121,7 @@ class PartSize(Struct, frozen=True, kw_only=True):
 
 
 class ContextPart(Struct, frozen=True, kw_only=True):
-    """One row of the context view; `sizes` has one entry a policy, in the order of `POLICIES`.
+    """One row of the context view; `sizes` has one entry per policy, in the order of `POLICIES`.
 
     `label` says a little more: "9 tools", the first words of a turn. `frame` is what holds the parts
     together: field names, brackets, the model's name.
@@ -135,9 +135,9 @@ class ContextPart(Struct, frozen=True, kw_only=True):
 
 
 class ContextReport(Struct, frozen=True, kw_only=True):
-    """What the next request holds under each policy. `window` is in tokens, None when not known.
+    """The parts of the next request under each policy. `window` is in tokens, None if it isn't known.
 
-    `totals` are the bytes of the whole request body, one a policy, in the order of `POLICIES`.
+    `totals` are the bytes of the whole request body, one per policy, in the order of `POLICIES`.
     """
 
     policy: PolicyName

@@ -1,1 +1,1 @@
-"""What a turn leaves behind: recorder, rendering at the provider boundary, pending state."""
+"""What later turns know of a turn: recorder, conversation, rendering, policies, pending state."""

@@ -1,7 +1,7 @@
-"""The conversation as a fold over the session's events: the same function builds it live and on resume.
+"""The conversation, as a fold over the session's events: the same function builds it live and on resume.
 
-`messages` are what later turns are built from. `steps` are what each turn did, in words of no API: the
-`full-trace` policy replays them, and nobody else needs them.
+`messages` are what later turns are built from. `steps` are what each turn did, independent of any API: only
+the `full-trace` policy replays them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from keen_tui.memory.recorder import merged_memory
 from keen_tui.memory.rendering import ABANDONED, undone_text
 
 COMPACTED = "(the conversation until here, summarised)"
-"""Text of the user message that a summary answers: every API wants a user's words first."""
+"""Text of the user message that a summary answers: every API requires a user message first."""
 
 Steps = Mapping[int, Sequence[ToolStep]]
 
@@ -42,7 +42,7 @@ Steps = Mapping[int, Sequence[ToolStep]]
 class Past(Struct, frozen=True):
     """What a request is built from: the messages, and the steps of each turn, oldest first.
 
-    `ran` is what the user ran since the newest message: it goes before the next one.
+    `ran` are the commands that the user ran since the newest message: they go before the next one.
     """
 
     messages: tuple[Message, ...] = ()
@@ -67,7 +67,7 @@ class Conversation:
 
     @property
     def past(self) -> Past:
-        """Messages and steps as they are now, safe from what comes later."""
+        """A copy of the messages and steps that later events don't change."""
         return Past(self.messages, {turn: tuple(steps) for turn, steps in self._steps.items()}, self._ran)
 
     @property
@@ -77,7 +77,7 @@ class Conversation:
 
     @property
     def unanswered(self) -> tuple[Message, ...]:
-        """The messages of the user that no reply follows: all behind the last assistant message."""
+        """The user messages without a reply: all after the last assistant message."""
         answered = self._answered
         return tuple(self._messages[answered:])
 
@@ -87,17 +87,17 @@ class Conversation:
         return tuple(self._messages[: self._answered])
 
     def memory_of(self, turn: int) -> TurnMemory | None:
-        """What is remembered of a turn; None when no assistant message stands for it."""
+        """The TurnMemory of a turn; None if it has no assistant message."""
         place = self._place_of(turn)
         return None if place is None else self._messages[place].memory or TurnMemory()
 
     def text_of(self, turn: int) -> str:
-        """The visible text of the assistant message that stands for a turn, "" when none does."""
+        """The visible text of a turn's assistant message, "" if it has none."""
         place = self._place_of(turn)
         return "" if place is None else self._messages[place].text
 
     def take(self, event: Event) -> None:
-        """Go on by one event. Those that say nothing about the conversation are ignored."""
+        """Apply one event. Events that don't concern the conversation are ignored."""
         match event:
             case TurnStarted(text=text):
                 self._open = None
@@ -143,12 +143,12 @@ class Conversation:
 
     @property
     def _answered(self) -> int:
-        """The number of messages up to and with the last one of the assistant."""
+        """The number of messages up to and including the last assistant message."""
         places = range(len(self._messages), 0, -1)
         return next((place for place in places if self._messages[place - 1].role == "assistant"), 0)
 
     def _take_steered(self) -> None:
-        """What was handed in while turns ran stands behind their messages from now on (turn.md rule 15)."""
+        """Move steering messages to their place after the messages of their turns (turn.md rule 15)."""
         for message in self._steered:
             places = range(len(self._messages), 0, -1)
             behind = (place for place in places if self._messages[place - 1].turn == message.turn)
@@ -156,7 +156,7 @@ class Conversation:
         self._steered.clear()
 
     def _attach(self, turn: int, images: tuple[Image, ...]) -> None:
-        """To the newest message of the turn: one that was handed in, or the one that began it."""
+        """Add to the newest user message of the turn: a steering message, or the one that began it."""
         for messages in (self._steered, self._messages):
             for place in range(len(messages) - 1, -1, -1):
                 if (messages[place].turn, messages[place].role) == (turn, "user"):
@@ -178,7 +178,7 @@ class Conversation:
         return self._open
 
     def _finished(self, event: ToolFinished) -> None:
-        """Calls of one step stand together; the first closes what the step said."""
+        """The calls of one step are grouped; the first one closes the step's text."""
         step = self._step(event.turn, event.step)
         call = ToolCall(id=event.id, name=event.name, arguments=event.arguments)
         steps = self._steps.setdefault(event.turn, [])
@@ -193,7 +193,7 @@ class Conversation:
             self._messages[place] = replace(self._messages[place], memory=memory or None)
 
     def _place_of(self, turn: int) -> int | None:
-        """Where the assistant message stands that remembers the turn."""
+        """The index of the assistant message of the turn."""
         places = range(len(self._messages))
         found = (
             place
@@ -220,7 +220,7 @@ class Conversation:
 
 
 def conversation_of(events: Iterable[Event]) -> Conversation:
-    """What the events of a session come to."""
+    """The fold of a session's events."""
     conversation = Conversation()
     for event in events:
         conversation.take(event)
@@ -228,7 +228,7 @@ def conversation_of(events: Iterable[Event]) -> Conversation:
 
 
 class _OpenStep(Struct):
-    """A step as far as it has come."""
+    """An unfinished step."""
 
     turn: int
     step: int
@@ -237,5 +237,5 @@ class _OpenStep(Struct):
 
 
 def union_memory(messages: Sequence[Message]) -> TurnMemory:
-    """The TurnMemory of all messages together, for the summary that takes their place."""
+    """The union of the TurnMemory of all messages, for the summary that replaces them."""
     return merged_memory(message.memory for message in messages if message.memory)

@@ -26,7 +26,7 @@ block.
 """Paragraph of the system prompt, an item of its list about memory."""
 
 TAG_LIMIT: Final = 64
-"""Characters that a tag may have: so much text is held back at most while a tag may be beginning."""
+"""The most characters of a tag: at most this much text is held back while a tag may be beginning."""
 
 _NAME = "keen_memory"
 _NAME_BEGUN = "".join(f"(?:{char}" for char in _NAME) + ")?" * len(_NAME)
@@ -36,14 +36,14 @@ _FLAGS = re.IGNORECASE | re.ASCII
 
 _TAG = re.compile(f"{_OPEN}|(?P<close>{_CLOSE_BEGUN}>)", _FLAGS)
 _BEGUN = re.compile(rf"<\s{{0,8}}(?:/\s{{0,8}})?{_NAME_BEGUN}|{_CLOSE_BEGUN}", _FLAGS)
-"""What more text may make a tag of."""
+"""Text that may become a tag when more text follows."""
 
 
 class InBandFilter:
-    """Lets the visible text of one reply through. How the text is cut into pieces makes no difference.
+    """Passes on the visible text of one reply. It makes no difference how the text is cut into pieces.
 
-    White space waits until something visible follows, so that a block takes the blank lines before it
-    along. Never raises.
+    White space is held back until visible text follows, so that a block also hides the empty lines before it.
+    Never raises.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class InBandFilter:
         self._behind_tag = False
 
     def feed(self, text: str) -> str:
-        """The visible part of this piece and of what was held back before it."""
+        """The visible part of this piece and of the text held back before it."""
         text = self._unread + text
         begun = text.rfind("<")
         if begun < 0 or not _BEGUN.fullmatch(text, begun):
@@ -62,14 +62,14 @@ class InBandFilter:
         return self._read(text[:begun])
 
     def finish(self) -> str:
-        """What was still held back and is visible. To be called once, at the end of the reply."""
+        """The visible rest of the held-back text. To be called once, at the end of the reply."""
         if "keen_" in self._unread.lower():  # the end of the reply cut a tag off
             return ""
         shown = self._read(self._unread)
         return shown if self._behind_tag else shown + self._blanks
 
     def _read(self, text: str) -> str:
-        """The visible part of `text`, at whose end no tag is beginning."""
+        """The visible part of `text`, which doesn't end in the beginning of a tag."""
         visible: list[str] = []
         position = 0
         for tag in _TAG.finditer(text):
@@ -81,7 +81,7 @@ class InBandFilter:
         return "".join(visible)
 
     def _shown(self, text: str) -> str:
-        """`text` between two tags, without the white space at its end, which waits."""
+        """`text` between two tags, without the white space at its end, which is held back."""
         if self._depth:
             return ""
         text = self._blanks + text
@@ -93,6 +93,6 @@ class InBandFilter:
 
 
 def visible(text: str) -> str:
-    """What the user may see of a whole reply."""
+    """The visible part of a whole reply."""
     reply = InBandFilter()
     return reply.feed(text) + reply.finish()

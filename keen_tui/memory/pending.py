@@ -1,7 +1,7 @@
-"""Pending state: what an incomplete turn keeps, so that one key can resume it.
+"""Pending state: the work of an incomplete turn, so that one key can resume it.
 
-A plain value. The instance lives on the provider client, in memory only (turn.md rule 9), since its
-traces are in that provider's message shapes.
+A plain value. The provider client holds the instance, in memory only (turn.md rule 9), since the traces are
+in that provider's message format.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from keen_tui.domain.messages import Fact, NativeMessage
 
 
 class PendingTrace(Struct, frozen=True):
-    """The native messages that stand behind the user message of `turn`: whole steps only."""
+    """The native messages that follow the user message of `turn`: whole steps only."""
 
     turn: int
     messages: tuple[NativeMessage, ...]
 
 
 class PendingState(Struct, frozen=True):
-    """The traces of turns that ended abnormally, oldest first, with what they did so far.
+    """The traces of turns that ended midway, oldest first, with what they did so far.
 
     `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,
     `calls` the number of tool calls with a result, `seconds` how long all of it took.
@@ -44,7 +44,7 @@ class PendingState(Struct, frozen=True):
 def with_trace(
     pending: PendingState | None, turn: int, messages: Iterable[NativeMessage]
 ) -> tuple[PendingTrace, ...]:
-    """The traces of `pending` with `messages` added to the trace of `turn`, the newest one."""
+    """The traces of `pending`, with `messages` added to that of `turn`, the newest one."""
     traces = pending.traces if pending else ()
     added = tuple(messages)
     if traces and traces[-1].turn == turn:

@@ -1,8 +1,8 @@
-"""Memory policies: how much of a finished turn later turns get. Everything else is blind to them.
+"""Memory policies: how much of a finished turn later turns get. Nothing else depends on the policy.
 
 `summary` sends the visible text with the rendered TurnMemory, `in-band` the text as the model wrote it with
-its own block, `full-trace` the tool calls and results too. What the program itself wrote (abandoned,
-undone, compacted) carries its TurnMemory under all of them.
+its own block, `full-trace` also the tool calls and results. Messages that the program wrote (abandoned,
+undone, compacted) carry their TurnMemory under all of them.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter
 from keen_tui.memory.rendering import render_assistant
 
 RESULT_LIMIT = 16_384
-"""Bytes of a tool result that are replayed under `full-trace`, at most."""
+"""The most bytes of a tool result that `full-trace` replays."""
 
 _NOTE_ROOM = 64
-"""Bytes of them that are free for the note about what was left out."""
+"""Bytes of these reserved for the note about the part left out."""
 
 
 class TextFilter(Protocol):
-    """Stands between the model and the bus: gives the part of the text that is for the eye."""
+    """Filters the text on its way from the model to the bus: passes on the visible part."""
 
     def feed(self, text: str) -> str:
-        """The visible part of what is known so far and was not given yet."""
+        """The visible part of the text so far that was not passed on yet."""
 
     def finish(self) -> str:
-        """The rest, when no more text comes."""
+        """The rest, once no more text comes."""
 
 
 class MemoryPolicy(Protocol):
-    """What later turns get of a finished one."""
+    """What later turns get of a finished turn."""
 
     @property
     def name(self) -> PolicyName:
-        """As the setting names it."""
+        """The name in the settings."""
 
     @property
     def instructions(self) -> str:
@@ -90,10 +90,10 @@ class InBand:
 
 
 class FullTrace:
-    """Every call and result, results bounded, ids minted anew; what stands there is not rendered again."""
+    """Every call and result, with bounded results and new ids; what they show isn't rendered again."""
 
     name: PolicyName = "full-trace"
-    instructions = "- Calls of earlier turns stand there as they were then, long results cut."
+    instructions = "- You see the calls of earlier turns as they were then, with long results cut."
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
@@ -132,7 +132,8 @@ _POLICIES: dict[PolicyName, MemoryPolicy] = {
 
 
 def _id(turn: int, number: int) -> str:
-    """The same for the same call in every request, and nine letters and digits, as every server takes it."""
+    """The id of a replayed call: the same in every request, and nine letters and digits, as every server
+    accepts them."""
     return f"p{turn % 16**4:04x}{number % 16**4:04x}"
 
 
@@ -151,6 +152,6 @@ def _cut(text: str) -> str:
 
 
 def visible(policy: MemoryPolicy, text: str) -> str:
-    """The part of a whole text that is for the eye."""
+    """The visible part of a whole text."""
     passing = policy.filter()
     return passing.feed(text) + passing.finish()

@@ -1,6 +1,6 @@
-"""What a request holds behind the system prompt: the conversation under a policy, with native traces.
+"""The parts of a request after the system prompt: the conversation under a policy, with native traces.
 
-Every provider builds its requests from these parts, so all send the same words. Same input, same bytes.
+Every provider builds its requests from these parts, so all send the same text. Same input, same bytes.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ Part = UserText | AssistantText | PastStep | NativeTrace
 def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) -> list[Part]:
     """The parts in order.
 
-    Each trace stands behind the user message of its turn (turn.md rule 1), and so do the steps of a finished
-    turn where the policy replays them. Adjacent texts of one role become one, as chat templates of many
-    local models want it; an assistant message that is blank after rendering is left out.
+    Each trace follows the user message of its turn (turn.md rule 1), and so do the steps of a finished turn
+    if the policy replays them. Adjacent texts of one role are joined, as the chat templates of many local
+    models require; an assistant message that is empty after rendering is left out.
     """
     parts: list[Part] = []
     _project_on(parts, past, 0, len(past.messages), _by_turn(traces), policy)
@@ -61,7 +61,7 @@ def project(past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy) ->
 
 
 class _Projected(NamedTuple):
-    """What messages, up to a reply, came to under a policy."""
+    """The projection of messages up to a reply under a policy."""
 
     messages: tuple[Message, ...] = ()
     policy: MemoryPolicy | None = None
@@ -69,10 +69,10 @@ class _Projected(NamedTuple):
 
 
 class Projector:
-    """Projects one past after another, each of which mostly goes on from the one before.
+    """Projects one past after another, where each mostly extends the one before.
 
-    The parts of turns that are over are made once, and are the very same ones the next time. May be used in
-    several threads: each goes on from a whole past, of one request or another.
+    The parts of finished turns are built once, and the same objects are reused. May be used in several
+    threads: each extends a whole past, of one request or another.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ def _by_turn(traces: Iterable[PendingTrace]) -> Traces:
 
 
 def _answered(messages: Sequence[Message], behind: Traces) -> int:
-    """The number of messages up to the last reply that has no trace before it."""
+    """The number of messages up to the last reply without a trace before it."""
     traced = (place for place, message in enumerate(messages) if message.turn in behind) if behind else ()
     end = next(iter(traced), len(messages))
     return next((place for place in range(end, 0, -1) if messages[place - 1].role == "assistant"), 0)
@@ -130,7 +130,7 @@ def _project_on(
 
 
 def _goes_on(message: Message, following: Message | None) -> bool:
-    """Whether the user's next message was handed in during the same turn: its steps stand behind the last."""
+    """Whether the user's next message steered the same turn: its steps follow the last one."""
     return following is not None and following.role == "user" and following.turn == message.turn
 
 

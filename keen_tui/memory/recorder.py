@@ -8,7 +8,7 @@ from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, TurnMemor
 
 
 class Recorder:
-    """Starts empty at each turn, or with the facts of the pending state that the turn goes on from."""
+    """Starts empty for each turn, or with the facts of the pending state that the turn continues from."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._facts = list(facts)
@@ -24,7 +24,7 @@ class Recorder:
 
 
 def turn_memory(facts: Iterable[Fact]) -> TurnMemory:
-    """The facts as TurnMemory: files once each in first-seen order, failed commands all, in order."""
+    """The facts as TurnMemory: each file once, in first-seen order; all failed commands, in order."""
     files: dict[str, None] = {}
     failed: list[CommandFailed] = []
     for fact in facts:

@@ -1,4 +1,4 @@
-"""How TurnMemory, and what the user ran, become text: the one place, used for the requests of every provider.
+"""How TurnMemory and the user's commands become text: the only place, for the requests of every provider.
 
 Same input, same bytes.
 """
@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from keen_tui.domain.messages import CommandFailed, CommandRun, Message, TurnMemory
 
 ABANDONED = "(turn abandoned)"
-"""Text of the assistant message that stands for discarded work (turn.md rule 8)."""
+"""Text of the assistant message for discarded work (turn.md rule 8)."""
 
 COMMAND_LIMIT = 200
-"""Characters of a command that are rendered; the rest becomes an ellipsis."""
+"""The most characters of a rendered command; an ellipsis replaces the rest."""
 
 
 def render_assistant(text: str, memory: TurnMemory | None) -> str:
-    """The assistant's text with its TurnMemory behind it, as later requests carry it."""
+    """The assistant's text followed by its TurnMemory, as later requests carry it."""
     if not memory:
         return text
     return f"{text}\n\n{_memory_block(memory)}" if text else _memory_block(memory)
@@ -32,7 +32,7 @@ def rendered_bytes(text: str, memory: TurnMemory | None) -> int:
 
 
 def render_user(message: Message) -> str:
-    """The user's text behind the commands that the user ran before it, as requests carry them."""
+    """The commands that the user ran before, followed by the user's text, as requests carry them."""
     return "\n\n".join(filter(None, (*map(_rendered_run, message.ran), message.text)))
 
 
@@ -42,13 +42,13 @@ def _rendered_run(run: CommandRun) -> str:
 
 
 def fenced(text: str) -> str:
-    """The text in a fence that nothing in it can end."""
+    """The text in a fence that nothing in it can close."""
     fence = "`" * (1 + max(2, *map(len, re.findall("`+", text) or [""])))
     return f"{fence}\n{text}\n{fence}"
 
 
 def undone_text(turn: int) -> str:
-    """Text of the assistant message that stands for an undone turn (turn.md rule 16)."""
+    """Text of the assistant message for an undone turn (turn.md rule 16)."""
     return f"(changes of turn {turn} undone)"
 
 
@@ -77,5 +77,5 @@ def _quoted_command(failed: CommandFailed) -> str:
 
 
 def _breaks_line(text: str) -> bool:
-    """True for control characters and the line breaks that Unicode knows besides them."""
+    """True for control characters and other line breaks that Unicode knows."""
     return any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in text)

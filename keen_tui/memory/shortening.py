@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 KEPT = 400
-"""Characters that stay of a shortened result: half from its beginning, half from its end."""
+"""Characters kept of a shortened result: half from its beginning, half from its end."""
 
 WORTHWHILE = 3 * KEPT
-"""Characters below which a result is left as it is."""
+"""A result with fewer characters is left alone."""
 
 
 def shorten_oldest(texts: Sequence[str]) -> list[str]:
     """The results, oldest first, with the oldest shortened until at least half of all text is gone.
 
-    What was shortened before is short by now, so calling it again shortens the next ones. The list comes
-    back unchanged when nothing is left to shorten.
+    Shortened results stay short, so calling it again shortens the next ones. The list is returned unchanged
+    if nothing is left to shorten.
     """
     to_free = sum(map(len, texts)) // 2
     shortened: list[str] = []

@@ -34,13 +34,13 @@ ENDED_MIDWAY = ToolResult(
     is_error=True,
     interrupted=True,
 )
-"""The result of a call whose process did not live to see one."""
+"""The result of a call whose program ended before it returned."""
 
 
 class Unfinished(Struct):
-    """What stands behind the last assistant message. `running` is the turn that was cut off by the end of
-    the program; `turns` are the numbers of all that are unanswered, `calls` and `facts` are those of all of
-    them together, `seconds` is what they took until the last one that ended."""
+    """What follows the last assistant message. `running` is the turn that was cut off by the end of the
+    program; `turns` are the numbers of all unanswered turns, `calls` and `facts` are those of all of them
+    together, `seconds` is the time they took until the last one that ended."""
 
     running: TurnStarted | None = None
     turn: int = 0
@@ -56,7 +56,7 @@ class Unfinished(Struct):
 
 
 def unfinished(events: Iterable[Event]) -> Unfinished:
-    """What the events of a session leave open at their end."""
+    """The work that a session's events leave unfinished."""
     state = Unfinished()
     for event in events:
         state = _after(state, event)
@@ -64,11 +64,11 @@ def unfinished(events: Iterable[Event]) -> Unfinished:
 
 
 def endings(state: Unfinished, recovered: PendingState | None) -> list[Event]:
-    """The events that end what is open. `recovered` is the pending state that goes on, None when it is lost:
-    then the work is abandoned, and its facts stay."""
+    """The events that end the unfinished work. `recovered` is the pending state that continues, None if it is
+    lost: then the work is abandoned, and its facts stay."""
     ends: list[Event] = []
     if state.compacting:
-        ends.append(CompactionFailed(reason="interrupted", detail="The program ended meanwhile."))
+        ends.append(CompactionFailed(reason="interrupted", detail="Keen ended in the meantime."))
     ends += _orphans(state)
     if run := state.own_command:
         ends.append(
@@ -130,7 +130,7 @@ def _count(state: Unfinished, result: ToolResult) -> None:
 
 
 def _orphans(state: Unfinished) -> Iterator[Event]:
-    """The calls that began and have no result get one."""
+    """Gives a result to each call that began and has none."""
     for call in state.open_calls.values():
         yield ToolFinished(
             turn=call.turn,
@@ -171,8 +171,8 @@ def _abandoned(state: Unfinished) -> TurnAbandoned:
 
 
 def still_valid(pending: PendingState, state: Unfinished) -> bool:
-    """Whether kept pending state is that of the turns which the session left unfinished, and knows of every
-    call that the session saw finish: then no tool can run twice by going on from it (turn.md rule 3)."""
+    """Whether saved pending state belongs to the session's unfinished turns, and contains every call that the
+    session saw finish: then continuing from it can't run a tool twice (turn.md rule 3)."""
     is_open = state.running is not None or state.has_pending
     is_theirs = {trace.turn for trace in pending.traces} <= state.turns
     return is_open and is_theirs and pending.calls >= state.calls

@@ -14,7 +14,7 @@ from keen_tui.memory.projection import Part
 
 
 class Connection(Struct, frozen=True, kw_only=True):
-    """Which model, where, and with which key.
+    """Which model to use, where, and with which key.
 
     `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
     ("OPENAI_API_KEY"). `effort` is how hard the model shall reason, "" for its own default. `output_limit`
@@ -36,13 +36,13 @@ class Connection(Struct, frozen=True, kw_only=True):
     connect_seconds: float = 10.0
 
     def __repr__(self) -> str:
-        """Without the key."""
+        """The connection as text, without the key."""
         return f"Connection({self.model!r} at {self.base_url!r}, key from {self.key_source!r})"
 
 
 class StepRequest(Struct, frozen=True, kw_only=True):
     """One model call: the conversation with the native traces of unfinished turns in their places, as
-    `memory.projection.project` gives it."""
+    `memory.projection.project` returns it."""
 
     system: str
     parts: Sequence[Part]
@@ -65,7 +65,7 @@ StepPart = StepText | StepReasoning | StepReply
 
 
 class Provider(Protocol):
-    """A client of one model server, in one API, that holds the pending state in its own messages.
+    """A client of one model server, for one API, that holds the pending state in its own messages.
 
     Creating one MUST be cheap: the SDK is imported by `load`, or by the first call that needs it.
     """
@@ -82,21 +82,22 @@ class Provider(Protocol):
 
     @property
     def effort(self) -> str:
-        """How hard the model shall reason, "" for its own default."""
+        """The reasoning effort; "" for the model's default."""
         ...
 
     @property
     def identity(self) -> Identity:
-        """What the pending state of this provider belongs to."""
+        """What this provider's pending state belongs to."""
         ...
 
     @property
     def takes_images(self) -> bool:
-        """False for a model that is known to take none, or whose server refused one."""
+        """False for a model that is known to take no images, or whose server refused one."""
         ...
 
     pending: PendingState | None
-    """What incomplete turns left. Set by the session when it settles a turn; providers only keep it."""
+    """The pending state of incomplete turns. The session sets it when it settles a turn; providers only hold
+    it."""
 
     def load(self) -> None:
         """Import the SDK. Blocking (a second or more): call it in a thread. Safe to call twice."""
@@ -107,11 +108,11 @@ class Provider(Protocol):
         ...
 
     def body(self, request: StepRequest) -> Mapping[str, Any]:
-        """All of the request as it is sent, a JSON object: `stream_step` sends no other."""
+        """The whole request as a JSON object: `stream_step` sends exactly this."""
         ...
 
     def encoded(self, request: StepRequest) -> bytes:
-        """`body` as the JSON that is sent; b"" where nothing is. Blocks: call it in a thread."""
+        """`body` as the JSON that is sent; b"" if nothing is sent. Blocks: call it in a thread."""
         ...
 
     def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
@@ -137,7 +138,8 @@ class Provider(Protocol):
         ...
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
-        """Pending state of another provider in a form that this one can send, or None when it can't be."""
+        """Another provider's pending state in a form that this one can send, or None if that is
+        impossible."""
         ...
 
     async def close(self) -> None:

@@ -101,8 +101,8 @@ def _updated(settings: Settings, changes: Mapping[str, Any], place: Callable[[st
         where = place(written)
         if name == "api_key":
             raise ConfigError(
-                f"{where}: keys don't belong there. Put the key in an environment variable, or enter it "
-                "in the program (/key), which keeps it apart."
+                f"{where}: API keys don't belong there. Put the key in an environment variable, or enter it "
+                "in the program (/key), which saves it elsewhere."
             )
         if name not in known:
             names = ", ".join(sorted(name_in_file(each) for each in known))

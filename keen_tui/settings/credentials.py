@@ -186,7 +186,7 @@ class Keys:
                 os.fsync(file.fileno())
             new.replace(self._file)
         except OSError as error:
-            raise ConfigError(f"The key can't be kept in {self._file}: {error.strerror}.") from None
+            raise ConfigError(f"The key can't be saved in {self._file}: {error.strerror}.") from None
 
 
 def checked_key(key: str, where: str) -> str:
@@ -194,7 +194,7 @@ def checked_key(key: str, where: str) -> str:
     if not key:
         raise ConfigError("The key is empty.")
     if len(key) > KEY_LIMIT or not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(f"The key {where} holds characters that no key has: copy it again.")
+        raise ConfigError(f"The key {where} contains characters that no key has: copy it again.")
     keep_key(key)
     return key
 
@@ -224,7 +224,7 @@ def _with_keyring(action: Callable[[KeyringBackend], Answer]) -> Answer:
     asking.start()
     asking.join(KEYRING_SECONDS)
     if not answers:
-        raise ConfigError("The system keyring gives no answer. Unlock it, or put the key in the environment.")
+        raise ConfigError("The system keyring doesn't answer. Unlock it, or put the key in the environment.")
     return answers[0]
 
 

@@ -151,7 +151,7 @@ def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
     """The command in the file. Raises _Unusable."""
     parts = _relative(path, folder).with_suffix("").parts
     if not all(map(_NAME.fullmatch, parts)):
-        raise _Unusable("its name may hold small letters, digits, - and _")
+        raise _Unusable("its name may contain only lower-case letters, digits, - and _")
     real = Path(os.path.realpath(path if origin == "yours" else path.parent))
     try:
         content = content_of(real if origin == "yours" else real / path.name, most=_MOST_BYTES)
@@ -159,14 +159,16 @@ def _read(path: Path, folder: Path, origin: Origin) -> CustomCommand:
         raise _Unusable("it isn't a regular file") from error
     except OSError as error:
         is_large = error.errno == errno.EFBIG
-        raise _Unusable(f"it has over {size(_MOST_BYTES)}" if is_large else str(error.strerror)) from error
+        raise _Unusable(
+            f"it is larger than {size(_MOST_BYTES)}" if is_large else str(error.strerror)
+        ) from error
     try:
         whole, _ = without_hidden((content or b"").decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise _Unusable("it isn't UTF-8 text") from error
     named, text = _parted(whole)
     if not text.strip():
-        raise _Unusable("there is no text in it")
+        raise _Unusable("it has no text")
     hint = named.get("hint", named.get("argument-hint", ""))
     return CustomCommand(
         name=":".join(parts),

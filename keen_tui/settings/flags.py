@@ -14,8 +14,8 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Flag
 
 SUBJECTS = {
-    "sessions": "nothing behind it",
-    "settings": "nothing behind it",
+    "sessions": "no arguments",
+    "settings": "no arguments",
     "export": "one session id",
     "replay": "one file",
 }
@@ -70,7 +70,7 @@ def parsed(argv: Sequence[str]) -> Mapping[str, Any]:
     command = command_of(given)
     if command and command not in SUBJECTS:
         raise ConfigError(
-            f"There is no command {command!r}: {', '.join(SUBJECTS)} are. A prompt goes behind -p."
+            f"Unknown command {command!r}. The commands are {', '.join(SUBJECTS)}. A prompt goes after -p."
         )
     _require_sense(command, given)
     return given
@@ -148,17 +148,17 @@ _SAVED = (
     ),
     LineFlag(("-r", "--resume"), "continue that session; the beginning of its id is enough", "ID"),
     LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
-    LineFlag(("--all",), "with sessions: those of all folders", options=_SWITCH),
+    LineFlag(("--all",), "with sessions: list those of all folders", options=_SWITCH),
     LineFlag(
         ("--format",),
-        "of an export: markdown (default), json or html",
+        "with export: markdown (default), json or html",
         "FORM",
         {"choices": get_args(ExportFormat)},
     ),
-    LineFlag(("-o", "--out"), "where an export is written", "FILE"),
+    LineFlag(("-o", "--out"), "with export: the file to write", "FILE"),
     LineFlag(
         ("--speed",),
-        "of a replay: 1 for the original speed (default), 0 for all at once",
+        "with replay: 1 for the original speed (default), 0 for all at once",
         "N",
         {"type": float},
     ),
@@ -181,13 +181,18 @@ _ONE_TURN = (
 
 _OTHERS = (
     LineFlag(("--demo",), "play the guided tour in a scratch project", options=_SWITCH),
-    LineFlag(("--pace",), "of the tour: 1 as is, 2 twice as fast, 0 at once", "N", {"type": float}),
+    LineFlag(
+        ("--pace",),
+        "with --demo: 1 for the usual speed, 2 for twice as fast, 0 for all at once",
+        "N",
+        {"type": float},
+    ),
     LineFlag(
         ("--version",),
-        "the version of this program",
+        "show the version",
         options={"action": "version", "version": f"keen-tui {__version__}"},
     ),
-    LineFlag(("-h", "--help"), "this text", options={"action": "help"}),
+    LineFlag(("-h", "--help"), "show this help", options={"action": "help"}),
 )
 
 
@@ -230,7 +235,7 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
             raise ConfigError(f"--{flag} belongs to the command {owner}. See keen-tui --help.")
     for flag, written in _WRITTEN.items():
         if command and flag in given:
-            raise ConfigError(f"{written} does not go with the command {command}. See keen-tui --help.")
+            raise ConfigError(f"{written} doesn't go with the command {command}. See keen-tui --help.")
     for one, other in _APART:
         if one in given and other in given:
             raise ConfigError(f"{_WRITTEN[one]} and {_WRITTEN[other]} don't go together: choose one.")

@@ -52,12 +52,12 @@ Exit codes
 
 Files
   {settings}
-    settings.toml         all settings; flags override them
-    AGENTS.md             what you tell the model in every project
+    settings.toml         your settings; flags override them
+    AGENTS.md             your instructions for the model in every project
     commands/ themes/ providers/
-                          slash commands, themes and model servers of yours
+                          your own slash commands, themes and model servers
   {data}
-    sessions/             everything said and done, one file a session
+    sessions/             everything said and done, one file per session
 """
 
 

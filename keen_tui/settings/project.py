@@ -143,7 +143,7 @@ def with_project(
         return settings, ""
     said = Trust(environ).said(folder, project)
     if said is None:
-        return settings, ".keen is not used: nobody has said yet that this folder is to be trusted."
+        return settings, ".keen is not used: you haven't trusted this folder yet."
     return (narrowed(settings, project), "") if said else (settings, "")
 
 

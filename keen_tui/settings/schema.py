@@ -49,12 +49,12 @@ class Settings(NamedTuple):
         str,
         About(
             "Model",
-            "Who serves the model: openai, anthropic, google, deepseek, openrouter, ollama and others.",
+            "The provider of the model: openai, anthropic, google, deepseek, openrouter, ollama and others.",
             flags=(
                 Flag(
                     "--provider",
                     "NAME",
-                    "who serves it: openai, anthropic, google, deepseek, openrouter, ollama and others",
+                    "the provider: openai, anthropic, google, deepseek, openrouter, ollama and others",
                 ),
             ),
         ),
@@ -63,7 +63,7 @@ class Settings(NamedTuple):
         str,
         About(
             "Model",
-            "The model's name, as its server knows it.",
+            "The model's name, as the server knows it.",
             flags=(Flag("--model", "NAME", "the model's name, as the server knows it"),),
         ),
     ] = ""
@@ -71,8 +71,8 @@ class Settings(NamedTuple):
         str,
         About(
             "Model",
-            "Reasoning effort, if the model has levels: low, medium, high.",
-            flags=(Flag("--effort", "LEVEL", "how hard it reasons, where the model has levels"),),
+            "The reasoning effort, if the model has levels: low, medium, high.",
+            flags=(Flag("--effort", "LEVEL", "the reasoning effort, if the model has levels"),),
         ),
     ] = ""
     base_url: Annotated[
@@ -80,7 +80,7 @@ class Settings(NamedTuple):
         About(
             "Model",
             "The address of the server, if it isn't the provider's own.",
-            flags=(Flag("--base-url", "URL", "the server, when it is not the provider's own"),),
+            flags=(Flag("--base-url", "URL", "the server, if it isn't the provider's own"),),
         ),
     ] = ""
     api: Annotated[
@@ -101,7 +101,7 @@ class Settings(NamedTuple):
         str,
         About(
             "Model",
-            "The environment variable with the key, which itself never goes here.",
+            "The environment variable that holds the API key. The key itself never goes here.",
             flags=(
                 Flag(
                     "--api-key-env", "VARIABLE", "the variable that holds the key (default: the provider's)"
@@ -111,20 +111,20 @@ class Settings(NamedTuple):
     ] = ""
     context_window: Annotated[
         int,
-        About("Model", "Tokens that the model takes in all. 0: as its server or the catalogue says."),
+        About("Model", "The model's context window in tokens. 0: what its server or the catalogue says."),
     ] = 0
     stall_seconds: Annotated[
-        float, About("Model", "Seconds that a reply may be silent before it counts as broken off.")
+        float, About("Model", "Seconds of silence after which a reply counts as broken off.")
     ] = 180.0
     retry_attempts: Annotated[
-        int, About("Model", "How often a step is tried before the turn ends incomplete.")
+        int, About("Model", "How often Keen tries a step before the turn ends incomplete.")
     ] = 4
     mode: Annotated[
         Mode,
         About(
             "Work",
-            "What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only, "
-            "nothing is changed. auto: everything.",
+            "What runs without asking. ask: reading only. auto-edit: edits too. plan: read-only. "
+            "auto: everything.",
             flags=(
                 Flag(
                     "--mode",
@@ -140,7 +140,7 @@ class Settings(NamedTuple):
         bool,
         About(
             "Work",
-            "Commands run in a sandbox, where the system has one.",
+            "Run commands in a sandbox, where the system has one.",
             flags=(
                 Flag(
                     "--no-sandbox",
@@ -155,7 +155,7 @@ class Settings(NamedTuple):
         Network,
         About(
             "Work",
-            "Hosts that sandboxed commands want to reach and no rule is about. ask: you are asked while "
+            "When a sandboxed command wants to reach a host that no rule covers. ask: Keen asks you, and "
             "the command waits. off: no network at all. on: all public hosts.",
             flags=(
                 Flag(
@@ -173,30 +173,30 @@ class Settings(NamedTuple):
         int,
         About(
             "Work",
-            "Model calls that a turn may make.",
-            flags=(Flag("--max-steps", "N", "model calls a turn may make (default: 100)"),),
+            "The number of model calls that a turn may make.",
+            flags=(Flag("--max-steps", "N", "model calls per turn (default: 100)"),),
         ),
     ] = 100
     compact_at: Annotated[
         int,
         About(
             "Work",
-            "At this percentage of the context window the conversation is summarised; above 100 never.",
+            "Keen summarises the conversation at this percentage of the context window; above 100 never.",
         ),
     ] = 85
     titles: Annotated[
         Titles,
         About(
             "Work",
-            "Whether the model is asked for a session's title after its first turn. remote: not on this "
-            "machine, where it would have to read the conversation anew.",
+            "Ask the model for a title after a session's first turn. remote: not if it runs on this "
+            "machine, where it would have to read the conversation again.",
         ),
     ] = "remote"
     plain: Annotated[
         bool,
         About(
             "Screen",
-            "A conversation line by line in the place of the screen: for screen readers, and terminals "
+            "A conversation line by line instead of the screen: for screen readers, and terminals "
             "that can only print.",
             flags=(
                 Flag(
@@ -212,7 +212,7 @@ class Settings(NamedTuple):
         str,
         About(
             "Screen",
-            "The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or one of yours: "
+            "The colours: keen-dark, keen-light, keen-contrast, keen-safe, keen-ansi16, or your own: "
             "a file in the folder themes beside this one. Not set: keen-dark, with sixteen colours "
             "keen-ansi16.",
             flags=(
@@ -230,35 +230,33 @@ class Settings(NamedTuple):
         Literal["", "unicode", "ascii"],
         About(
             "Screen",
-            "The signs on the screen. Not set: those that the terminal can draw.",
+            "The symbols on the screen. Not set: those that the terminal can draw.",
             at_once=True,
         ),
     ] = ""
     reduced_motion: Annotated[bool, About("Screen", "No blinking or pulsing.", at_once=True)] = False
     mouse: Annotated[
-        bool, About("Screen", "The program takes the mouse. Off: selecting is the terminal's own.")
+        bool, About("Screen", "Keen handles the mouse. Off: the terminal does, and selects text its own way.")
     ] = True
     notify: Annotated[
         Notify,
         About(
             "Screen",
-            "How you are told, while you look elsewhere, that a turn has ended or asks. desktop: by a "
-            "notification, where the terminal is known to show them, else by the bell.",
+            "How Keen tells you, while you look elsewhere, that a turn has ended or has a question. desktop: "
+            "by a notification, where the terminal is known to show them, else by the bell.",
             at_once=True,
         ),
     ] = "desktop"
     notify_after: Annotated[
-        float, About("Screen", "Seconds that a turn must have taken for that.", at_once=True)
+        float, About("Screen", "The shortest turn, in seconds, that is announced that way.", at_once=True)
     ] = 20.0
-    tips: Annotated[
-        bool, About("Screen", "The screen teaches a thing or two, each once, when it first matters.")
-    ] = True
+    tips: Annotated[bool, About("Screen", "Show a few tips, each once, when it first matters.")] = True
     memory_policy: Annotated[
         PolicyName,
         About(
             "Memory",
             "What later turns remember of a finished turn. summary: what was said, files changed, "
-            "commands failed. in-band: notes of the model's own. full-trace: every call and its output.",
+            "commands failed. in-band: notes that the model writes. full-trace: every call and its output.",
             flags=(
                 Flag(
                     "--memory",
@@ -283,7 +281,7 @@ class Settings(NamedTuple):
         bool,
         About(
             "Pending",
-            "The work of an incomplete turn is kept on the disk, beyond the program.",
+            "Keep the work of an incomplete turn on the disk, so that it survives the program.",
             name="pending.durable",
         ),
     ] = False
@@ -308,7 +306,7 @@ class Settings(NamedTuple):
         bool,
         About(
             "Permissions",
-            "A command that would ask runs first where it can write nothing, and asks if that fails.",
+            "Before Keen asks about a command, run it where it can't write, and ask only if that fails.",
             name="permissions.read_only_first",
         ),
     ] = True

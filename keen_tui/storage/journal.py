@@ -1,7 +1,7 @@
 """The journal: a reader of the bus that appends a session's events to its file, in one task.
 
-What was shown is on the disk at each boundary (a message, a tool result, an end). What can't be written is
-kept and tried again; it is never reported as saved.
+What the user saw is on the disk at each boundary (a message, a tool result, an end). Events that can't be
+written are kept and tried again; they are never reported as saved.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from keen_tui.system.folders import make_private
 log = logging.getLogger(__name__)
 
 LAG = 256
-"""Deltas that wait for the next boundary before they are written for themselves."""
+"""The most deltas that wait for the next boundary."""
 
 RETRY_SECONDS = 5.0
-"""How long what can't be written waits for another attempt, when nothing else happens."""
+"""Seconds until writing is tried again after a failure, if nothing else happens."""
 
 
 class JournalFile(Protocol):
@@ -43,11 +43,11 @@ class JournalFile(Protocol):
 
 
 FileOpener = Callable[[Path], Any]
-"""Opens a file for appending and gives a JournalFile, awaited."""
+"""Opens a file for appending and returns a JournalFile when awaited."""
 
 
 async def open_file(path: Path) -> Any:
-    """The file, opened for appending, made where it is missing. Raises OSError."""
+    """The file, opened for appending, created if it is missing. Raises OSError."""
     import aiofiles  # noqa: PLC0415 - not before something is written
 
     await asyncio.to_thread(make_private, path.parent)
@@ -55,10 +55,10 @@ async def open_file(path: Path) -> Any:
 
 
 class Journal:
-    """Appends what is published from now on to the file of a session.
+    """Appends the events published from now on to the file of a session.
 
-    A new file appears under its name only with its header and first events on the disk: a program that is
-    killed leaves no empty session.
+    A new file appears only once its header and first events are on the disk: a killed program leaves no empty
+    session.
 
     Args:
         size: bytes of the file that are whole lines; what lies behind them is written over.
@@ -103,7 +103,7 @@ class Journal:
         self._task = asyncio.create_task(self._write_all(), name=f"journal {header.id}")
 
     async def flushed(self) -> bool:
-        """Wait until all that was published so far is on the disk; False when that failed."""
+        """Wait until everything published so far is on the disk; False if that failed."""
         while (self._busy or self._reader.unread) and not self._task.done():
             self._round.clear()
             self._reader.wake()
@@ -111,11 +111,11 @@ class Journal:
         return await self._save(boundary=True)
 
     def stop_reading(self) -> None:
-        """What is published from now on is not for this file."""
+        """Events published from now on don't belong to this file."""
         self._reader.close()
 
     async def close(self) -> bool:
-        """Stop reading, write the rest, close the file; False when something could not be saved."""
+        """Stop reading, write the rest, close the file; False if something could not be saved."""
         self.stop_reading()
         await self._task
         self._closing.set()
@@ -135,7 +135,7 @@ class Journal:
         self._round.set()
 
     async def _write_again(self) -> None:
-        """Try until it works, or the journal is closed."""
+        """Try until it works or the journal is closed."""
         while self._problem and not self._closing.is_set():
             try:
                 await asyncio.wait_for(self._closing.wait(), self._retry_seconds)
@@ -154,10 +154,10 @@ class Journal:
         return lines
 
     async def _save(self, lines: Sequence[bytes] = (), *, boundary: bool) -> bool:
-        """Write these and what is not written yet; at a boundary, wait until it is on the disk. False when
-        that fails.
+        """Write these and all unwritten events; at a boundary, wait until they are on the disk. False if that
+        fails.
 
-        What is not surely on the disk is kept: after a failure all of it is written anew.
+        Everything that may not be on the disk is kept: after a failure all of it is written again.
         """
         async with self._saving:
             self._unsaved += lines
@@ -193,7 +193,7 @@ class Journal:
             await asyncio.to_thread(sync_folder, self.path.parent)
 
     async def _open(self) -> None:
-        """Open the file and cut off what a failed attempt has left there."""
+        """Open the file and cut off what a failed attempt left there."""
         self._is_beginning = not await asyncio.to_thread(os.path.lexists, self.path)
         self._file = await self._opener(beginning_file(self.path) if self._is_beginning else self.path)
         found = 0 if self._is_beginning else os.fstat(self._file.fileno()).st_size
@@ -203,7 +203,7 @@ class Journal:
         await self._file.truncate(self._size)
 
     async def _give_up(self, error: Exception) -> None:
-        """The next attempt opens the file anew."""
+        """Close the file: the next attempt opens it again."""
         await self._close_file()
         self._written = 0
         reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
@@ -229,8 +229,8 @@ class Journal:
 
 
 def _line(number: int, at: float, event: Event) -> bytes:
-    """The event as a line. One that can't be written, such as a call whose arguments are nested a thousand
-    deep, must not keep the others from it."""
+    """The event as a line. An event that can't be encoded, such as a call whose arguments are nested a
+    thousand levels deep, must not hold up the others."""
     try:
         return event_line(number, at, event)
     except (RecursionError, TypeError, ValueError) as error:
@@ -241,14 +241,14 @@ def _line(number: int, at: float, event: Event) -> bytes:
 
 
 def _sync(descriptor: int) -> None:
-    """Wait for the disk. Raises OSError; also when the file is in no folder any more."""
+    """Wait for the disk. Raises OSError, also if the file was deleted."""
     os.fdatasync(descriptor)
     if not os.fstat(descriptor).st_nlink:
         raise FileNotFoundError(errno.ENOENT, "its file was removed")
 
 
 async def _write_whole(file: JournalFile, data: bytes) -> None:
-    """Write all of it: a write may take only a part. Raises OSError."""
+    """Write everything: a single write may write only a part. Raises OSError."""
     rest = memoryview(data)
     while rest:
         written = await file.write(bytes(rest))

@@ -59,7 +59,7 @@ class SessionFile(Struct, frozen=True, kw_only=True):
         size = sum(map(len, self.damage))
         places = f"{len(self.damage)} damaged place{'s' if len(self.damage) > 1 else ''}"
         is_mended = self.whole_bytes is not None
-        kept = f"the damaged bytes are kept in {damage_file(self.path).name} beside it" if is_mended else ""
+        kept = f"the damaged bytes are saved in {damage_file(self.path).name} beside it" if is_mended else ""
         found = f"The session file had {places} ({size:,} bytes). The rest is here"
         return f"{found}; {kept}." if kept else f"{found}. The file was left as it is."
 

@@ -339,7 +339,7 @@ def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
             newest = max(newest, event.turn)
         yield line, event
     if turn > newest:
-        raise StorageFailed(f"The session has no turn {turn}: its last one is {newest}.")
+        raise StorageFailed(f"The session has no turn {turn}: the last one is {newest}.")
 
 
 def _later_edits(

@@ -51,7 +51,7 @@ class ByFolder(Generic[Said]):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             put_file(self._file, text, content_of(self._file, most=_MOST_BYTES), mode=0o600)
         except OSError as error:
-            raise ConfigError(f"It can't be kept in {self._file}: {error.strerror}.") from error
+            raise ConfigError(f"It can't be saved in {self._file}: {error.strerror}.") from error
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:

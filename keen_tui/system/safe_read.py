@@ -31,7 +31,7 @@ def content_of(path: Path, *, most: int) -> bytes | None:
     except FileNotFoundError:
         return None
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"it has over {most:,} bytes")
+        raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes")
     return content
 
 

@@ -74,7 +74,7 @@ def host_name(text: str) -> str:
     if not text.isascii() or len(name) > _LONGEST or not all(map(_LABEL.fullmatch, labels)):
         raise NotAHost(f"{revealed(text[:80])} isn't the name of a host")
     if len(labels) < 2 or labels[-1] == "localhost":
-        raise NotAHost(f"{name} is a name of a local network, which the sandbox never reaches")
+        raise NotAHost(f"{name} is a name in a local network, which the sandbox never reaches")
     return name
 
 

@@ -28,17 +28,17 @@ PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 """Tools whose target is the path of a file."""
 
 MODES: Final[Mapping[Mode, str]] = {
-    "ask": "what only reads here runs; changes and other commands ask",
-    "auto-edit": "changes here run, and commands in the sandbox; others ask",
-    "plan": "only reads; commands run where they can change nothing",
+    "ask": "reading is allowed; everything else asks",
+    "auto-edit": "edits and sandboxed commands run; everything else asks",
+    "plan": "read-only; commands can't change anything",
     "auto": "everything runs without asking; without a sandbox, commands ask first",
 }
 """What runs unasked in each permission mode."""
 
 CARRIED: Final[Mapping[PolicyName, str]] = {
-    "summary": "what was said, files changed, commands failed",
-    "in-band": "what was said, and notes the model makes itself",
-    "full-trace": "what was said, every call and its output",
+    "summary": "messages, changed files, failed commands",
+    "in-band": "messages, and notes that the model writes",
+    "full-trace": "messages, and every call with its output",
 }
 """What later turns get of a finished turn under each memory policy."""
 
@@ -52,7 +52,7 @@ REASONS: Mapping[EndReason, str] = {
     "step_limit": "the step limit was reached",
     "context": "the context window is full",
     "interrupted": "you stopped it",
-    "internal": "Keen TUI made a mistake",
+    "internal": "a bug in Keen TUI",
 }
 """Why a turn ended, as a sentence for its block."""
 

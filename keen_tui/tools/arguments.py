@@ -65,7 +65,7 @@ def _typed(spec: ToolSpec, name: str, value: object, wanted: str) -> object:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ToolFailure(f"{spec.name}: {name} must be {words}, not {value!r:.80}.")
     if isinstance(value, str) and not _is_whole(value):
-        raise ToolFailure(f"{spec.name}: {name} holds a lone surrogate (half a character). Send it again.")
+        raise ToolFailure(f"{spec.name}: {name} contains a lone surrogate (half a character). Send it again.")
     return value
 
 

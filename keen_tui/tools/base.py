@@ -18,12 +18,12 @@ OutputSink = Callable[[str, int, int], None]
 """Takes live output: new cleaned text, then lines and bytes of output so far."""
 
 Run = Callable[[OutputSink], Awaitable[ToolResult]]
-"""Does what a prepared call is about."""
+"""Runs a prepared call."""
 
 
 class CommandPart(Struct, frozen=True, kw_only=True):
-    """One simple command of a compound: its words, and what more it may do than read inside the workspace;
-    "" for nothing. `is_withheld` tells that it reads what nobody is shown unasked."""
+    """One simple command of a compound command: its words, and what it may do besides reading inside the
+    workspace; "" for nothing. `is_withheld`: it reads a secret, or a file that a rule protects."""
 
     words: tuple[str, ...]
     concern: str = ""
@@ -31,14 +31,14 @@ class CommandPart(Struct, frozen=True, kw_only=True):
 
 
 class Risk(Struct, frozen=True, kw_only=True):
-    """A place in a command that should be read before it is allowed, and in a few words why."""
+    """A place in a command that should be read before approval, and why in a few words."""
 
     text: str
     note: str
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What a prepared call touches; permissions are judged by it. What touches nothing is always allowed.
+    """What a prepared call touches; permissions judge it. A call that touches nothing is always allowed.
 
     `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
     whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
@@ -69,7 +69,8 @@ class Access(Struct, frozen=True, kw_only=True):
 
     @property
     def reads_only(self) -> bool:
-        """Whether it is a command that is wholly understood and only reads inside the workspace."""
+        """Whether it is a command that Keen understands completely and that only reads inside the
+        workspace."""
         return bool(self.parts) and not self.concern
 
 
@@ -77,7 +78,7 @@ NOTHING_TOUCHED: Final = Access(kind="nothing", subject="")
 
 
 class Outside(Struct, frozen=True, kw_only=True):
-    """How a call that failed in its sandbox can be run once more outside of it.
+    """How to run a call that failed in its sandbox again, outside it.
 
     `reason` says, from the result of the first run, what the sandbox most likely stopped; "" for nothing.
     `run` is as that of the call.
@@ -88,10 +89,10 @@ class Outside(Struct, frozen=True, kw_only=True):
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """How a command runs read-only before anybody is asked about it.
+    """How to run a command read-only before anybody is asked about it.
 
-    Nothing that `run` does lasts. `reason` says from its result why the command has to run once more with the
-    right to write; "" where that result stands.
+    No effect of `run` lasts. `reason` says from its result why the command has to run again with write
+    access; "" if the result counts.
     """
 
     reason: Callable[[ToolResult], str]
@@ -104,11 +105,11 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
     there, `new_files` where it may make files there, `asks` for one that is no more than a question to the
     person: it is not run.
 
-    `after_yes` does it once a person said yes to this call, where that is more than `run` does. `trial` is
-    there for a command that may run read-only first.
+    `after_yes` runs it after a person's yes to this call, if that allows more than `run` does. `trial` is set
+    for a command that may run read-only first.
 
-    `run` does it. It raises ToolFailure for what went wrong, and lets CancelledError pass, except that
-    a write which is already replacing its file finishes and returns its result.
+    `run` runs the call. It raises ToolFailure for errors, and lets CancelledError pass, except that a write
+    that is already replacing its file finishes and returns its result.
     """
 
     access: Access
@@ -128,28 +129,28 @@ async def not_run(_: OutputSink) -> ToolResult:
 
 
 class Backup(Protocol):
-    """Keeps what would be lost: what files held before a change, and long output. Called in a thread.
+    """Keeps what would be lost: the content of files before a change, and long output. Called in a thread.
 
-    All of it MUST NOT raise, and a change that can't be kept is made all the same.
+    None of the methods may raise, and a change is made even if the backup fails.
     """
 
     def keep(
         self, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:
-        """The file is about to be changed: returns once its content is on the disk.
+        """Save a file that is about to be changed; returns once its content is on the disk.
 
-        `before` is None, and so is `mode`, its permission bits, when there is no file yet. `name` is how
-        memory calls `path`, whose symlinks are resolved.
+        `before` and `mode`, the permission bits, are None if the file doesn't exist yet. `name` is how memory
+        calls `path`, whose symlinks are resolved.
         """
 
     def withdraw(self, path: Path) -> None:
-        """The change that was kept last for this path was not made after all."""
+        """The change saved last for this path was not made after all."""
 
     def new_output_file(self) -> Path | None:
-        """A file that is not there yet, for output that is too long for a result; None: it is not kept."""
+        """A new file for output that is too long for a result; None: the output isn't kept."""
 
     def is_output(self, path: Path) -> bool:
-        """Whether the path, with its symlinks resolved, is a file of output of this session."""
+        """Whether the path, with its symlinks resolved, is an output file of this session."""
 
 
 class Tool(Protocol):

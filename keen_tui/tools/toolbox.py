@@ -1,4 +1,4 @@
-"""The tools that the model has. A new tool is one file and one line here."""
+"""The model's tools. A new tool is one file and one line here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from keen_tui.tools.search.search import Searcher
 
 
 class Toolbox:
-    """Finds the tool of a call.
+    """Finds the tool for a call.
 
     `sandbox` finds what its commands run in, `todos` is the model's list, `own_commands` runs those of the
     user. `keys` gives the API keys that are taken out of every result; it may read files. `quarantine` has
@@ -62,23 +62,24 @@ class Toolbox:
 
     @property
     def kept_back(self) -> tuple[str, ...]:
-        """The files of commands that are kept back, each time with the folder that they are in. Blocks."""
+        """The files of commands that were kept back, each time with their folder. Blocks."""
         kept = self._quarantine.all() if self._quarantine else ()
         return tuple(f"{each.listed}: {each.folder}" for each in kept)
 
     def undecided_files(self) -> tuple[str, ...]:
-        """A sentence for each time that nobody has decided about such files; given once. Blocks."""
+        """A sentence for each batch of such files that the user hasn't decided about; returned once.
+        Blocks."""
         kept = self._quarantine.undecided() if self._quarantine else ()
-        why = "a command created it, it can run code later, and nobody has decided about it"
+        why = "a command created it, it can run code later, and you haven't decided about it yet"
         return tuple(f"Kept back in {each.folder}: {each.listed} ({why})." for each in kept)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as the model is told of them, always in the same order."""
+        """The tools as described to the model, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
     def target(self, call: ToolCall) -> str:
-        """What the call acts on, in a few words; "" where that can't be said."""
+        """What the call acts on, in a few words; "" if that isn't known."""
         tool = self._tools.get(call.name)
         return tool.target(call.arguments) if tool else ""
 
@@ -108,7 +109,7 @@ class Toolbox:
 
 
 def _without(keys: Collection[str], run: Run) -> Run:
-    """The same, with the keys taken out of what comes of it."""
+    """The same call, with API keys removed from its result."""
 
     async def cleaned(on_output: OutputSink) -> ToolResult:
         with _no_key_in_failures(keys):

@@ -14,7 +14,7 @@ from tests.support.terminal import TerminalProgram
 WORDS = "tax rounds currency"
 """In the made-up texts of a long session: thousands of hits at first, few at the end."""
 
-_TALLY = re.compile(r"[\d,]+ of [\d,]+|found nowhere")
+_TALLY = re.compile(r"[\d,]+ of [\d,]+|no matches")
 _STEPS = 30
 
 

@@ -147,7 +147,7 @@ def _search(program: TerminalProgram, words: str, seen: str) -> Spent:
     """What it takes from the first letter of the words on."""
     spent = _until(program, words, seen)
     program.type(_CLEAR)
-    program.wait_for_screen("Type words to find in any session.")
+    program.wait_for_screen("Type words to search for in all sessions.")
     program.come_to_rest(0.3)
     return spent
 

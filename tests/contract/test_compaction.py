@@ -171,10 +171,10 @@ async def test_a_summary_is_summarised_again_with_what_it_carried(tmp_path: Path
 
 async def test_with_nothing_answered_there_is_nothing_to_summarise(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work([CUT], tmp_path) as bench:
-        with pytest.raises(SessionRefused, match="nothing to summarise"):
+        with pytest.raises(SessionRefused, match="Nothing to summarise"):
             bench.session.compact()
         await bench.ask("hi")
-        with pytest.raises(SessionRefused, match="nothing to summarise"):
+        with pytest.raises(SessionRefused, match="Nothing to summarise"):
             bench.session.compact()
         assert bench.log.of(CompactionStarted) == []
 

@@ -140,10 +140,10 @@ async def test_a_server_that_takes_none_is_asked_without_from_then_on(
         assert isinstance(await bench.ask("see @shot.png"), TurnDone)
         without = "see @shot.png\n\n[1 image not sent, since this model takes none: shot.png]"
         assert bench.messages() == [Seen("user", without)]
-        assert notices(bench) == ["scripted takes no images: it was told only their paths."]
+        assert notices(bench) == ["scripted doesn't take images: it got only their paths."]
         await bench.ask("again @shot.png")
         assert bench.messages()[-1] == Seen("user", "again @shot.png")
-        assert notices(bench)[1:] == ["scripted takes no images: it gets only the path."]
+        assert notices(bench)[1:] == ["scripted doesn't take images: it gets only the path."]
         assert len(bench.server.requests) == 3
 
 
@@ -153,7 +153,7 @@ async def test_that_a_server_takes_none_is_told_once_also_when_its_reply_is_cut(
     (tmp_path / "shot.png").write_bytes(png())
     async with at_work([NO_IMAGES, CUT, OK], tmp_path, retries=QUICK_RETRIES) as bench:
         assert isinstance(await bench.ask("see @shot.png"), TurnDone)
-        assert notices(bench) == ["scripted takes no images: it was told only their paths."]
+        assert notices(bench) == ["scripted doesn't take images: it got only their paths."]
 
 
 async def test_one_that_was_handed_in_is_left_out_for_a_server_that_takes_none(

@@ -53,7 +53,7 @@ async def test_a_change_is_told_once_and_used_by_the_next_session(tmp_path: Path
             await program.ask("u3")
             assert "one way" in program.system()
             assert notices(program)[1:] == [
-                "AGENTS.md has changed. This session continues as it began: /new or /fork reads it again."
+                "AGENTS.md has changed. This session keeps the earlier version: /new and /fork read it again."
             ]
             await program.history.fork()
             await program.ask("u4")

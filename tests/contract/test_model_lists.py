@@ -199,7 +199,7 @@ async def test_what_is_no_list_of_models_is_told(body: object) -> None:
 async def test_a_list_without_an_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "BODY_LIMIT", 1000)
     error = await refusal(listing({"id": "m" * 2000}))
-    assert isinstance(error, ReplyUnreadable) and "without an end" in str(error)
+    assert isinstance(error, ReplyUnreadable) and "an endless list" in str(error)
 
 
 async def test_a_server_that_is_not_there_or_silent_is_named_with_what_to_do(

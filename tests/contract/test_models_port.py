@@ -116,7 +116,7 @@ async def test_a_chosen_model_is_in_use_with_its_effort(subject: Subject) -> Non
     models = subject.models
     first, second = acme(models).models
     said = models.choose(first, effort="low")
-    assert said.startswith(f"{first.title} answers from now on.")
+    assert said.startswith(f"{first.title} is now in use.")
     assert (models.current, models.effort) == (first, "low")
     assert models.choose(second).startswith(second.title)
     assert (models.current, models.effort) == (second, "")
@@ -139,7 +139,7 @@ async def test_a_key_is_kept_where_that_was_announced_and_is_in_no_sentence(subj
     assert models.key_source(provider) is None
     place = await models.key_destination()
     said = await models.keep_key(provider, "sk-made-up")
-    assert said.startswith(f"Kept in {place}") and "sk-made-up" not in said
+    assert said.startswith(f"Saved in {place}") and "sk-made-up" not in said
     assert models.key_source(provider) == place
     models.choose(provider.models[0])
     assert models.current == provider.models[0]

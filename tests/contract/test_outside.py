@@ -59,7 +59,7 @@ async def test_with_the_users_leave_it_runs_once_outside_and_the_model_is_told_b
     assert not end.turn_memory.failed_bash, "it did not fail in the end"
     assert (tmp_path / "ran").read_text() == "ran\n"
     assert bench.results() == [
-        "[in the sandbox: exit code 3; with the user's leave run again outside]\noutside"
+        "[in the sandbox: exit code 3; run again outside with the user's approval]\noutside"
     ]
     [finished] = bench.log.of(ToolFinished)
     assert finished.result.outside, "a person sees that it left the sandbox"

@@ -82,7 +82,7 @@ async def test_what_could_not_write_is_asked_about_and_runs_from_the_beginning(t
     async with at_work(script(), tmp_path, mode="ask", sandbox=finder) as bench:
         result = await ended(bench, allow=True)
         (request,) = bench.log.of(ApprovalRequested)
-    assert "write" in request.why and "could only read" in request.why
+    assert "write" in request.why and "read-only run" in request.why
     assert (result.text, result.read_only, result.facts) == ("done", False, ())
     assert (tmp_path / "ran").read_text() == "ran\n"
     assert [terms.writes for terms in sandbox.runs] == [False, True]
@@ -104,7 +104,7 @@ async def test_in_plan_mode_nobody_is_asked_and_the_model_is_told(tmp_path: Path
         result = await ended(bench)
         assert not bench.log.of(ApprovalRequested)
     assert "cannot create ran" in result.text
-    assert "plan mode is on" in result.text and "could only read" in result.text
+    assert "plan mode is on" in result.text and "read-only run" in result.text
     assert result.facts == ()
     assert len(sandbox.runs) == 1
 

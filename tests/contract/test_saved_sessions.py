@@ -197,7 +197,7 @@ async def test_lists_search_and_titles_go_with_what_happened(place: Place) -> No
         assert {row.id: row.in_use for row in rows} == {first: False, at.manager.session_id: True}
         assert [hit.session.id for hit in await all_found(at.manager, "needle")][:1] == [first]
         assert await all_found(at.manager, "NEEDLE") == (), "capitals are meant"
-        with pytest.raises(SessionRefused, match="A title needs a word"):
+        with pytest.raises(SessionRefused, match="A title needs at least one word"):
             await at.manager.rename(first, " \n")
         with pytest.raises(SessionRefused, match="This session is open"):
             await at.manager.delete(at.manager.session_id)

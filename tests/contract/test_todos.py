@@ -30,13 +30,13 @@ async def test_a_later_turn_is_not_sent_the_list_and_can_read_it(tmp_path: Path,
         end = await bench.ask("u1")
         assert isinstance(end, TurnDone)
         assert end.turn_memory == TurnMemory()
-        assert bench.results() == ["The list is empty.", "The list stands: 1 of 3 done."]
+        assert bench.results() == ["The list is empty.", "The list is saved: 1 of 3 done."]
         await bench.ask("u2")
         assert "carts" not in "\n".join(bench.lines(-2))
         assert bench.results() == [LIST]
         bench.assert_valid_requests()
         read, written, _ = bench.log.of(ToolFinished)
-        assert (read.target, read.result.summary) == ("as it stands", "empty")
+        assert (read.target, read.result.summary) == ("read", "empty")
         assert (written.target, written.result.summary) == ("carts", "1 of 3 done")
         assert written.result.display == TodoDisplay(
             items=(

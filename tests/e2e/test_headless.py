@@ -79,7 +79,7 @@ async def test_mode_auto_without_a_sandbox_has_to_be_asked_for(program: Program)
         refused = await program.run(*flags, HOME=home)
         assert (refused.code, refused.out) == (2, "")
         assert refused.err == (
-            "keen-tui: Mode auto runs commands in a sandbox, and there is none here: the workspace holds "
+            "keen-tui: Auto mode runs commands in a sandbox, and there is none here: the workspace holds "
             "your home folder. Add --no-sandbox to run them without one, or use --mode auto-edit.\n"
         )
         assert not server.requests
@@ -244,7 +244,7 @@ async def test_a_signal_stops_the_turn_and_its_command(program: Program, number:
 
 
 USAGE: list[tuple[list[str], str, str]] = [
-    ([], "", "No terminal"),
+    ([], "", "no terminal"),
     (["-p", "hi"], "", "No model"),
     (["-p", "hi", "--model", "m"], "", "OPENAI_API_KEY"),
     (["-p", "hi", "--model", "m", "--base-url", "nonsense"], "", "base_url"),

@@ -119,7 +119,7 @@ CANNOT_PRINT = {
     "only readable": ("KEEN 1</dev/null", "Standard output can't be written: Bad file descriptor."),
     "without a reader": (
         "(mkfifo f; cat f & exec >f; kill $!; wait; KEEN)",
-        "Nobody reads standard output any more.",
+        "Standard output was closed.",
     ),
 }
 
@@ -142,7 +142,7 @@ async def test_a_reader_that_leaves_stops_the_turn(tmp_path: Path) -> None:
         leave = "while ! [ -s begun ]; do sleep 0.05; done"
         run = await shell.run_as('{ KEEN; echo "code $?" >&2; } | { ' + leave + "; }", f"{shell.work} -p hi")
     assert "code 1" in run.err
-    assert "Nobody reads standard output any more" in run.err
+    assert "Standard output was closed" in run.err
     assert "You stopped it" not in run.err
 
 
@@ -187,7 +187,7 @@ async def test_odd_surroundings_are_told_in_one_sentence(
 async def test_a_folder_that_was_removed_is_told(shell: Shell) -> None:
     run = await shell.run_as("mkdir gone; cd gone; rmdir ../gone; KEEN", f"{shell.work} -p hi")
     assert run.code == 2
-    assert run.err == "keen-tui: The current folder doesn't exist any more. Go to another one first.\n"
+    assert run.err == "keen-tui: The current folder no longer exists. Change to another one first.\n"
 
 
 async def test_another_encoding_costs_characters_at_most(shell: Shell) -> None:

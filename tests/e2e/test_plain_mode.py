@@ -75,7 +75,7 @@ def test_a_turn_that_is_cut_off_goes_on_by_retry_and_nothing_runs_twice(tmp_path
             "Line 1 added: two",
             "Tool edit finished: 1 line added, 1 removed.",
             "Tool bash finished: exit code 3, 0 lines of output.",
-            "The words above that were still coming are not carried over.",
+            "The unfinished text above is not carried over.",
         ):
             assert line in told
         assert len(server.requests) == 3
@@ -117,8 +117,12 @@ def test_a_line_that_was_begun_before_a_question_does_not_answer_it_and_is_kept(
         say(terminal, "go", "Turn 1 begins.")
         terminal.type(before)
         terminal.wait_for("Answer, 1 to 5: ")  # somebody thought about how to go on
-        say(terminal, after, "You began to write before the question, so that answers nothing. It is kept.")
-        answer(terminal, "It is kept.", "4: do it by hand")
+        say(
+            terminal,
+            after,
+            "You started typing before the question appeared, so this doesn't answer it. Your text is kept.",
+        )
+        answer(terminal, "Your text is kept.", "4: do it by hand")
         terminal.wait_for("Tool bash denied.")
         terminal.wait_for("Reply: Fine.")
         terminal.wait_for(f"> {before}{after}")
@@ -186,7 +190,7 @@ def test_the_first_ctrl_c_stops_the_turn_and_its_command_the_second_asks_before_
         answer(terminal, "Question: Leave Keen TUI?", "3")
         assert terminal.wait_for_exit() == 0
         assert terminal.modes == terminal.modes_before
-        assert "Go on with: keen-tui --plain --continue" in bytes(terminal.output).decode()
+        assert "Continue with: keen-tui --plain --continue" in bytes(terminal.output).decode()
 
 
 def test_lines_that_come_at_once_answer_no_approval(tmp_path: Path) -> None:
@@ -261,7 +265,7 @@ def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do
     with TerminalProgram(argv, folder=tmp_path, environ=keyless, controls=True) as terminal:
         terminal.wait_for("No model is chosen yet.")
         ready(terminal)
-        say(terminal, "hello", "No model is chosen yet: /model chooses one. Your message comes back.")
+        say(terminal, "hello", "No model is chosen yet: choose one with /model. Your message is kept.")
         terminal.wait_for("\r\n> hello", since=bytes(terminal.output).rfind(b"comes back"))
         terminal.type(CTRL_C)
         terminal.wait_for("Cleared.")

@@ -119,7 +119,7 @@ async def test_a_file_without_a_record_is_not_gone_on_with(served: ServedProgram
     for more in ([], ["--fork"]):
         run = await served.ask("two", "--resume", session_id, *more)
         assert run.code == 2
-        assert f"{session_id} holds nothing that can be read" in run.err
+        assert f"{session_id} has no readable content" in run.err
         assert str(file) in run.err
     assert file.read_bytes() == content
 
@@ -257,8 +257,8 @@ async def test_a_damaged_session_is_exported_with_what_is_whole(served: ServedPr
 
 MISUSE: list[tuple[list[str], str]] = [
     (["nonsense"], "no command 'nonsense'"),
-    (["fix the bug"], "A prompt goes behind -p"),
-    (["sessions", "20260131"], "takes nothing behind it"),
+    (["fix the bug"], "A prompt goes after -p"),
+    (["sessions", "20260131"], "takes no arguments"),
     (["sessions", "-p", "hi"], "-p does not go with the command sessions"),
     (["sessions", "--continue"], "--continue does not go with the command sessions"),
     (["sessions", "--format", "html"], "--format belongs to the command export"),
@@ -268,7 +268,7 @@ MISUSE: list[tuple[list[str], str]] = [
     (["export", "1", "--fork"], "--fork does not go with the command export"),
     (["export", "1", "--format", "pdf"], "invalid choice"),
     (["replay"], "takes one file"),
-    (["replay", "x.jsonl"], "No terminal"),
+    (["replay", "x.jsonl"], "no terminal"),
     (["replay", "x.jsonl", "--speed", "-1"], "--speed must be a number from 0 up"),
     (["replay", "x.jsonl", "--speed", "nan"], "--speed must be a number from 0 up"),
     (["replay", "x.jsonl", "--speed", "fast"], "invalid float"),
@@ -284,7 +284,7 @@ MISUSE: list[tuple[list[str], str]] = [
     (["--demo", "--pace", "nan"], "--pace must be a number from 0 up"),
     (["--memory", "everything"], "invalid choice"),
     (["--resume"], "expected one argument"),
-    (["--continue"], "No terminal"),
+    (["--continue"], "no terminal"),
 ]
 
 
@@ -378,7 +378,7 @@ async def test_what_opening_a_session_leaves_out_and_gives_up_is_told(served: Se
     run = await served.ask("go on", "--continue")
     assert run.code == 0
     assert "! The session file had 1 damaged place" in run.err
-    assert "! Turn 1 was not done: its work is abandoned; files changed: a.py." in run.err
+    assert "! Turn 1 was incomplete and its work was abandoned; files changed: a.py." in run.err
     again = await served.ask("and on", "--continue")
     assert (again.code, again.err) == (0, "")
 

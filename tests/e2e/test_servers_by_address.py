@@ -76,7 +76,7 @@ def test_the_first_start_takes_an_address_and_the_next_one_knows_it(tmp_path: Pa
             terminal.type("\x15" + address + "\r")
             terminal.wait_for_screen("answers and lists 2 models.", "small", "esc back")
             terminal.type("\r")
-            terminal.wait_for_screen("big answers from now on.")
+            terminal.wait_for_screen("big is now in use.")
             terminal.type("hi\r")
             terminal.wait_for_screen("Hello from the box.", "turn 1 done")
         assert remembered(tmp_path) == {"model": "big", "base_url": server.base_url}
@@ -94,7 +94,7 @@ def test_a_key_that_the_server_wants_is_asked_for_and_never_on_the_screen(tmp_pa
         terminal.type(f"/server {address}\r")
         terminal.wait_for_screen("No key, no list. No key was sent", f"The key for {address}")
         terminal.type(f"{KEY}\r")
-        terminal.wait_for_screen("Kept in", "guarded")  # the sentence may be cut behind a long path
+        terminal.wait_for_screen("Saved in", "guarded")  # the sentence may be cut behind a long path
         assert KEY.encode() not in terminal.output
         assert list(tomllib.loads((tmp_path / "keys.toml").read_text())) == [address]
 
@@ -102,7 +102,7 @@ def test_a_key_that_the_server_wants_is_asked_for_and_never_on_the_screen(tmp_pa
 def test_line_by_line_an_address_is_asked_for_and_a_key_if_need_be(tmp_path: Path) -> None:
     server = ModelServer([HELLO], models=("big", "small"))
     with guarded_server() as guarded, serving(server), started(tmp_path, "--plain") as terminal:
-        terminal.wait_for("/server the address of another server.")
+        terminal.wait_for("the address of another server with /server.")
         ready(terminal)
         say(terminal, f"/server {guarded}", "No key, no list. No key was sent", "\r\nKey: ")
         say(terminal, KEY, "answers and lists 1 model.")
@@ -112,7 +112,7 @@ def test_line_by_line_an_address_is_asked_for_and_a_key_if_need_be(tmp_path: Pat
         say(terminal, "/server", "The base URL of any server", "\r\nAddress: ")
         say(terminal, server.base_url, "answers and lists 2 models.")
         answer(terminal, "Question: Which model?", "1", since=bytes(terminal.output).rfind(b"2 models"))
-        terminal.wait_for("big answers from now on.")
+        terminal.wait_for("big is now in use.")
         ready(terminal, since=bytes(terminal.output).rfind(b"from now on"))
         say(terminal, "hi", "Reply: Hello from the box.")
         say(terminal, "/server gpu-box", "The address must begin with https://")
@@ -121,7 +121,7 @@ def test_line_by_line_an_address_is_asked_for_and_a_key_if_need_be(tmp_path: Pat
 def test_line_by_line_a_server_without_models_takes_a_name(tmp_path: Path) -> None:
     server = ModelServer([HELLO], models=())
     with serving(server), started(tmp_path, "--plain") as terminal:
-        terminal.wait_for("/server the address of another server.")
+        terminal.wait_for("the address of another server with /server.")
         ready(terminal)
         say(terminal, f"/server {server.base_url}", "answers and lists no models.", "Name of the model: ")
-        say(terminal, "qwen", "qwen answers from now on.")
+        say(terminal, "qwen", "qwen is now in use.")

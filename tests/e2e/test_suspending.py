@@ -96,6 +96,6 @@ def test_without_a_shell_it_says_so_and_goes_on(tmp_path: Path) -> None:
     with program(tmp_path, [Reply([Say("Hello.")])], controls=True) as (terminal, _):
         terminal.wait_for_screen(PROMPT_SIGN, "f1 help")
         terminal.type(CTRL_Z)
-        terminal.wait_for_screen("No shell is waiting")
+        terminal.wait_for_screen("wasn't started from a shell")
         terminal.type("hi\r")
         terminal.wait_for_screen("Hello.")

@@ -27,7 +27,7 @@ class FakeChanges:
         self._note("undo", turn)
         found = self._found(turn)
         if found.undone:
-            raise SessionRefused(f"The changes of turn {found.turn} are undone already.")
+            raise SessionRefused(f"The changes of turn {found.turn} are already undone.")
         if not (found.turn and found.files):
             raise SessionRefused(f"Turn {found.turn} changed no files that can be restored.")
         self.turns[found.turn] = replace(found, undone=True)

@@ -101,13 +101,13 @@ class FakeHistory:
 
     async def rename(self, session_id: str, title: str) -> None:
         if not title.strip():
-            raise SessionRefused("A title needs a word: /rename TITLE.")
+            raise SessionRefused("A title needs at least one word: /rename TITLE.")
         await self._change("rename", session_id, title)
         self.kept = tuple(replace(each, title=title) if each.id == session_id else each for each in self.kept)
 
     async def delete(self, session_id: str) -> None:
         if session_id == self.session_id:
-            raise SessionRefused("This session is open: begin another one first (/new).")
+            raise SessionRefused("This session is open: start another one first (/new).")
         await self._change("delete", session_id)
         self.kept = tuple(each for each in self.kept if each.id != session_id)
 

@@ -141,7 +141,7 @@ class FakeModels:
         if self.would_abandon(model) and not abandon:
             raise SessionRefused("An incomplete turn waits.")
         self.current, self.effort, self.loses_work = model, effort, False
-        return f"{model.title} answers from now on."
+        return f"{model.title} is now in use."
 
     async def key_destination(self) -> str:
         return self.key_place
@@ -151,4 +151,4 @@ class FakeModels:
             raise ConfigError("The key is empty.")
         self.kept[provider.id] = key
         self.keys[provider.id] = self.key_place
-        return f"Kept in {self.key_place}."
+        return f"Saved in {self.key_place}."

@@ -117,7 +117,7 @@ async def test_undo_asks_for_the_newest_turn_and_takes_it_back(tmp_path: Path, c
         await asked(driver, "/undo")
         assert driver.shows("Undo turn 3")
         assert driver.shows("Restore 3 files to their state before turn 3?")
-        assert driver.shows("removed, for the turn made it: tests/test_cart.py")
+        assert driver.shows("will be deleted (this turn created it): tests/test_cart.py")
         assert driver.shows("changes made by shell commands can't be undone (2 commands ran)")
         assert not driver.shows("changed since")
         await driver.press("enter")
@@ -159,7 +159,7 @@ async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, 
         await asked(driver, "/undo")
         assert driver.shows("Restore 1 file to its state before turn 3?")
         assert driver.shows("▲ changed since: src/cart.py")
-        assert driver.shows("not kept, so it stays as it is: data/big.csv")
+        assert driver.shows("can't be restored (its content wasn't saved): data/big.csv")
         await driver.press("down")
         await driver.until_shown("Not kept: it is larger than 5 MB.")
         await driver.press("enter")
@@ -189,7 +189,7 @@ async def test_undo_waits_for_the_turn_and_for_pending_work(tmp_path: Path, chan
         driver.session.running = False
         driver.session.pending = PendingState(calls=1)
         await command(driver, "/undo")
-        await driver.until_shown("An incomplete turn waits: retry or discard it first, then undo.")
+        await driver.until_shown("Finish the last turn first: retry or discard it, then undo.")
         assert changes.calls == []
 
 
@@ -201,7 +201,7 @@ async def test_what_there_is_nothing_of_is_one_sentence(tmp_path: Path, changes:
         await command(driver, "/diff")
         await driver.until_shown("This session changed no files.")
         await command(driver, "/undo 3")
-        await driver.until_shown("The changes of turn 3 are undone already.")
+        await driver.until_shown("The changes of turn 3 are already undone.")
         changes.refusal = "The changes of this session can't be read."
         await command(driver, "/undo")
         await driver.until_shown("The changes of this session can't be read.")
@@ -219,7 +219,7 @@ async def test_words_that_are_no_turn_come_back(tmp_path: Path, changes: FakeCha
     async with workspace(tmp_path, size=NARROW, changes=changes) as driver:
         for words in ("/diff last", "/undo 0"):
             await command(driver, words)
-            await driver.until_shown("takes the number of a turn, or nothing.")
+            await driver.until_shown("takes the number of a turn, or no argument.")
             assert driver.written == words
             await driver.press("escape", "escape")
             await driver.until(lambda: driver.written == "")
@@ -229,7 +229,7 @@ async def test_words_that_are_no_turn_come_back(tmp_path: Path, changes: FakeCha
 async def test_the_tour_keeps_no_changes(tmp_path: Path) -> None:
     async with workspace(tmp_path, size=NARROW) as driver:
         await command(driver, "/diff")
-        await driver.until_shown("No changes are kept here.")
+        await driver.until_shown("Changes aren't recorded here.")
 
 
 async def test_many_files_scroll_in_their_list(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ async def test_a_title_is_left_as_it_was_by_esc_and_never_emptied(tmp_path: Path
         await driver.press("ctrl+e")
         await driver.until_shown("keep the title")
         await driver.press("ctrl+u", "enter")
-        await driver.until_shown("A title has at least one word.")
+        await driver.until_shown("A title needs at least one word.")
         await driver.press("down", "tab", "x", "escape")
         await driver.until_shown("Add a discount to the cart")
         assert history.calls == [] and not driver.shows("tab this folder")
@@ -66,7 +66,7 @@ async def test_a_session_is_deleted_only_after_the_question(tmp_path: Path) -> N
     async with workspace(tmp_path, history=history) as driver:
         await opened_list(driver)
         await driver.press("ctrl+d")
-        await driver.until_shown("? Delete Add a discount to the cart with its 12 turns for good?")
+        await driver.until_shown("? Delete Add a discount to the cart and its 12 turns for good?")
         await driver.press("escape")
         await driver.until(lambda: not driver.shows("Delete Add"))
         await driver.press("ctrl+d", "down", "enter")
@@ -149,7 +149,7 @@ async def test_opening_that_takes_its_time_is_said_and_what_was_there_stays(tmp_
         await driver.play(SessionOpened(id="s4", restoring=True), story.started(1, "other words"))
         assert driver.shows("the first words") and driver.shows("opening the session")
         await command(driver, "/new")
-        await driver.until_shown("another session is being opened already")
+        await driver.until_shown("another session is already being opened")
         history.changed.set()
         await driver.play(story.done(1), SessionRestored())
         await driver.until_shown("other words")
@@ -264,7 +264,7 @@ async def test_a_session_is_forked_whole_or_up_to_a_turn(tmp_path: Path) -> None
     history = FakeHistory()
     async with workspace(tmp_path, history=history) as driver:
         await command(driver, "/fork")
-        await driver.until_shown("There is nothing to fork yet")
+        await driver.until_shown("Nothing to fork yet")
         await driver.play(story.started(1, "one"), story.done(1), story.started(2, "two"), story.done(2))
         await command(driver, "/fork 7")
         await driver.until_shown("There is no turn 7. This session has the turns 1 to 2.")
@@ -281,7 +281,7 @@ async def test_the_session_is_renamed_by_command(tmp_path: Path) -> None:
     async with workspace(tmp_path, history=history) as driver:
         await driver.play(story.started(1, "fix it"), story.done(1))
         await command(driver, "/rename")
-        await driver.until_shown("write the title")
+        await driver.until_shown("type the title")
         assert driver.written == "/rename fix it"
         await driver.type(" well")
         await driver.press("enter")
@@ -298,7 +298,7 @@ async def test_the_session_is_exported_and_the_file_named(tmp_path: Path) -> Non
         await driver.until_shown("exported to notes/today.html")
         assert history.calls[0] == ("export", "html", "notes/today.html")
         await command(driver, "/export pdf")
-        await driver.until_shown("There is no format pdf. There are markdown, json and html.")
+        await driver.until_shown("Unknown format pdf. Use markdown, json or html.")
         assert driver.written == "/export pdf"
         history.refusal = "notes.md can't be written: it is there already."
         await command(driver, "/export notes.md")
@@ -309,9 +309,9 @@ async def test_the_tour_keeps_no_sessions(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         for words in ("/resume", "/new", "/fork", "/rename x", "/export"):
             await command(driver, words)
-            await driver.until_shown("No sessions are kept here.")
+            await driver.until_shown("Sessions aren't saved here.")
             await driver.press("left")
-            await driver.until(lambda: not driver.shows("No sessions are kept"))
+            await driver.until(lambda: not driver.shows("Sessions aren't saved"))
 
 
 # Compaction
@@ -337,9 +337,9 @@ async def test_a_conversation_is_summarised_by_command_and_esc_cancels(tmp_path:
         )  # fmt: skip
         await driver.play(end)
         assert driver.shows("1 turn summarised") and driver.shows("turn 1   0 calls   5.0 s")
-        driver.session.refusal = "There is nothing to summarise yet."
+        driver.session.refusal = "Nothing to summarise yet."
         await command(driver, "/compact")
-        await driver.until_shown("There is nothing to summarise yet.")
+        await driver.until_shown("Nothing to summarise yet.")
 
 
 async def test_it_fits_small_terminals(tmp_path: Path) -> None:

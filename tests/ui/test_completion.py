@@ -45,7 +45,7 @@ async def test_a_command_that_needs_words_is_written_and_waits_for_them(tmp_path
     async with workspace(tmp_path, commands=(NEEDS_WORDS,)) as driver:
         await driver.type("/tran")
         await driver.until_shown("/translate <language>")
-        assert not driver.shows("tab write it")
+        assert not driver.shows("tab insert it")
         await driver.press("enter")
         assert driver.written == "/translate "
         await driver.until(lambda: not driver.screen.completions.is_open)

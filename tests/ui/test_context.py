@@ -143,7 +143,7 @@ async def test_what_is_forgotten_and_noted_is_saved_at_once(tmp_path: Path) -> N
     async with context_view(tmp_path) as driver:
         await choose(driver, "turn 3")
         await driver.press("e")
-        await driver.until_shown("What is remembered of turn 3")
+        await driver.until_shown("TurnMemory of turn 3")
         await driver.until_shown("enter save")
         await driver.press("x")
         await driver.until_shown("forgotten")
@@ -229,7 +229,7 @@ async def test_only_turns_have_a_memory_to_edit(tmp_path: Path) -> None:
         await driver.until_shown("system prompt   as")
         assert not driver.shows("e memory")
         await driver.press("e")
-        await driver.until_shown("Choose a turn to edit what is remembered of it.")
+        await driver.until_shown("Choose a turn to edit its TurnMemory.")
 
 
 async def test_a_thousand_turns_are_walked_with_the_total_in_view(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ async def test_the_policy_in_use_can_stay_and_a_refusal_is_told(tmp_path: Path) 
         await driver.until(lambda: bool(driver.screen.question_pane.question))
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         await driver.press("enter")
-        await driver.until_shown("Later turns get summary, as before.")
+        await driver.until_shown("The memory policy is still summary.")
         driver.session.refusal = "Not now."
         await driver.type("/memory")
         await driver.press("enter")

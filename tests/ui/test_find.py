@@ -104,7 +104,7 @@ async def test_a_hit_in_a_folded_call_opens_it_on_arrival(tmp_path: Path) -> Non
         await driver.until_shown("1 of 1")
         assert driver.shows("2      return amount")
         await driver.type("s")
-        await driver.until_shown("found nowhere")
+        await driver.until_shown("no matches")
         await driver.press("ctrl+f")
         await driver.until(lambda: not driver.shows("return amount"))
 

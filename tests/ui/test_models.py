@@ -43,7 +43,7 @@ async def test_a_model_is_found_by_a_few_letters_and_chosen_with_its_effort(tmp_
         await driver.type("rdrn 2")
         await driver.until(lambda: not driver.shows("gpt-oss"))
         await driver.press("right", "right", "enter")
-        await driver.until_shown("Roadrunner 2 answers from now on.")
+        await driver.until_shown("Roadrunner 2 is now in use.")
         assert ("choose", "roadrunner-2", "medium", False) in models.calls
 
 
@@ -143,7 +143,7 @@ async def test_a_local_server_without_a_model_says_so(tmp_path: Path) -> None:
     models.servers = (FoundServer(provider=LOCAL, address="localhost:11434", models=()),)
     async with workspace(tmp_path, models=models) as driver:
         await driver.press("f2")
-        await driver.until_shown("it runs, but it has no model yet")
+        await driver.until_shown("it is running, but has no model yet")
 
 
 async def test_the_model_in_use_is_chosen_once_its_server_tells_of_it(tmp_path: Path) -> None:
@@ -178,13 +178,13 @@ async def test_a_missing_key_is_entered_and_never_drawn(tmp_path: Path) -> None:
         await driver.until_shown("no key in COYOTE_API_KEY")
         await driver.press("enter")
         await driver.until_shown("The key for Coyote")
-        await driver.until_shown("It is kept in the system keyring.")
+        await driver.until_shown("It is saved in the system keyring.")
         await driver.type(SECRET)
         assert not driver.shows(SECRET)
         assert SECRET not in driver.app.export_screenshot()
         await driver.press("enter")
         await driver.until_shown("Trap 1")
-        await driver.until_shown("Kept in the system keyring. Coyote answers and lists 1 model.")
+        await driver.until_shown("Saved in the system keyring. Coyote answers and lists 1 model.")
         assert models.kept == {"coyote": SECRET}
         await driver.press("escape", "up")
         assert driver.written == "", "the key is in no history"
@@ -194,14 +194,14 @@ async def test_a_key_that_its_server_refuses_is_known_at_once(tmp_path: Path) ->
     models = FakeModels(None, keys={})
     models.key_place = str(Path.home() / "keys.toml")
     async with workspace(tmp_path, models=models) as driver:
-        await driver.until_shown("kept in ~/keys.toml")
+        await driver.until_shown("saved in ~/keys.toml")
         await driver.press("2")
         await driver.press("enter")
-        await driver.until_shown("It is kept in ~/keys.toml, which only you can read.")
+        await driver.until_shown("It is saved in ~/keys.toml, which only you can read.")
         models.refusal = "Acme: the key is wrong."
         await driver.type(SECRET)
         await driver.press("enter")
-        await driver.until_shown(f"Kept in {models.key_place}. Acme: the key is wrong.")
+        await driver.until_shown(f"Saved in {models.key_place}. Acme: the key is wrong.")
 
 
 async def test_an_empty_key_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -316,12 +316,12 @@ async def test_a_server_that_wants_a_key_gets_one_that_is_never_drawn(tmp_path: 
         await driver.press("enter")
         await driver.until_shown("gpu-box: who are you? (401).")
         await driver.until_shown(f"The key for {GPU_BOX.base_url}")
-        assert driver.shows("It is kept in the system keyring. It is sent to this address only")
+        assert driver.shows("It is saved in the system keyring. It is sent to this address only")
         assert driver.shows("With http:// it is sent unencrypted.")
         await driver.type(SECRET)
         assert SECRET not in driver.app.export_screenshot()
         await driver.press("enter")
-        await driver.until_shown("Kept in the system keyring. gpu-box:8000 answers and lists 2 models.")
+        await driver.until_shown("Saved in the system keyring. gpu-box:8000 answers and lists 2 models.")
         assert models.kept == {GPU_BOX.id: SECRET}
         assert SECRET not in driver.app.export_screenshot()
 

@@ -15,7 +15,7 @@ from tests.support.fake_changes import FakeChanges
 from tests.support.workspace import workspace
 
 MEMORY = TurnMemory(files_changed=("src/cart.py",))
-WOULD_OPEN = "The screen can't be left for an editor here."
+WOULD_OPEN = "An editor can't be opened from here."
 
 
 async def test_a_block_opens_its_file_or_says_that_there_is_none(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def test_the_sign_alone_runs_nothing(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         await driver.type("!")
         await driver.press("enter")
-        await driver.until_shown("Write a command behind the !")
+        await driver.until_shown("Write a command after the !")
         assert driver.written == "!"
 
 

@@ -94,6 +94,6 @@ async def test_letters_that_no_action_has_say_so_and_enter_runs_nothing(tmp_path
     async with workspace(tmp_path) as driver:
         await opened(driver)
         await driver.type("zzqx")
-        await driver.until_shown("No action has these words.")
+        await driver.until_shown("No action matches.")
         await driver.press("enter")
         assert isinstance(driver.app.screen, Palette)

@@ -22,7 +22,7 @@ async def test_it_shows_the_mode_the_rules_and_what_was_allowed(tmp_path: Path) 
         for words in (
             "deny bash(curl)",
             "every edit inside the workspace",
-            "allowed for good in this folder",
+            "always allowed in this folder",
             "The sandbox for commands is landlock",
         ):
             assert driver.shows(words)

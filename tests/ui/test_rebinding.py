@@ -120,7 +120,7 @@ async def test_the_help_page_is_filtered_by_what_is_typed(tmp_path: Path) -> Non
         await driver.until(lambda: not driver.shows("shift+tab"))
         assert driver.shows("ctrl+r, /retry")
         await driver.type("x")
-        await driver.until_shown("Nothing here has these words.")
+        await driver.until_shown("Nothing here matches.")
 
 
 async def test_a_wrong_key_ends_the_start_with_what_is_wrong(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ async def test_a_search_finds_messages_of_all_folders_and_writes_the_chosen_one(
         await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
         await driver.type("draft")
         await driver.press("ctrl+up")
-        await driver.until_shown("No earlier message holds these words.")
+        await driver.until_shown("No earlier message contains these words.")
         for _ in "draft":
             await driver.press("backspace")
         await driver.type("MONEY")
@@ -73,7 +73,7 @@ async def test_escape_gives_the_draft_back(tmp_path: Path) -> None:
         await driver.press("ctrl+up")
         await driver.until_shown("› mend the cart")
         await driver.type("x")
-        await driver.until_shown("No earlier message holds these words.")
+        await driver.until_shown("No earlier message contains these words.")
         await driver.press("enter")
         assert driver.written == "cartx", "while nothing is found nothing is sent"
         await driver.press("escape")

@@ -24,7 +24,7 @@ from tests.support.waiting import until
 from tests.support.workspace import Driver
 
 NEARLY_STILL = 1e-6
-REFUSED = "This is a replay: nothing can be changed in it."
+REFUSED = "This is a replay; you can't change anything in it."
 LONG_TEXT = "one two three four five six seven eight nine ten eleven twelve"
 ON_SCREEN = [action for action in ACTIONS if action.bound and action.where == "anywhere"]
 
@@ -123,13 +123,13 @@ SENTENCES = {
     "check_connection": "There is no other model to choose here.",
     "enter_key": "There is no other model to choose here.",
     "name_server": "There is no other model to choose here.",
-    "sessions": "No sessions are kept here.",
-    "new_session": "No sessions are kept here.",
-    "fork": "No sessions are kept here.",
-    "rename": "No sessions are kept here.",
-    "export": "No sessions are kept here.",
-    "diff": "No changes are kept here.",
-    "undo": "No changes are kept here.",
+    "sessions": "Sessions aren't saved here.",
+    "new_session": "Sessions aren't saved here.",
+    "fork": "Sessions aren't saved here.",
+    "rename": "Sessions aren't saved here.",
+    "export": "Sessions aren't saved here.",
+    "diff": "Changes aren't recorded here.",
+    "undo": "Changes aren't recorded here.",
 }
 """What actions say that can't be done in a replay. All others change nothing but the screen."""
 
@@ -229,6 +229,6 @@ async def test_a_replay_shows_the_keys_of_a_replay() -> None:
         await driver.press("escape")
         await driver.until_shown("ctrl+f find")
         await driver.until_shown("4 calls kept")
-        await driver.until_shown("A replay: nothing is sent from here")
+        await driver.until_shown("This is a replay; you can't send messages")
         for key in ("ctrl+r", "ctrl+x", "play the rest", "ask "):
             assert not driver.shows(key), key

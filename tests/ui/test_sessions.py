@@ -137,7 +137,7 @@ async def test_words_are_found_in_all_sessions_and_open_at_their_turn(tmp_path: 
     async with workspace(tmp_path, history=history, size=(90, 30)) as driver:
         await opened_list(driver)
         await driver.press("ctrl+f")
-        await driver.until_shown("Type words to find")
+        await driver.until_shown("Type words to search for")
         await driver.type("discount")
         await driver.until_shown("no discount here")
         assert driver.shows("3 places") and driver.shows("round the discount once")

@@ -80,7 +80,7 @@ async def test_a_value_is_typed_and_one_that_cannot_be_says_why(tmp_path: Path) 
             await driver.press("backspace")
         await driver.type("12")
         await driver.press("enter")
-        await driver.until_shown("From the next start on.")
+        await driver.until_shown("It takes effect at the next start.")
         assert written(tmp_path) == "max_steps = 12\n"
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.screen)
@@ -117,7 +117,7 @@ async def test_rules_are_shown_and_changed_in_the_file_only(tmp_path: Path) -> N
         await driver.until_shown("Rules for what never runs.")
         assert "bash(curl)" in driver.rows()[driver.row_with("permissions.deny")]
         await driver.press("delete")
-        await driver.until_shown("That is changed in the file")
+        await driver.until_shown("Edit this one in the file")
         assert "bash(curl)" in written(tmp_path)
 
 

@@ -24,13 +24,13 @@ async def test_keys_change_the_width_and_the_next_start_has_it(tmp_path: Path) -
         await driver.until(lambda: kept_columns(settings.sidebar_file) == 48)
         for _ in range(4):
             await driver.press("f8")
-        await driver.until_shown("The panels get no wider in this window.")
+        await driver.until_shown("The panels can't get wider in this window.")
         assert columns(driver) == 60
         await driver.until(lambda: kept_columns(settings.sidebar_file) == 60)
     async with workspace(tmp_path, size=(100, 40), settings=settings) as driver:
         await driver.until(lambda: columns(driver) == 50)
         await driver.press(*["f7"] * 8)
-        await driver.until_shown("The panels get no narrower in this window.")
+        await driver.until_shown("The panels can't get narrower in this window.")
         assert columns(driver) == 28
 
 

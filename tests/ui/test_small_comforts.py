@@ -215,8 +215,8 @@ async def test_help_on_a_page_tells_of_the_keys_of_pages_first(tmp_path: Path) -
         await driver.press("f3")
         await driver.until_shown("type to find a session")
         await driver.press("f1")
-        await driver.until_shown("On pages that lie over the workspace")
-        assert driver.row_with("On pages that lie over") < 5
+        await driver.until_shown("On pages")
+        assert driver.row_with("On pages") < 5
         await driver.press("escape")
         await driver.until_shown("type to find a session")
 

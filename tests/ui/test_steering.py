@@ -49,7 +49,7 @@ async def test_the_oldest_queued_message_is_handed_in_where_nothing_is_written(t
         await driver.press("ctrl+s")
         await driver.until(lambda: driver.session.calls[-1] == ("steer", ""))
         await driver.play(QueueChanged(texts=("second",), steered=("first",)))
-        await driver.until_shown("goes in with the next results")
+        await driver.until_shown("sent with the next tool results")
         assert driver.rows()[driver.row_with("» second")].count("ctrl+s now") == 1
 
 

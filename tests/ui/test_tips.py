@@ -45,14 +45,14 @@ async def test_a_turn_that_breaks_off_teaches_the_key_in_use(tmp_path: Path) -> 
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "a"))
         await driver.play(story.incomplete(1))
-        await driver.until_shown("Tip: f5 continues after every break")
+        await driver.until_shown("Tip: f5 continues after any interruption")
 
 
 async def test_a_tip_goes_with_what_it_is_about(tmp_path: Path, settings: UiSettings) -> None:
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "a"))
         await driver.play(story.incomplete(1))
-        await driver.until_shown("continues after every break")
+        await driver.until_shown("continues after any interruption")
         await driver.play(story.started(1, None, attempt=2, recovering=1))
         await driver.until(lambda: not driver.shows("Tip:"))
 

@@ -74,11 +74,11 @@ async def test_ctrl_r_retries(tmp_path: Path) -> None:
 
 async def test_a_refusal_becomes_the_notice_and_goes_with_the_next_key(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
-        driver.session.refusal = "There is nothing to retry: the last turn is done."
+        driver.session.refusal = "Nothing to retry: the last turn finished."
         await driver.press("ctrl+r")
-        await driver.until_shown("There is nothing to retry")
+        await driver.until_shown("Nothing to retry")
         await driver.press("x")
-        await driver.until(lambda: not driver.shows("There is nothing to retry"))
+        await driver.until(lambda: not driver.shows("Nothing to retry"))
 
 
 async def test_ctrl_x_asks_before_an_incomplete_turn_is_given_up(tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ async def test_no_key_leaves_pending_work_unasked_also_from_the_help_page(tmp_pa
 
 @pytest.mark.parametrize(
     ("durable", "lasts", "where"),
-    [(False, "the incomplete turn is lost", "in memory"), (True, "the incomplete turn waits", "on disk")],
+    [(False, "the incomplete turn is lost", "in memory"), (True, "the incomplete turn is kept", "on disk")],
 )
 async def test_leaving_tells_whether_the_incomplete_turn_outlives_the_program(
     tmp_path: Path, *, durable: bool, lasts: str, where: str

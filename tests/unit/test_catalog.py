@@ -168,7 +168,7 @@ def test_the_user_replaces_single_fields_of_shipped_ones(tmp_path: Path) -> None
         ('api = "telnet"', "api must be one of openai-chat"),
         ('base_url = "models.example"', "base_url must be an http"),
         ('base_url = "https://me:secret@models.example"', "base_url must be an http"),
-        ("colour = 1", "colour is not known"),
+        ("colour = 1", "unknown key colour"),
         ('key_variables = ["sk-verysecret"]', "key_variables must be a list of names"),
         ("[models]\nm = 1", "models.m must be a table"),
         ("[models.m]\ncontext_window = -5", "models.m.context_window must be a whole number above 0"),

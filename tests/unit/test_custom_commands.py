@@ -95,8 +95,8 @@ def test_files_that_are_none_are_told_and_stop_nothing(tmp_path: Path) -> None:
     assert [command.name for command in read.found] == ["whole"]
     for name, why in {
         "pipe": "isn't a regular file",
-        "Big Name": "small letters",
-        "empty": "no text",
+        "Big Name": "lower-case letters",
+        "empty": "it has no text",
         "large": "64.0 kB",
         "latin": "isn't UTF-8",
     }.items():

@@ -73,7 +73,7 @@ def place(tmp_path: Path) -> Place:
 def test_nothing_of_a_project_is_used_before_anybody_said_so(place: Place) -> None:
     place.says(HOSTILE)
     assert place.settings() == Settings()
-    assert "nobody has said yet" in place.problem
+    assert "haven't trusted this folder" in place.problem
 
 
 def test_what_widens_rights_is_never_used_and_is_listed(place: Place) -> None:

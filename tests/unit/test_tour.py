@@ -43,7 +43,7 @@ def test_words_that_are_handed_in_do_not_end_the_task() -> None:
 
 def test_a_new_message_is_answered_for_itself() -> None:
     reply = {"role": "assistant", "content": "All tests pass."}
-    assert "know two things only" in answered(*FIRST_STEP, reply, {"role": "user", "content": "hello"})
-    assert "know two things only" in answered(FIRST_STEP[0], {"role": "user", "content": "hello"})
+    assert "know only two messages" in answered(*FIRST_STEP, reply, {"role": "user", "content": "hello"})
+    assert "know only two messages" in answered(FIRST_STEP[0], {"role": "user", "content": "hello"})
     again = {"role": "user", "content": SECOND_PROMPT}
     assert "Your request reached me" in answered(*FIRST_STEP, again)

@@ -41,7 +41,7 @@ def test_where_nothing_was_changed_it_says_so(turns: TurnChanges) -> None:
 def test_a_turn_is_undone_once(project: Project, turns: TurnChanges) -> None:
     project.change(1, "a", b"1")
     assert turns.undo(1).files == ("a",)
-    with pytest.raises(SessionRefused, match="The changes of turn 1 are undone already"):
+    with pytest.raises(SessionRefused, match="The changes of turn 1 are already undone"):
         turns.undo(1)
 
 

@@ -74,18 +74,18 @@ def _text_of(path: Path, bounds: Path | None) -> tuple[str, int]:
     real = Path(os.path.realpath(path))
     if bounds and real != path:
         if not real.is_relative_to(bounds):
-            raise Unread("it is a link that leads out of the project")
+            raise Unread("it is a link to a place outside the project")
         if real.suffix.lower() != ".md":
-            raise Unread("it is a link to something else than Markdown")
+            raise Unread("it links to something other than Markdown")
     try:
         content = content_of(real, most=_LARGEST)
     except NoFile as error:
         raise Unread("it isn't a regular file") from error
     except OSError as error:
         too_large = error.errno == errno.EFBIG
-        raise Unread(f"it has over {size(_LARGEST)}" if too_large else _reason(error)) from error
+        raise Unread(f"it is larger than {size(_LARGEST)}" if too_large else _reason(error)) from error
     if content is None:
-        raise Unread("it is a link to nothing")
+        raise Unread("it is a broken link")
     try:
         return content.decode("utf-8-sig"), len(content)
     except UnicodeDecodeError as error:

@@ -33,5 +33,5 @@ class InstructionWatch:
         now = await self.read()
         is_new, self._newest = now.text not in (self._used.text, self._newest), now.text
         name = now.label or self._used.label
-        told = f"{name} has changed. This session continues as it began: /new or /fork reads it again."
+        told = f"{name} has changed. This session keeps the earlier version: /new and /fork read it again."
         return told if is_new else ""

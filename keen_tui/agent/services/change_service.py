@@ -54,7 +54,7 @@ class ChangeService:
 
     def _turn_changes(self) -> TurnChanges:
         if self._backup.checkpoints is None:
-            raise SessionRefused("Nothing is kept of changes here.")
+            raise SessionRefused("Changes aren't recorded here.")
         return TurnChanges(self._backup.checkpoints)
 
 

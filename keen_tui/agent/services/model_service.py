@@ -135,7 +135,7 @@ class ModelService:
         self._session.switch(self._provider(choice), choice.model, abandon=abandon)
         self._choice = choice
         self._session.warm_up()
-        return f"{choice.model.title} answers from now on. Remembered in {self._remember(settings)}."
+        return f"{choice.model.title} is now in use. Saved in {self._remember(settings)}."
 
     async def key_destination(self) -> str:
         """Where a key that is entered now will be kept: the system keyring, or the path of a file."""
@@ -144,7 +144,7 @@ class ModelService:
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
         """Keep the key and say where. Raises ConfigError; the key is in no message."""
         where = await asyncio.to_thread(self._chooser.keys.save, provider.id, key)
-        return f"Kept in {where}."
+        return f"Saved in {where}."
 
     def _made(self, model: ModelInfo, effort: str) -> ModelChoice:
         """The choice of that model, with what its server says of it."""

@@ -42,7 +42,7 @@ def export_session(
         with file.open("x", encoding="utf-8", errors="replace") as opened:
             opened.write(text)
     except FileExistsError as error:
-        raise StorageFailed(f"{file} is there already: name another file.") from error
+        raise StorageFailed(f"{file} already exists: choose another name.") from error
     except OSError as error:
         raise StorageFailed(f"{file} can't be written: {error.strerror}.") from error
     except (RuntimeError, ValueError) as error:  # a home that nobody has, a NUL

@@ -124,14 +124,14 @@ class SessionManager:
             await self._replace(path, await self._read(path))
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
-        """Go on with a copy of that session ("": this one), up to and with that turn (0: whole)."""
+        """Continue in a copy of that session ("": this one), up to and with that turn (0: whole)."""
         if session_id:
             path = await asyncio.to_thread(self._store.path_of, session_id)
         else:
             await self._session.halt()
             path = await self._flushed()
         if not is_regular(path):
-            raise SessionRefused("There is nothing to copy yet.")
+            raise SessionRefused("Nothing to copy yet.")
         copy = await asyncio.to_thread(fork_session, self._store, path, self._session.workspace, turn)
         await self.open(copy.stem)
 
@@ -139,7 +139,7 @@ class SessionManager:
         """Give a session a title; it may be the one at work."""
         wanted = clean(first_line(title)).strip()[:_TITLE_LENGTH]
         if not wanted:
-            raise SessionRefused("A title needs a word: /rename TITLE.")
+            raise SessionRefused("A title needs at least one word: /rename TITLE.")
         if session_id == self.session_id:
             self._session.rename(wanted)
             path = await self._flushed()
@@ -153,7 +153,7 @@ class SessionManager:
     async def delete(self, session_id: str) -> None:
         """Delete a session with all that belongs to it."""
         if session_id == self.session_id:
-            raise SessionRefused("This session is open: begin another one first (/new).")
+            raise SessionRefused("This session is open: start another one first (/new).")
         path = await asyncio.to_thread(self._store.path_of, session_id)
         await asyncio.to_thread(self._store.delete, path)
 
@@ -161,7 +161,7 @@ class SessionManager:
         """Write this session to a new file; "" names one in the workspace. Gives the file."""
         session = await self._flushed()
         if not is_regular(session):
-            raise SessionRefused("There is nothing to export yet.")
+            raise SessionRefused("Nothing to export yet.")
         return await asyncio.to_thread(
             export_session, self._store, session, format, self._session.workspace, path
         )
@@ -209,7 +209,7 @@ class SessionManager:
         before, now = opening.saved.header.workspace, self._session.workspace
         if not before or os.path.realpath(before) == os.path.realpath(now):
             return ""
-        return f"This session began in {before}: from now on it works in {now}."
+        return f"This session began in {before}; from now on it works in {now}."
 
     async def _replace(self, path: Path, opening: Opening | None = None) -> None:
         """Put that session in the place of the one at work, abandoning what is pending there.
@@ -274,7 +274,7 @@ class SessionManager:
         """The file of the session at work, with all that was said so far."""
         scribe = self._scribe
         if scribe is None:
-            raise SessionRefused("No session is at work.")
+            raise SessionRefused("No session is open.")
         await scribe.flushed()
         return scribe.path
 
@@ -285,7 +285,7 @@ class SessionManager:
 
 async def _put_away(scribe: SessionWriter) -> str:
     """Finish a session's file; gives a sentence about what could not be saved."""
-    return "" if await scribe.close() else f"A part of the session could not be saved: {scribe.path}."
+    return "" if await scribe.close() else f"Part of the session could not be saved: {scribe.path}."
 
 
 def fork_session(store: SessionStore, path: Path, workspace: Path, turn: int = 0) -> Path:

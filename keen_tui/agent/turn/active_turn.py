@@ -1,4 +1,4 @@
-"""A turn at work: what it has gathered so far, whatever will end it."""
+"""A running turn: what it has gathered so far, however it will end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keen_tui.providers.base import Provider
 
 class ActiveTurn(Struct, kw_only=True):
     """What a turn has gathered so far in this attempt. The messages of `past` end with its user message;
-    `seconds_before` is what attempts took that kept nothing."""
+    `seconds_before` is the time of attempts that kept nothing."""
 
     turn: int
     attempt: int
@@ -40,12 +40,12 @@ class ActiveTurn(Struct, kw_only=True):
 
     @property
     def has_work(self) -> bool:
-        """Whether anything would be lost if the turn just vanished."""
+        """Whether anything would be lost if the turn vanished now."""
         return bool(self.calls or self.injected)
 
     @property
     def traces(self) -> tuple[PendingTrace, ...]:
-        """What was injected with this turn's own trace behind it."""
+        """The injected traces, followed by this turn's own."""
         return with_trace(self.injected, self.turn, self.trace)
 
     def add_step(self, reply: StepReply, results: Sequence[NativeMessage] = ()) -> None:
@@ -57,7 +57,7 @@ class ActiveTurn(Struct, kw_only=True):
             self.texts.append(text)
 
     def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> ActiveTurn:
-        """The turn as it would be with this step in it and one more call counted; this one stays as it is."""
+        """A copy of the turn with this step added and one more call counted; this one is unchanged."""
         copy = replace(
             self,
             trace=list(self.trace),
@@ -76,8 +76,8 @@ class ActiveTurn(Struct, kw_only=True):
             self.recorder.record(result.facts)
 
     def shorten(self, provider: Provider) -> int:
-        """Shorten the oldest tool results, those of the pending state included, here and in what will be
-        saved (turn.md rule 11). Gives the number of characters left out, 0 when nothing could be."""
+        """Shorten the oldest tool results, also those of the pending state, here and in what will be saved
+        (turn.md rule 11). Returns the number of characters left out, 0 if there was nothing to shorten."""
         texts: list[str] = []
 
         def collected(text: str) -> str:
@@ -91,7 +91,7 @@ class ActiveTurn(Struct, kw_only=True):
         return sum(map(len, texts)) - sum(map(len, shortened))
 
     def record(self, now: float) -> TurnRecord:
-        """All of it as a value, for `settle`."""
+        """Everything gathered, as a value for `settle`."""
         return TurnRecord(
             turn=self.turn,
             attempt=self.attempt,

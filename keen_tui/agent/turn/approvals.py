@@ -1,4 +1,4 @@
-"""Whether a prepared call may run: the permission mode decides, or a person does, by the call's id."""
+"""Decides whether a prepared call may run: the permission mode does, or a person, by the call's id."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.shell.patterns import CommandPattern
 
 _PLAN_NOTE = (
-    "\n[plan mode is on: only reading is possible, and commands run read-only. Where this leads to changes, "
-    "propose a plan with propose_plan; where it only takes an answer, give it.]"
+    "\n[plan mode is on: only reading is possible, and commands run read-only. If the task needs changes, "
+    "propose a plan with propose_plan; if it only needs an answer, give it.]"
 )
 
 
 class ApprovalDecision(Struct, frozen=True, kw_only=True):
-    """Yes or no, and for a no the text that the model reads and a few words for a person (`refused`).
+    """Yes or no; for a no also the text that the model reads, and a few words for a person (`refused`).
 
-    `by_person`: somebody said yes to this call. `tries`: that is only known once the call has run read-only.
-    `trial_stands`: that result stands.
+    `by_person`: a person approved this call. `tries`: the answer depends on a read-only run. `trial_stands`:
+    the result of that run counts.
     """
 
     allowed: bool
@@ -76,7 +76,7 @@ class Approvals:
         self._allowances = allowances
         self._granted: set[Grant] = set()
         self._commands: tuple[CommandPattern, ...] = ()
-        """Those that are allowed for the session by how they begin."""
+        """The command beginnings that are allowed for the session."""
         self._told_of_plan = 0
         self._open: dict[str, asyncio.Future[ApprovalReply]] = {}
         self.hosts = HostApprovals(
@@ -94,14 +94,14 @@ class Approvals:
         )
 
     def change_mode(self, mode: Mode) -> None:
-        """Judge by another mode from the next call on."""
+        """Use another mode from the next call on."""
         self.mode = mode
         self._publish(ModeChanged(mode=mode))
 
     def plan_note(self, turn: int) -> str:
-        """What the model is told of plan mode behind a result, once a turn; "" where there is nothing to say.
+        """The note about plan mode after a tool result, once per turn; "" if there is nothing to say.
 
-        It can't stand in the system prompt: that would change with the mode, and no prompt cache would fit.
+        It can't be in the system prompt: that would change with the mode, and no prompt cache would match.
         """
         if self.mode != "plan" or turn == self._told_of_plan:
             return ""
@@ -111,8 +111,8 @@ class Approvals:
     async def decide(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, not_enough: str = ""
     ) -> ApprovalDecision:
-        """Whether the call may run. Waits for a person where the mode says so. `not_enough` says why it has
-        to run once more, after it ran read-only."""
+        """Whether the call may run. Waits for a person if the mode says so. `not_enough` says why the call
+        has to run again after its read-only run."""
         verdict = judge(self.mode, prepared.access, self._allowed)
         if verdict.decision == "try" and not not_enough:
             return ApprovalDecision(allowed=False, tries=True)
@@ -136,8 +136,8 @@ class Approvals:
     async def decide_outside(
         self, turn: int, call: ToolCall, target: str, prepared: PreparedCall, reason: str
     ) -> ApprovalDecision:
-        """Whether a call that failed in its sandbox may run once more outside of it. That is always for a
-        person to say, in every mode and whatever was allowed."""
+        """Whether a call that failed in its sandbox may run again outside it. A person always decides, in
+        every mode and whatever was allowed before."""
         if not self._attended or self.mode == "plan":
             return ApprovalDecision(allowed=False, refusal="nobody was asked to run it outside")
         verdict = Verdict(
@@ -156,7 +156,7 @@ class Approvals:
         return Allowed(rules=self._rules, granted=self._granted, saved=(*saved, *self._commands))
 
     async def _remember(self, turn: int, reply: ApprovalReply, verdict: Verdict) -> None:
-        """Keep what a yes allows beyond this call."""
+        """Store what a yes allows beyond this call."""
         if reply.scope == "session" and verdict.grant and verdict.grant_key:
             self._granted.add(verdict.grant_key)
             if verdict.by_prefix:
@@ -189,7 +189,7 @@ class Approvals:
         )
 
     async def take_back(self, command: str) -> None:
-        """Ask again about a command, or a host as `net(HOST)`, that was allowed for good.
+        """Revoke the permanent permission of a command, or of a host as `net(HOST)`.
 
         Raises:
             SessionRefused: it is not allowed.
@@ -198,11 +198,11 @@ class Approvals:
         saved = self._allowances.all if self._allowances else ()
         pattern = next((each for each in saved if str(each) == command), None)
         if pattern is None or self._allowances is None:
-            raise SessionRefused(f"{command} is not allowed for good here.")
+            raise SessionRefused(f"{command} isn't allowed permanently here.")
         await asyncio.to_thread(self._allowances.remove, pattern)
 
     def forget_grants(self) -> None:
-        """Another session begins: what was allowed for this one is asked for again."""
+        """Forget what was allowed for the session, since another one begins."""
         self._granted.clear()
         self._commands = ()
         self._told_of_plan = 0
@@ -277,7 +277,10 @@ def _nobody_there(access: Access) -> str:
 
 def _refusal(reply: ApprovalReply) -> str:
     if reply.by == "headless":
-        return f"Denied: {reply.message}. Go on without it, or tell the user what you would have done."
+        return f"Denied: {reply.message}. Continue without it, or tell the user what you would have done."
     if reply.message:
         return f"The user denied this call and says: {reply.message}"
-    return "The user denied this call. Don't try it again unasked. Find another way, or ask what they want."
+    return (
+        "The user denied this call. Don't try it again unless they ask for it. "
+        "Find another way, or ask what they want."
+    )

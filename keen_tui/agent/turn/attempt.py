@@ -35,8 +35,8 @@ async def run_attempt(
 
 
 async def _attach_images(turn: ActiveTurn, conversation: Conversation, setup: TurnSetup) -> None:
-    """Read the images that the message names, and those of messages before it whose turns ended before they
-    were read."""
+    """Read the images that the message names, and those of earlier messages whose turns ended before their
+    images were read."""
     traced = {trace.turn for trace in turn.traces}
     for message in conversation.unanswered:
         if not message.images and message.turn not in traced:
@@ -47,7 +47,7 @@ async def _attach_images(turn: ActiveTurn, conversation: Conversation, setup: Tu
 async def _make_room(
     turn: ActiveTurn, conversation: Conversation, setup: TurnSetup, meter: ContextMeter, most_tokens: float
 ) -> Broken | None:
-    """Summarise before the turn's first request, where that would nearly fill the context window."""
+    """Summarise before the turn's first request if the request would nearly fill the context window."""
     answered = conversation.answered
     tokens = await meter.measure_first(turn.past, turn.traces, turn.policy, setup)
     if not most_tokens or tokens <= most_tokens or all(message.by_program for message in answered):

@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 OnResult = Callable[[ToolCall, ToolResult], None]
 
 END_GRACE = 5.0
-"""Seconds that an interrupted tool has for its end; bash needs up to two to kill a stubborn group."""
+"""Seconds that an interrupted tool has to end; bash needs up to two to kill a stubborn group."""
 
 TAIL_KEPT = 4_000
-"""Characters of live output that stand in the result of an interrupted call."""
+"""Characters of live output in the result of an interrupted call."""
 
 NOT_RUN = ToolResult(
     text="not run: the turn was interrupted", summary="not run", is_error=True, interrupted=True, ran=False
@@ -33,7 +33,7 @@ NOT_RUN = ToolResult(
 
 
 async def run_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
-    """Run the call and report its result, also when this is cancelled; CancelledError then passes."""
+    """Run the call and report its result, even if this task is cancelled; CancelledError then passes."""
     running = _RunningCall(turn, step, call, setup)
     running.start()
     try:
@@ -44,7 +44,7 @@ async def run_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_re
 
 
 def skip_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result: OnResult) -> None:
-    """Report a call that an interrupt left unrun."""
+    """Report a call that didn't run because of an interrupt."""
     skipped = _RunningCall(turn, step, call, setup)
     skipped.start()
     on_result(call, skipped.result)
@@ -52,7 +52,7 @@ def skip_call(turn: int, step: int, call: ToolCall, setup: TurnSetup, on_result:
 
 
 class _RunningCall:
-    """A call and what became of it so far."""
+    """A call and its state so far."""
 
     def __init__(self, turn: int, step: int, call: ToolCall, setup: TurnSetup) -> None:
         self.result = NOT_RUN
@@ -115,8 +115,8 @@ class _RunningCall:
         return await approvals.decide(self._turn, self._call, self._target, prepared, not_enough)
 
     async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
-        """Run it where nothing that it does lasts. If that was not enough its output is dropped, and with a
-        yes it runs from the beginning."""
+        """Run it where none of its effects last. If that isn't enough, drop its output and, after a yes, run
+        it from the beginning."""
         await self._execute(trial.run)
         not_enough = trial.reason(self.result)
         if not not_enough:
@@ -134,7 +134,7 @@ class _RunningCall:
             self.result = _denied(answer, text)
 
     async def _run_for_good(self, prepared: PreparedCall, answer: ApprovalDecision) -> None:
-        """Run it as it was allowed, and offer to run it outside where its sandbox stopped it."""
+        """Run it as allowed, and offer to run it outside if the sandbox stopped it."""
         await self._setup.approvals.hosts.attend(self._turn, self._call, self._target, prepared)
         if answer.by_person:
             await self._execute(prepared.after_yes or prepared.run)
@@ -145,7 +145,8 @@ class _RunningCall:
             await self._offer_outside(prepared, prepared.outside, reason)
 
     async def _run_watched(self, prepared: PreparedCall) -> None:
-        """Run what nobody has said yes to, and have a person decide about files of it that would run code."""
+        """Run a call that nobody approved, and have a person decide about new files of it that would run
+        code."""
         approvals, new = self._setup.approvals.new_files, prepared.new_files
         approvals.attend(prepared)
         said = ""
@@ -167,7 +168,7 @@ class _RunningCall:
             self.result = replace(self.result, text=f"{self.result.text}{note}")
 
     async def _answered(self, asked: QuestionSpec) -> ToolResult:
-        """What a call came to that is a question; an answer may switch the permission mode."""
+        """The result of a call that is a question; the answer may change the permission mode."""
         setup = self._setup
         if asked.only_in not in (None, setup.approvals.mode):
             return failed_result(ToolFailure(asked.elsewhere), ran=False)
@@ -177,8 +178,8 @@ class _RunningCall:
         return asked.result(reply)
 
     async def _offer_outside(self, prepared: PreparedCall, outside: Outside, reason: str) -> None:
-        """Run it once more outside its sandbox, if the user says so. The last run is what became of the call;
-        the model is told of both."""
+        """Run it again outside its sandbox, if the user agrees. The result is that of the last run; the model
+        is told of both."""
         inside = self.result
         approvals = self._setup.approvals
         answer = await approvals.decide_outside(self._turn, self._call, self._target, prepared, reason)
@@ -188,11 +189,13 @@ class _RunningCall:
         try:
             await self._execute(outside.run)
         finally:
-            note = f"[in the sandbox: exit code {inside.exit_code}; with the user's leave run again outside]"
+            note = (
+                f"[in the sandbox: exit code {inside.exit_code}; run again outside with the user's approval]"
+            )
             self.result = replace(self.result, text=f"{note}\n{self.result.text}", outside=True)
 
     async def _execute(self, run: Run) -> None:
-        """Run the tool in a task of its own, so that an interrupt can wait for what it still finishes."""
+        """Run the tool in a task of its own, so that an interrupt can wait for a write to finish."""
         self._started_at, self._tail = self._setup.clock(), ""
         task = asyncio.create_task(_outcome(run, self._on_output))
         try:
@@ -229,7 +232,7 @@ async def _outcome(run: Run, on_output: OutputSink) -> ToolResult:
 
 
 def failed_result(error: Exception, *, ran: bool) -> ToolResult:
-    """The result of what failed: a ToolFailure says why, anything else is a bug."""
+    """The result of a failed call: a ToolFailure says why, anything else is a bug."""
     if isinstance(error, ToolFailure):
         return ToolResult(text=f"Error: {error}", summary="failed", is_error=True, ran=ran)
     log.error("a tool failed unexpectedly", exc_info=error)

@@ -1,4 +1,5 @@
-"""Which hosts sandboxed commands may reach: the user's rules decide, or a person does while they wait."""
+"""Decides which hosts sandboxed commands may reach: the user's rules do, or a person while the command
+waits."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ from keen_tui.tools.permissions.permissions import Grant, Verdict
 from keen_tui.tools.permissions.rules import Rules
 
 NET = "net"
-"""The kind of a grant for a host."""
+"""The grant kind for hosts."""
 
 
 class _Asking(Struct, frozen=True, kw_only=True):
-    """The call whose command connects."""
+    """The call whose command wants to connect."""
 
     turn: int
     call: ToolCall
@@ -73,7 +74,8 @@ class HostApprovals:
         self._turn_to_ask = asyncio.Lock()
 
     async def attend(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> None:
-        """Decide from now on about the hosts of this call, and at once about those it is known to want."""
+        """Decide about the hosts of this call from now on, and at once about those that it is known to
+        need."""
         gate = prepared.network
         if gate is None:
             return

@@ -1,4 +1,4 @@
-"""The images that a message names go with it."""
+"""Reads the images that a message names."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from keen_tui.text.sanitize import clean
 from keen_tui.tools.files.image_files import named_images, read_image
 
 MOST_IMAGES = 20
-"""Images of one message. From there on APIs take smaller ones only."""
+"""The most images in one message. Beyond that, APIs take only smaller ones."""
 
 MOST_BYTES = 15_000_000
-"""Of the images of one message together: 20 MB in base64. The strictest API takes requests of 32 MB."""
+"""The most bytes of all images of one message: 20 MB in base64. The strictest API takes requests of 32 MB."""
 
 
 class ReadImages(Struct, frozen=True):
-    """The images of a message, and a sentence for each that can't go with it."""
+    """The images of a message, and a sentence for each one that can't be sent."""
 
     images: tuple[Image, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 async def images_of(text: str, setup: TurnSetup) -> ReadImages:
-    """Read the images that a message names, in a thread. Whoever is cancelled waits for none of them, and
-    after the one that is being read no other is."""
+    """Read the images that a message names, in a thread. A cancelled caller doesn't wait, and no further
+    image is read after the current one."""
     names = await asyncio.to_thread(named_images, text) if "@" in text else ()
     if not names:
         return ReadImages()
     if not setup.provider.takes_images:
-        return ReadImages((), (f"{setup.provider.model} takes no images: it gets only the path.",))
+        return ReadImages((), (f"{setup.provider.model} doesn't take images: it gets only the path.",))
     images: list[Image] = []
     problems: list[str] = []
     for name in names[:MOST_IMAGES]:
@@ -46,7 +46,7 @@ async def images_of(text: str, setup: TurnSetup) -> ReadImages:
         except ImageRefused as refused:
             problems.append(f"{refused} The model gets only the path.")
     if len(names) > MOST_IMAGES:
-        problems.append(f"{MOST_IMAGES} images go with a message: the model is told only the paths of more.")
+        problems.append(f"A message takes {MOST_IMAGES} images: the model gets only the paths of the others.")
     return ReadImages(tuple(images), tuple(problems))
 
 
@@ -56,7 +56,7 @@ def _require_room(image: Image, others: Sequence[Image]) -> None:
 
 
 def publish_images(turn: int, read: ReadImages, setup: TurnSetup) -> None:
-    """Behind the message that they belong to."""
+    """Placed after the message that they belong to."""
     if read.images:
         setup.publish(ImagesAttached(turn=turn, images=read.images))
     for problem in read.problems:

@@ -49,7 +49,7 @@ async def run_turn(turn: ActiveTurn, setup: TurnSetup) -> Ending:
 
 
 def broken_by_bug(turn: int, error: Exception) -> Broken:
-    """How a turn ends where Keen itself is wrong. What is known goes to the log."""
+    """How a turn ends because of a bug in Keen. The details go to the log."""
     log.error("turn %d ended by a bug", turn, exc_info=error)
     return Broken(reason="internal", detail=f"Keen itself failed ({type(error).__name__}: {error}).")
 
@@ -64,7 +64,7 @@ async def _steps(turn: ActiveTurn, setup: TurnSetup) -> Ending:
             await _steer(turn, setup)
         else:
             return _last_step(turn, setup, reply)
-    return Broken(reason="step_limit", detail=f"The limit of {setup.max_steps} steps a turn is reached.")
+    return Broken(reason="step_limit", detail=f"The turn reached its limit of {setup.max_steps} steps.")
 
 
 def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
@@ -80,18 +80,19 @@ def _last_step(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> Ending:
     return Finished(reason=reply.stop_reason)
 
 
-_NO_IMAGES = "{} takes no images: it was told only their paths."
+_NO_IMAGES = "{} doesn't take images: it got only their paths."
 
 
 def _tell_of_odd_end(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
-    """A word for an end is told once a turn: a server with words of its own uses them for every step."""
+    """An unknown stop reason is reported once per turn: a server with reasons of its own uses them for every
+    step."""
     if reply.stop_word and reply.stop_word not in turn.told_stop_words:
         turn.told_stop_words.add(reply.stop_word)
         setup.publish(Notice(turn=turn.turn, text=stop_notice(reply)))
 
 
 async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
-    """The step's reply, tried again as often as the policy allows. No tool of the step has run yet."""
+    """The step's reply, retried as often as the policy allows. No tool of the step has run yet."""
     left_out = 0
 
     async def call() -> StepReply:
@@ -126,7 +127,7 @@ def _tell_of_shortening(turn: ActiveTurn, setup: TurnSetup, left_out: int) -> No
 
 @contextmanager
 def _telling_of_images_refused(turn: ActiveTurn, setup: TurnSetup) -> Iterator[None]:
-    """However the call ends: no later one finds out again."""
+    """Tells the user if this call finds out that the server refuses images; later calls don't repeat it."""
     took_images = setup.provider.takes_images
     try:
         yield
@@ -161,7 +162,7 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
 
 
 async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:
-    """Run the calls in order. However it is left, every call has exactly one result in the trace."""
+    """Run the calls in order. However this ends, every call has exactly one result in the trace."""
     batch: list[tuple[ToolCall, ToolResult]] = []
 
     def finished(call: ToolCall, result: ToolResult) -> None:
@@ -182,8 +183,8 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
 
 async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
-    """Hand in what the user wrote meanwhile, behind the tool results (turn.md rule 15), with its images.
-    When that is interrupted, the words are handed in all the same."""
+    """Add the user's steering messages, with their images, after the tool results (turn.md rule 15). If this
+    is interrupted, the text is added all the same."""
     texts = setup.steered()
     if not texts:
         return
@@ -209,7 +210,8 @@ def _keep(turn: ActiveTurn, setup: TurnSetup) -> None:
 async def _keep_before(
     turn: ActiveTurn, setup: TurnSetup, reply: StepReply, batch: Sequence[tuple[ToolCall, ToolResult]]
 ) -> None:
-    """Before a call begins: keep what will be true if the process dies while it runs (turn.md rule 9)."""
+    """Before a call begins, save the state that will be true if the process dies while it runs (turn.md rule
+    9)."""
     if setup.pending_store is None:
         return
     begun, *later = reply.tool_calls[len(batch) :]

@@ -1,4 +1,4 @@
-"""Messages that wait while a turn runs: for its next tool boundary, or for its end (turn.md rule 15)."""
+"""Messages that wait while a turn runs: for its next tool results, or for its end (turn.md rule 15)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keen_tui.domain.events import Event, QueueChanged
 
 
 class MessageQueue:
-    """Steered messages go into the running turn behind its next tool results. Queued ones go after it, each
-    as a turn of its own. Every change is published."""
+    """Steered messages go into the running turn after its next tool results. Queued ones follow it, each as a
+    turn of its own. Every change is published."""
 
     def __init__(self, publish: Callable[[Event], None]) -> None:
         self._publish = publish
@@ -28,18 +28,18 @@ class MessageQueue:
         return tuple(self._steered)
 
     def queue(self, text: str) -> None:
-        """For after the turn."""
+        """Queue a message for after the turn."""
         self._queued.append(text)
         self._tell()
 
     def steer(self, text: str) -> None:
-        """For the next tool boundary; "" for the oldest that is queued, if there is one."""
+        """Steer with a message; "" for the oldest queued one, if any."""
         if text or self._queued:
             self._steered.append(text or self._queued.popleft())
             self._tell()
 
     def withdraw(self) -> str | None:
-        """Take the newest message back, a queued one before a steered one; None where none waits."""
+        """Take back the newest message, a queued one before a steered one; None if there is none."""
         waiting = self._queued or self._steered
         if not waiting:
             return None
@@ -48,7 +48,7 @@ class MessageQueue:
         return text
 
     def at_boundary(self) -> tuple[str, ...]:
-        """All that is steered: it goes into the turn now."""
+        """Take all steered messages: they go into the turn now."""
         texts = self.steered
         if texts:
             self._steered.clear()
@@ -56,14 +56,14 @@ class MessageQueue:
         return texts
 
     def at_end(self) -> None:
-        """The turn has ended: what found no boundary is queued, before all else."""
+        """The turn has ended: steered messages that were not sent go to the front of the queue."""
         if self._steered:
             self._queued.extendleft(reversed(self._steered))
             self._steered.clear()
             self._tell()
 
     def next(self) -> str | None:
-        """The message that begins the next turn, None where none waits."""
+        """The message that begins the next turn, None if there is none."""
         if not self._queued:
             return None
         text = self._queued.popleft()
@@ -71,7 +71,7 @@ class MessageQueue:
         return text
 
     def forget(self) -> None:
-        """Another session begins; the screen has kept what was waiting."""
+        """Clear everything, since another session begins; the screen keeps what was waiting."""
         self._queued.clear()
         self._steered.clear()
 

@@ -1,4 +1,4 @@
-"""The question about files that a command made and that would run code later."""
+"""Asks about files that a command created and that would run code later."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from keen_tui.tools.quarantine.look import SearchScope
 from keen_tui.tools.quarantine.new_files import NewFiles
 
 MADE = "made"
-"""The kind of a grant for files that commands make."""
+"""The grant kind for files that commands create."""
 _BUILD_FILES: Grant = (MADE, "build files")
 
 
 class NewFileApprovals:
-    """Decides what becomes of such files. `ask`, `remember`, `publish`, `mode` and `granted` are those of
+    """Decides what happens to such files. `ask`, `remember`, `publish`, `mode` and `granted` are those of
     `Approvals`."""
 
     def __init__(
@@ -42,10 +42,11 @@ class NewFileApprovals:
         self._granted = granted
 
     def attend(self, prepared: PreparedCall) -> None:
-        """The call runs now, and nobody has said yes to it: look for what its mode would ask an edit about.
+        """Watch a call that nobody approved: look for new files that an edit would have to ask about in this
+        mode.
 
-        In auto an edit of such a file asks nothing. A folder that git takes for a repository is looked for
-        all the same: nobody expects one there, and its settings would run outside the sandbox.
+        In auto mode an edit of such a file doesn't ask. A folder that git would take for a repository is
+        looked for all the same: nobody expects one there, and its settings would run outside the sandbox.
         """
         if prepared.new_files is not None:
             prepared.new_files.scope = self._scope()
@@ -56,7 +57,7 @@ class NewFileApprovals:
         return "acting" if _BUILD_FILES in self._granted else "everything"
 
     async def settle(self, turn: int, call: ToolCall, target: str, prepared: PreparedCall) -> str:
-        """Ask about what was kept back, and do as the answer says; gives what the model is told."""
+        """Ask about the files that were kept back, and act on the answer; returns the note for the model."""
         new = prepared.new_files
         if new is None or not new.names:
             return ""
@@ -78,12 +79,12 @@ class NewFileApprovals:
         return f"{_kept_back(new)}; the user said no{said}. Don't create them in another way"
 
     def report(self, turn: int, new: NewFiles) -> None:
-        """Tell the person where it lies."""
+        """Tell the person where the files are."""
         self._publish(Notice(turn=turn, text=f"Kept back in {_places(new)}: {new.listed}."))
 
 
 def undecided(new: NewFiles) -> str:
-    """What the model is told where the turn was stopped before anybody decided."""
+    """The note for the model if the turn was stopped before anybody decided."""
     return f"{_kept_back(new)}; nobody has decided about it yet"
 
 

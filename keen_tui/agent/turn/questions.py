@@ -1,4 +1,5 @@
-"""Questions of tools to a person: asked, waited for by the call's id, and never answered by anybody else."""
+"""Asks a person the questions of tools and waits for the answer by the call's id. Nobody else answers
+them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class UserQuestions:
         self._open: dict[str, tuple[QuestionSpec, asyncio.Future[QuestionReply]]] = {}
 
     async def ask(self, turn: int, call: ToolCall, asked: QuestionSpec) -> QuestionReply:
-        """The answer of the person. An interrupt passes: the call is not answered then."""
+        """The person's answer. An interrupt passes through: the call is then not answered."""
         waiting: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()
         self._open[call.id] = (asked, waiting)
         self._publish(
@@ -75,7 +76,7 @@ class UserQuestions:
             if not 0 <= choice < len(asked.choices):
                 raise SessionRefused("There is no such answer.")
             if asked.choices[choice].wants_words and not words:
-                raise SessionRefused("That answer needs words.")
+                raise SessionRefused("That answer needs some text.")
         waiting.set_result(QuestionReply(choice=choice, words=words))
 
     def _tell(

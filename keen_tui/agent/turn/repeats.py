@@ -8,7 +8,7 @@ from typing import Any
 from keen_tui.domain.messages import ToolCall
 
 EVERY = 5
-"""Identical calls in a row after which it is said, and said again."""
+"""Number of identical calls in a row after which the user is told, and told again."""
 
 
 class RepeatWatch:
@@ -19,7 +19,7 @@ class RepeatWatch:
         self._count = 0
 
     def note(self, call: ToolCall) -> str | None:
-        """Count the call; a sentence for the user when it has come often enough, else None."""
+        """Count the call; returns a sentence for the user if it has come too often, else None."""
         same = self._last == (call.name, call.arguments)
         self._count = self._count + 1 if same else 1
         self._last = (call.name, call.arguments)

@@ -10,7 +10,7 @@ from keen_tui.domain.choices import Scope
 
 
 class ApprovalReply(Struct, frozen=True, kw_only=True):
-    """Yes or no, how far a yes goes, and the words of a no."""
+    """Yes or no, how far a yes reaches, and the reason of a no."""
 
     allowed: bool
     scope: Scope

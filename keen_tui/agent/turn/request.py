@@ -1,4 +1,4 @@
-"""The one function that builds requests: for turns, for compaction, and for the context view."""
+"""The one function that builds requests: for turns, compaction and the context view."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def step_request(
     tools: Sequence[ToolSpec],
     projector: Projector | None = None,
 ) -> StepRequest:
-    """A model call that goes on from `past`, whose last message is the user's, and from the traces. The
-    `projector` of a session makes only what was not in its request before."""
+    """A model call that continues from `past`, whose last message is the user's, and from the traces. The
+    session's `projector` reuses the parts of its request before."""
     return StepRequest(
         system=system_prompt(setup.workspace, policy.instructions, setup.instructions.text),
         parts=(projector or Projector()).project(past, traces, policy),

@@ -1,4 +1,4 @@
-"""How large requests are: in bytes, and in tokens as far as the provider has reported those."""
+"""The size of requests in bytes, and in tokens as far as the provider has reported those."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from keen_tui.memory.pending import PendingTrace
 
 BYTES_PER_TOKEN = 4.0
-"""Bytes of a request that make a token, until a provider has reported how many tokens one was."""
+"""Bytes per token, until a provider has reported the tokens of a request."""
 
 
 class Measured(Struct, frozen=True):
@@ -28,20 +28,20 @@ class Measured(Struct, frozen=True):
     images: Sequence[ImageSize] = ()
 
     def tokens(self, bytes_per_token: float) -> int:
-        """About how many tokens it is: text by its bytes, images by their pixels."""
+        """The estimated number of tokens: text by its bytes, images by their pixels."""
         of_text = self.bytes - sum(image.bytes for image in self.images)
         return round(of_text / bytes_per_token) + sum(image.tokens for image in self.images)
 
 
 class RequestSize:
-    """Tokens of requests, learned from the usage that the provider reports."""
+    """Estimates the tokens of requests from the usage that the provider reports."""
 
     def __init__(self) -> None:
         self.bytes_per_token = BYTES_PER_TOKEN
         self._expected: Measured | None = None
 
     def expect(self, measured: Measured) -> None:
-        """The next request has this size."""
+        """Set the size of the next request."""
         self._expected = measured
 
     def note(self, usage: Usage) -> None:
@@ -54,14 +54,14 @@ class RequestSize:
             self._expected = None
 
     def tokens(self, measured: Measured) -> int:
-        """About how many tokens that is."""
+        """The estimated number of tokens."""
         return measured.tokens(self.bytes_per_token)
 
 
 def measured_request(
     past: Past, traces: Iterable[PendingTrace], policy: MemoryPolicy, setup: TurnSetup
 ) -> Measured:
-    """The size of a turn's first request. Blocks: in a long session it takes a while."""
+    """The size of a turn's first request. Blocks: it takes a while in a long session."""
     request = step_request(past, traces, policy, setup, setup.toolbox.specs, setup.projector)
     images = image_sizes(request.parts, are_sent=setup.provider.takes_images)
     return Measured(len(setup.provider.encoded(request)), tuple(images))

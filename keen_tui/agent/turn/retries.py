@@ -13,10 +13,10 @@ from keen_tui.domain.errors import ProviderError
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """Attempts a step, and the waits between them in seconds (turn.md, "Automatic retry").
+    """Attempts per step, and the waits between them in seconds (turn.md, "Automatic retry").
 
-    `rate_limit_wait` is how long a rate limit is waited for in all the waits of a step together, where the
-    server does not say how long: such limits count requests or tokens in a minute.
+    `rate_limit_wait` is the sum of all waits of a step for a rate limit whose server names no time: such
+    limits count requests or tokens per minute.
     """
 
     attempts: int = 4
@@ -25,10 +25,10 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     longest_retry_after: float = 120.0
     rate_limit_wait: float = 120.0
     jitter: Callable[[], float] = random.random
-    """Gives a number from 0 to 1 that spreads the waits."""
+    """Returns a number from 0 to 1 that spreads the waits."""
 
     def delay(self, attempt: int, error: ProviderError) -> float | None:
-        """Seconds to wait after `attempt` failed, or None when it is not tried again."""
+        """Seconds to wait after `attempt` failed, or None if it isn't tried again."""
         if not error.retryable or attempt >= self.attempts:
             return None
         if error.retry_after is not None:
@@ -39,30 +39,30 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         return backoff * (0.75 + 0.5 * self.jitter())
 
     def _rate_limit_delay(self, attempt: int) -> float:
-        """Each wait is three times the one before it, and all of them are `rate_limit_wait`, of which no
-        single one takes more than half."""
+        """Each wait is three times as long as the one before it. Together they take `rate_limit_wait`; no
+        single one takes more than half of that."""
         waits = self.attempts - 1
         share = 3.0 ** (attempt - 1) / ((3.0**waits - 1) / 2)
         return self.rate_limit_wait * min(share, 0.5)
 
     def explain(self, error: ProviderError) -> str:
-        """The error as a sentence, with the wait that was asked for where that is too long."""
+        """The error as a sentence, with the requested wait if that is too long."""
         if error.retryable and (error.retry_after or 0.0) > self.longest_retry_after:
             return (
-                f"{error} The server asks for a wait of {error.retry_after:.0f} s; "
+                f"{error} The server asks Keen to wait {error.retry_after:.0f} s; "
                 f"Keen waits {self.longest_retry_after:.0f} s at most."
             )
         return str(error)
 
 
 class RetryWait:
-    """The wait before another attempt: one at a time, and it can be ended early."""
+    """The wait before another attempt; it can be ended early."""
 
     def __init__(self) -> None:
         self._ended: asyncio.Event | None = None
 
     async def wait(self, seconds: float) -> None:
-        """Wait so long, or until `end`."""
+        """Wait for so many seconds, or until `end` is called."""
         self._ended = asyncio.Event()
         try:
             with suppress(TimeoutError):
@@ -72,7 +72,7 @@ class RetryWait:
             self._ended = None
 
     def end(self) -> bool:
-        """Have the attempt made now. False when none is waited for."""
+        """Make the attempt now. False if nothing is waiting."""
         if self._ended is None:
             return False
         self._ended.set()

@@ -1,4 +1,4 @@
-"""What becomes of a turn: commit, save or discard. One pure function decides, for every front end.
+"""Decides what becomes of a turn: commit, save or discard. One pure function for every front end.
 
 The session applies the settlement first and publishes its event then (turn.md, "How a turn ends").
 """
@@ -20,7 +20,7 @@ from keen_tui.memory.recorder import turn_memory
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """The model finished, for the reason it gave."""
+    """The model finished, with this stop reason."""
 
     reason: StopReason
 
@@ -38,10 +38,10 @@ Ending = Finished | Broken
 class TurnRecord(Struct, frozen=True, kw_only=True):
     """What one attempt of a turn gathered.
 
-    `injected` is the pending state it went on from. `trace` and `texts` come from the whole steps of this
-    attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
-    were answered in this attempt; `seconds` is how long it took, with the attempts before it that kept
-    nothing; `steps` are those of the turn in all its attempts, for a policy that replays them.
+    `injected` is the pending state that it continued from. `trace` and `texts` come from the whole steps of
+    this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
+    were answered in this attempt; `seconds` is its duration, including earlier attempts that kept nothing;
+    `steps` are those of the turn in all its attempts, for a policy that replays them.
     """
 
     turn: int
@@ -123,7 +123,7 @@ def _commit(record: TurnRecord, ending: Finished) -> Commit:
 
 
 def _carried_bytes(record: TurnRecord, message: Message) -> int:
-    """Bytes that later requests hold of the reply, and of the calls where the policy replays them."""
+    """Bytes of the reply in later requests, and of the calls if the policy replays them."""
     replayed = record.policy.replayed(record.steps, record.turn)
     texts = [record.policy.reply(message, replayed)]
     for step in replayed:
@@ -152,8 +152,8 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
 
 
 def pending_of(record: TurnRecord) -> PendingState:
-    """What is kept of the turn if it ends now, and what it went on from. An attempt that came to nothing
-    leaves that as it was, but for its time."""
+    """The pending state if the turn ends now: what it continued from, plus what this attempt gathered. An
+    attempt that did nothing changes only the time."""
     if record.injected and not (record.trace or record.calls):
         return replace(record.injected, seconds=_all_seconds(record))
     return PendingState(

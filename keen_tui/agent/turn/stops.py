@@ -10,7 +10,7 @@ from keen_tui.domain.messages import StepReply, StopReason
 from keen_tui.providers.wire.stop_words import CONTEXT_FULL, REPETITION
 
 _BY_REASON: Mapping[StopReason, str] = {
-    "length": 'The reply stops here because the model reached its output limit. Say "continue" to go on.',
+    "length": 'The reply stops here: the model reached its output limit. Send "continue" to get the rest.',
     "refusal": "The model refused to answer.",
     "content_filter": "The provider's content filter ended the reply.",
 }
@@ -25,7 +25,7 @@ _NOT_RUN = "the server says that the reply with this call is not complete, so th
 
 
 def is_refused(reply: StepReply) -> bool:
-    """Ends that are named and final: what the reply had begun to call is not run."""
+    """Stop reasons that are final: calls that the reply had begun don't run."""
     return reply.stop_reason in ("refusal", "content_filter")
 
 
@@ -35,17 +35,17 @@ def is_context_full(reply: StepReply) -> bool:
 
 
 def stop_notice(reply: StepReply) -> str:
-    """A sentence about an end that is not the usual one, "" for the usual one."""
+    """A sentence about an unusual end, "" for a usual one."""
     word = reply.stop_word
     if known := _BY_WORD.get(word, "") or _BY_REASON.get(reply.stop_reason, ""):
         return known
     if reply.is_cut:
         return f'The server says that this reply is not complete ("{word}").'
-    return f'The server ended the reply with a word that Keen does not know: "{word}".' if word else ""
+    return f'The server ended the reply with an unknown stop reason: "{word}".' if word else ""
 
 
 def runnable(reply: StepReply) -> StepReply:
-    """The reply with calls that may run: of a reply that the server itself calls broken none may."""
+    """The reply with the calls that may run: none if the server itself calls the reply broken."""
     if not reply.is_cut:
         return reply
     calls = (replace(call, problem=call.problem or _NOT_RUN) for call in reply.tool_calls)

@@ -22,21 +22,21 @@ from keen_tui.tools.toolbox import Toolbox
 
 
 class PendingStore(Protocol):
-    """Keeps pending state outside this process, for users who want that (turn.md rule 9)."""
+    """Saves pending state outside this process, for users who want that (turn.md rule 9)."""
 
     def keep(self, identity: Identity, pending: PendingState | None) -> None:
-        """Keep this in the place of what was kept before; None: nothing is pending any more."""
+        """Save this in place of the earlier state; None: nothing is pending any more."""
 
     async def kept(self) -> None:
-        """Wait until all of that has reached the disk."""
+        """Wait until everything is on the disk."""
 
 
 class TurnSetup(Struct, frozen=True, kw_only=True):
-    """What a turn is set up with. `price` is what the model costs, None when that is not known; `clock` gives
-    seconds, never goes back and stands still while the person is asked; `pending_store` is there when
-    pending state shall outlive the process; `projector` knows the session's request before this one;
-    `instructions` are those that the session began with; `steered` takes the messages that are to go into
-    the turn now; `why_stopped` says in a sentence who interrupted what runs."""
+    """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
+    seconds, never goes back and stands still while the person is asked; `pending_store` is set if pending
+    state outlives the process; `projector` knows the session's previous request; `instructions` are those
+    that the session began with; `steered` takes the messages that go into the turn now; `why_stopped` says in
+    a sentence who interrupted it."""
 
     provider: Provider
     price: Price | None

@@ -1,4 +1,4 @@
-"""The clock that a session's work is timed by: it stands still while the person is asked."""
+"""The clock that times a session's work: it stands still while the person is asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class WorkClock:
-    """Gives seconds and never goes back, as the clock does that it is made from."""
+    """Gives seconds and never goes back, like the clock that it is based on."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -20,7 +20,7 @@ class WorkClock:
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """Inside, no time passes. One question is open at a time."""
+        """A context in which no time passes. One question is open at a time."""
         self._waiting_since = self._clock()
         try:
             yield

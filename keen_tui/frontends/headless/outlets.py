@@ -83,7 +83,7 @@ def unwritable(out: TextIO, error: OSError) -> OutputFailed:
     fail once more when the program ends."""
     _drop(out)
     if isinstance(error, BrokenPipeError) or error.errno == errno.EPIPE:
-        return OutputFailed("Nobody reads standard output any more.")
+        return OutputFailed("Standard output was closed.")
     return OutputFailed(f"Standard output can't be written: {error.strerror}.")
 
 

@@ -95,7 +95,7 @@ async def _require_sandbox(session: Session) -> None:
     """Nobody is there to be asked whether commands may run without one."""
     if session.mode == "auto" and (reason := await session.missing_sandbox()):
         raise ConfigError(
-            f"Mode auto runs commands in a sandbox, and there is none here: {reason}. "
+            f"Auto mode runs commands in a sandbox, and there is none here: {reason}. "
             "Add --no-sandbox to run them without one, or use --mode auto-edit."
         )
 

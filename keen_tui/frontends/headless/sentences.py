@@ -80,7 +80,9 @@ def what_opening_did(events: Iterable[Event]) -> list[str]:
                 said.append(event.skipped)
             case TurnAbandoned() if restored:
                 files = ", ".join(event.turn_memory.files_changed) or "none"
-                said.append(f"Turn {event.turn} was not done: its work is abandoned; files changed: {files}.")
+                said.append(
+                    f"Turn {event.turn} was incomplete and its work was abandoned; files changed: {files}."
+                )
             case Notice() if restored:
                 said.append(event.text)
     return [sentence for sentence in said if sentence]
@@ -95,7 +97,8 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
     calls = "1 call is" if end.calls == 1 else f"{end.calls} calls are"
     if kept_in:
         fate = (
-            f"kept; files changed: {files}. keen-tui --resume {kept_in} opens it: /retry there, or -p TEXT."
+            f"kept; files changed: {files}. keen-tui --resume {kept_in} opens the session: "
+            "continue with /retry, or with -p TEXT."
         )
     else:
         fate = f"lost with this process; files changed: {files}."

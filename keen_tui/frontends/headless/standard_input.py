@@ -21,8 +21,8 @@ FROM_INPUT: Final = "From standard input:"
 
 _EMPTY = "The prompt is empty: give it with -p TEXT, or on standard input with -p alone."
 _SILENT = (
-    f"Nothing came on standard input in {WAIT_SECONDS:.0f} seconds: the turn begins without it. "
-    "With </dev/null it begins at once."
+    f"Nothing arrived on standard input for {WAIT_SECONDS:.0f} seconds: the turn starts without it. "
+    "Add </dev/null to start at once."
 )
 
 

@@ -47,7 +47,7 @@ def approval_question(event: ApprovalRequested) -> LineQuestion:
     if event.saves:
         saved = "; ".join(map(revealed, event.saves))
         choices.append(LineChoice(id="save", label=f"yes, always in this folder: {saved}"))
-    no = f"no. {len(choices) + 1}: and your words says why"
+    no = f"no (write {len(choices) + 1}: and your words to say why)"
     choices.append(LineChoice(id="no", label=no, takes_words=True))
     choices.append(
         LineChoice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
@@ -118,7 +118,11 @@ def replace_question(
     """Whether something shall take the place of the incomplete turn, which that would end: `title` asks."""
     go_on = LineChoice(id=yes, label="yes", consequence="the incomplete turn is abandoned")
     return LineQuestion(
-        lines=(f"Question: {title}", kept_words(pending), "The conversation stays saved, and files stay."),
+        lines=(
+            f"Question: {title}",
+            kept_words(pending),
+            "The conversation stays saved, and the files keep their changes.",
+        ),
         choices=(KEEP, go_on) if running else (KEEP, RETRY, go_on),
     )
 
@@ -188,7 +192,7 @@ def _permitted(mode: Mode, permitted: Permitted) -> Iterator[str]:
     parts = (
         ("Your rule, in the settings", permitted.rules),
         ("Allowed for this session", permitted.session),
-        ("Allowed for good in this folder", permitted.saved),
+        ("Always allowed in this folder", permitted.saved),
         ("Kept back, since it can run code later", permitted.kept_back),
     )
     for title, texts in parts:

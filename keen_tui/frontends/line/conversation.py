@@ -112,7 +112,8 @@ class LineFrontEnd:
         match typed.kind:
             case "line" if typed.begun_before:
                 self._printer.say(
-                    "You began to write before the question, so that answers nothing. It is kept."
+                    "You started typing before the question appeared, so this doesn't answer it. Your text "
+                    "is kept."
                 )
             case "line" if typed.question and not self._is_call_beside(typed.text):
                 self._answer(typed)
@@ -242,7 +243,7 @@ class LineFrontEnd:
             self._leave()
         elif self._doing:
             self._doing.cancel()
-            self._printer.say("Not done. Ctrl+C again leaves.")
+            self._printer.say("Cancelled. Ctrl+C again leaves.")
         elif self._session.running:
             self._session.stop()
             self._printer.say("Stopping. Ctrl+C again leaves.")

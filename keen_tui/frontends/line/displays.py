@@ -41,7 +41,7 @@ def display_lines(display: Display) -> Iterator[str]:
         case TextDisplay():
             yield from _whole(display.text).split("\n")
         case TodoDisplay():
-            yield f"Todo list, {display.progress}."
+            yield f"To-do list, {display.progress}."
             yield from (f"{_TODO[item.status]}: {item.text}" for item in display.items)
         case _:
             assert_never(display)
@@ -55,7 +55,7 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
             where = f"Line {row.number}{_SIGNS[row.sign]}: " if row.number else ""
             yield f"{where}{_whole(row.text)}"
     if diff.left_out:
-        yield f"And {counted(diff.left_out, 'line')} more, too many to be told."
+        yield f"And {counted(diff.left_out, 'more line')}, too many to read out."
 
 
 def not_covered(changes: Changes) -> Iterator[str]:

@@ -44,7 +44,8 @@ class LineModels:
             if source := models.key_source(provider):
                 say(f"Key found: {provider.name}, {source}.")
         say(
-            "/model chooses a model. /key takes an API key, /server the address of another server.",
+            "Choose a model with /model. Enter an API key with /key, or the address of another server with "
+            "/server.",
             "keen-tui --demo --plain is the guided tour, which needs neither.",
         )
 
@@ -53,7 +54,7 @@ class LineModels:
         offers = await self._offers()
         if not offers:
             raise SessionRefused(
-                "No key and no model server was found. /key takes an API key, /server an address."
+                "Found no API key and no model server. Enter a key with /key, or an address with /server."
             )
         if model := await self._chosen(offers):
             await self._use(model)
@@ -142,7 +143,11 @@ class LineModels:
         while True:
             lines = (f"Question: Which model?{f' With {letters} in its name:' if letters else ''}",)
             left_out = len(found) - _MOST
-            rest = (f"{counted(left_out, 'more model')} can be found by letters.",) if left_out > 0 else ()
+            rest = (
+                (f"{counted(left_out, 'more model')} : type part of a name to find one.",)
+                if left_out > 0
+                else ()
+            )
             answer = await self._ui.put(
                 LineQuestion(
                     lines=(*rest, *lines), choices=tuple(_choices(found)), free="letters of its name"

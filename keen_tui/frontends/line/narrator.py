@@ -106,7 +106,7 @@ class Narrator:
                     say("Thinking.")
             case StepRestarted():
                 if self._reply.has_told(event.turn, event.step):
-                    say("What came of that reply is withdrawn; it begins again.")
+                    say("The reply so far is withdrawn; it starts again.")
             case ToolStarted():
                 say(tool_begins(event))
             case ToolFinished():
@@ -119,7 +119,7 @@ class Narrator:
                 names = ", ".join(image.name for image in event.images)
                 say(f"With {counted(len(event.images), 'image')}: {names}.")
             case Steered():
-                say(f"Handed in: {event.text}")
+                say(f"Sent to the running turn: {event.text}")
             case TurnDone() | TurnIncomplete() | TurnError():
                 lost = self._reply.was_open and not isinstance(event, TurnDone)
                 self._printer.read(turn_ends(event, lost_words=lost))
@@ -146,9 +146,9 @@ class Narrator:
             case TurnUndone():
                 say(f"Changes of turn {event.undone} undone: {', '.join(event.files)}.")
             case MessageTakenBack():
-                say("The message is taken back.")
+                say("The message is removed from the conversation.")
             case MemoryEdited():
-                say(f"What is remembered of turn {event.turn} has changed.")
+                say(f"The memory of turn {event.turn} has changed.")
             case QueueChanged():
                 self._tell_queue(event)
             case ModeChanged():
@@ -158,7 +158,7 @@ class Narrator:
             case PolicyChanged():
                 say(f"Memory policy {event.policy}, from the next turn on.")
             case SessionRenamed():
-                say(f"This session is called: {event.title}")
+                say(f"Session title: {event.title}")
             case ShellStarted():
                 self._own_call = event.id
             case ShellFinished():
@@ -183,7 +183,7 @@ class Narrator:
         waiting, before = len(event.texts), self._waiting
         self._waiting = waiting
         if event.steered:
-            self._printer.say("It is handed in with the next result.")
+            self._printer.say("It is sent with the next tool results.")
         elif waiting > before:
             self._printer.say(
                 f"Queued. {counted(waiting, 'message waits', 'messages wait')} for the turn to end."

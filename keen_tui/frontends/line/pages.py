@@ -84,7 +84,7 @@ def _usage(by_turn: dict[int, Spent]) -> Iterator[str]:
     for turn, spent in sorted(by_turn.items()):
         yield f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}."
         whole = whole.joined(spent)
-    yield f"In all: {_figures(whole)}." if whole else "Nothing was used yet."
+    yield f"In all: {_figures(whole)}." if whole else "Nothing used yet."
 
 
 def _figures(spent: Spent) -> str:

@@ -31,7 +31,7 @@ class LineChoice(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The answer as it is told."""
         what = f"{self.label}, {self.consequence}" if self.consequence else self.label
-        return f"{what}. Add your words after the number and a colon" if self.needs_words else what
+        return f"{what}. Add your text after the number and a colon" if self.needs_words else what
 
 
 class LineQuestion(Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ def answered(question: LineQuestion, line: str) -> LineAnswer | str:
     if 1 <= number <= len(question.choices):
         choice = question.choices[number - 1]
         if choice.needs_words and not words:
-            return f"That answer needs words after its number, such as: {number}: use tabs"
+            return f"That answer needs text after its number, such as: {number}: use tabs"
         if not words or choice.takes_words or choice.needs_words:
             return LineAnswer(id=choice.id, words=words)
     if question.free and line.strip():
@@ -98,7 +98,7 @@ def _on_words(question: LineQuestion) -> str:
         number for number, each in enumerate(question.choices, 1) if each.takes_words or each.needs_words
     )
     number = next(takes, 0)
-    return f" To add words to answer {number}, write {number}: and the words." if number else ""
+    return f" To add text to answer {number}, write {number}: and the text." if number else ""
 
 
 class _Open(Struct):

@@ -79,4 +79,4 @@ class _Talk:
             self._printer.say(problem)
         elif history and turns:
             ways = f"keen-tui --plain --continue, or keen-tui --plain --resume {history.session_id}"
-            self._printer.say(f"Go on with: {ways}")
+            self._printer.say(f"Continue with: {ways}")

@@ -143,19 +143,19 @@ def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:
 
 def _not_kept(lost_words: bool) -> Iterator[str]:
     if lost_words:
-        yield "The words above that were still coming are not carried over."
+        yield "The unfinished text above is not carried over."
 
 
 def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:
     if end.reason == "context":
-        yield "/compact makes room: it has earlier turns summarised."
+        yield "/compact makes room by summarising earlier turns."
     if isinstance(end, TurnIncomplete):
-        yield "/retry continues from the last result, no call runs twice."
+        yield "/retry continues from the last result; no call runs twice."
         yield "/discard drops the turn; the files it changed stay remembered."
         return
-    yield "/retry sends the message again. /discard takes it back."
+    yield "/retry sends the message again. /discard removes it."
     if end.reason in OF_THE_SERVER:
-        yield "/model chooses another model, /key takes another key."
+        yield "Choose another model with /model, or enter another key with /key."
 
 
 def abandoned(event: TurnAbandoned) -> str:
@@ -187,7 +187,7 @@ def compaction_words(event: CompactionEvent) -> str | None:
         case CompactionStarted():
             return f"Summarising {counted(event.turns, 'turn')}."
         case Compacted():
-            sizes = f"{size(event.bytes_before)} are now {size(event.bytes_after)}"
+            sizes = f"{size(event.bytes_before)} became {size(event.bytes_after)}"
             return f"{counted(event.turns, 'turn')} summarised: {sizes}."
         case CompactionFailed():
             return f"Nothing was summarised: {event.detail}"

@@ -26,9 +26,11 @@ async def choose_session(ui: LineUi, page: SessionsPage) -> None:
     own, rows = page.history.session_id, await page.history.sessions()
     found = [row for row in rows if row.id != own and _fits(row, page.words)]
     if not found:
-        raise SessionRefused("There is no such session here." if page.words else "There is no other session.")
+        raise SessionRefused(
+            "No such session in this folder." if page.words else "There is no other session."
+        )
     choices = tuple(_choice(row) for row in found[:_MOST])
-    lines = ["Question: Go on with which session?"]
+    lines = ["Question: Which session do you want to open?"]
     if len(found) > _MOST:
         lines.append(f"The newest {_MOST} of {len(found)}. /resume WORDS finds others.")
     chosen = await ui.choice(LineQuestion(lines=tuple(lines), choices=(*choices, STAY)))

@@ -86,7 +86,7 @@ class LineUi:
 
     def apply_setting(self, name: str, value: Any) -> None:
         """Tell that it can't take effect now."""
-        self.printer.say("It takes effect from the next start on.")
+        self.printer.say("It takes effect at the next start.")
 
     async def ask(self, question: CommandQuestion) -> str:
         """The id of the answer, "" for none."""

@@ -62,7 +62,7 @@ class LineRouter:
     def _submit(self, text: str, typed: str) -> None:
         """Send the text. What was `typed` for it comes back where it can't be sent."""
         if self._ui.context.lacks_model:
-            self._ui.printer.say("No model is chosen yet: /model chooses one. Your message comes back.")
+            self._ui.printer.say("No model is chosen yet: choose one with /model. Your message is kept.")
             self._suggest(typed)
             return
         if not self._ui.context.session.running:
@@ -73,7 +73,7 @@ class LineRouter:
         if command:
             self._ui.context.controls.run_own(command)
         else:
-            self._ui.printer.say("Write a command behind the !, for example: !git status")
+            self._ui.printer.say("Write a command after the !, for example: !git status")
 
 
 @contextmanager

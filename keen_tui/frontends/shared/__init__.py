@@ -1,1 +1,1 @@
-"""What every front end for a person shares: the session as it sees it, the actions and commands."""
+"""Shared by the front ends for a person: the ports of a session, the actions and commands."""

@@ -1,6 +1,6 @@
 """Every action of the workspace, declared once. Key bindings, palette and help are read from here.
 
-Keys are the ones that the program comes with: `keymap` knows those in use.
+The keys are the defaults: `keymap` knows those in use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ACTIONS: tuple[Action, ...] = (
         keys=("escape",),
         label="Stop the turn",
         hint="stop",
-        help="declines what is asked; else stops the turn; twice clears the composer",
+        help="declines a question, or stops the turn; twice clears the composer",
     ),
     *turn_commands.COMMANDS,
     Action(
@@ -39,13 +39,13 @@ ACTIONS: tuple[Action, ...] = (
         id="wider_panels",
         keys=("f8",),
         label="Wider panels",
-        help="gives the panels more columns; remembered",
+        help="makes the panels wider; remembered",
     ),
     Action(
         id="narrower_panels",
         keys=("f7",),
         label="Narrower panels",
-        help="gives the panels fewer columns; remembered",
+        help="makes the panels narrower; remembered",
     ),
     Action(
         id="fold_memory",
@@ -92,7 +92,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Write in your editor",
         hint="editor",
         slash=("edit",),
-        help="opens what you write in $EDITOR; what you save there comes back",
+        help="opens your text in $EDITOR; what you save there replaces it",
     ),
     Action(
         id="paste_image",
@@ -107,14 +107,14 @@ ACTIONS: tuple[Action, ...] = (
         label="Find an earlier message",
         where="composer",
         slash=("history",),
-        help="searches your earlier messages, those of other sessions too",
+        help="searches your earlier messages, from other sessions too",
     ),
     Action(
         id="palette",
         keys=("ctrl+p",),
         label="Command palette",
         hint="actions",
-        help="every action, found by a few letters",
+        help="lists every action; a few letters find one",
         listed=False,
     ),
     *model_commands.COMMANDS,
@@ -129,7 +129,7 @@ ACTIONS: tuple[Action, ...] = (
         label="Theme",
         slash=("theme", "themes"),
         takes="[name]",
-        help="changes the colours, seen while you choose; or one by its name: /theme keen-light",
+        help="changes the colours, with a preview; or by name: /theme keen-light",
     ),
     *change_commands.COMMANDS,
     HELP,
@@ -151,7 +151,7 @@ ACTIONS: tuple[Action, ...] = (
         id="suspend",
         keys=("ctrl+z",),
         label="Suspend",
-        help="gives the terminal back to the shell; fg brings Keen back. A running turn waits meanwhile",
+        help="suspends Keen; fg in the shell resumes it. A running turn is paused until then",
     ),
     turn_commands.LEAVE,
     Action(
@@ -170,7 +170,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(id="top", keys=("ctrl+home",), label="Go to the beginning", help="goes to the first message"),
     Action(
-        id="bottom", keys=("ctrl+end",), label="Go to the end", help="goes to the newest, and stays there"
+        id="bottom",
+        keys=("ctrl+end",),
+        label="Go to the end",
+        help="goes to the newest block and follows new output",
     ),
     *PANE_ACTIONS,
     *PAGE_ACTIONS,

@@ -31,23 +31,23 @@ async def undo(context: CommandContext, words: str) -> None:
     if context.session.running:
         raise SessionRefused("A turn is running. Stop it first, then undo.")
     if context.session.pending:
-        raise SessionRefused("An incomplete turn waits: retry or discard it first, then undo.")
+        raise SessionRefused("Finish the last turn first: retry or discard it, then undo.")
     port, turn = _port(context), _turn("undo", words, _NEWEST)
     changes = await port.changes(turn)
     if changes.undone:
-        raise SessionRefused(f"The changes of turn {changes.turn} are undone already.")
+        raise SessionRefused(f"The changes of turn {changes.turn} are already undone.")
     if await context.ui.ask(UndoQuestion(changes, await _shown(changes))) == "yes":
         context.ui.say(await port.undo(changes.turn))
 
 
 def _port(context: CommandContext) -> ChangesPort:
-    return kept(context.setup.changes, "No changes are kept here.")
+    return kept(context.setup.changes, "Changes aren't recorded here.")
 
 
 def _turn(command: str, words: str, usual: int) -> int:
     """The turn that was written behind the command, else the usual one."""
     if words and not (words.isdecimal() and int(words)):
-        raise WordsRefused(f"/{command} takes the number of a turn, or nothing.")
+        raise WordsRefused(f"/{command} takes the number of a turn, or no argument.")
     return int(words) if words else usual
 
 
@@ -78,7 +78,7 @@ UNDO = Command(
     label="Undo the changes of a turn",
     slash=("undo",),
     takes="[turn]",
-    help="undoes what the newest turn changed, or another: /undo 3 (asks first)",
+    help="undoes the changes of the newest turn, or of another: /undo 3 (asks first)",
     does=undo,
 )
 COMMANDS = (DIFF, UNDO)

@@ -11,14 +11,14 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import size
 
 MOST_ROWS = 3_000
-"""Rows of a file's diff that are shown; the rest is counted."""
+"""The most rows of a file's diff that are shown; the rest is counted."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class ShownFile(Struct, frozen=True, kw_only=True):
-    """`diff` is None where there is nothing to draw; `instead` then says what is the matter. `note` is a
-    word about the file: "new", "binary"."""
+    """A changed file. `diff` is None if there is nothing to draw; `instead` then says why. `note` is a word
+    about the file: "new", "binary"."""
 
     path: str
     diff: DiffDisplay | None
@@ -37,7 +37,7 @@ class ShownFile(Struct, frozen=True, kw_only=True):
 
 
 def shown_files(changes: Changes) -> tuple[ShownFile, ...]:
-    """The files in their order. Comparing large ones takes a while: call it in a thread."""
+    """The files in order. Comparing large files takes a while: call it in a thread."""
     return tuple(_shown(file) for file in changes.files)
 
 
@@ -48,7 +48,7 @@ def _shown(file: FileVersions) -> ShownFile:
             path=path,
             diff=None,
             note="not kept",
-            instead=f"Not kept: {clean(file.unkept)}.",
+            instead=f"Not saved: {clean(file.unkept)}.",
             changed_since=file.changed_since,
             unkept=True,
         )
@@ -62,13 +62,13 @@ def _shown(file: FileVersions) -> ShownFile:
         path=path,
         diff=diff if diff.hunks else None,
         note=note,
-        instead="" if diff.hunks else "No line differs.",
+        instead="" if diff.hunks else "No lines differ.",
         changed_since=file.changed_since,
     )
 
 
 def _text(content: bytes | None) -> str | None:
-    """The text of a content ("" where there is no file), None when it is none."""
+    """The content as text ("" if there is no file), None if it isn't text."""
     if content is None:
         return ""
     try:
@@ -78,4 +78,4 @@ def _text(content: bytes | None) -> str | None:
 
 
 def _size(content: bytes | None) -> str:
-    return "not there" if content is None else size(len(content))
+    return "none" if content is None else size(len(content))

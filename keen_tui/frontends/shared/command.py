@@ -1,4 +1,4 @@
-"""Commands that both front ends for a person have: what they are, and what they are given."""
+"""Commands that both front ends for a person have, and what they can use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _Port = TypeVar("_Port")
 _Answer = TypeVar("_Answer")
 
-REPLAY_REFUSAL = "This is a replay: nothing can be changed in it."
+REPLAY_REFUSAL = "This is a replay; you can't change anything in it."
 
 
 class CommandUi(Protocol):
-    """A front end as commands see it."""
+    """A front end, as commands see it."""
 
     @property
     def turns(self) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ class CommandUi(Protocol):
         """Say a sentence; "" is none."""
 
     def narrate(self, text: str) -> None:
-        """Say what a screen shows without words."""
+        """Say something that the screen shows without words."""
 
     def confirm(self, text: str) -> None:
         """Say what the line front end tells by the event that comes of it."""
@@ -56,7 +56,7 @@ class CommandUi(Protocol):
         """Let a setting of the front end take effect now, where it can."""
 
     async def ask(self, question: CommandQuestion) -> str:
-        """The id of the answer, "" for none."""
+        """Ask; returns the id of the answer, "" for none."""
 
     async def show(self, page: Page) -> None:
         """Show a page. Line by line it is told, and what it offers is asked."""
@@ -65,8 +65,8 @@ class CommandUi(Protocol):
         """What that server answers. A screen says meanwhile for how long it has been asked."""
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Do what puts another session in the place of this one. Raises what `action` does, and
-        SessionRefused while another one is being opened."""
+        """Run an action that replaces the session. Raises what `action` does, and SessionRefused while
+        another session is being opened."""
 
     def leave(self) -> None:
         """End the program."""
@@ -95,19 +95,19 @@ class CommandContext(Struct, frozen=True):
 
 
 class WordsRefused(ConfigError):
-    """What was written behind a command says nothing. A screen puts it back to be corrected."""
+    """The arguments of a command make no sense. The screen puts them back to be corrected."""
 
 
 class Command(Action, frozen=True, kw_only=True):
-    """An action that is the same in both front ends. `does` gets the words behind it, and raises KeenError
-    with a sentence where it can't be done. `restarts`: running it again ends the run before."""
+    """An action that is the same in both front ends. `does` gets the arguments, and raises KeenError with a
+    sentence if the action is impossible."""
 
     restarts: bool = False
     does: Callable[[CommandContext, str], Awaitable[None]]
 
 
 def kept(port: _Port | None, what: str) -> _Port:
-    """The port, where there is one. Raises SessionRefused: the tour has none."""
+    """The port. Raises SessionRefused if there is none, as in the tour."""
     if port is None:
         raise SessionRefused(what)
     return port

@@ -1,4 +1,4 @@
-"""All slash commands, built in and from files: what a message calls, and what can be offered."""
+"""All slash commands, built in and from files: which one a message calls, and which can be offered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUILT_IN: tuple[str, ...] = tuple(_BUILT_IN)
 
 
 class Offered(Struct, frozen=True):
-    """A command as it is offered: its names without the slash, what it takes ("": nothing), what it does."""
+    """A command as it is offered: its names without the slash, its arguments ("": none), its help."""
 
     names: tuple[str, ...]
     takes: str
@@ -28,7 +28,7 @@ class Offered(Struct, frozen=True):
 
 
 class Called(Struct, frozen=True):
-    """What a message calls: an action or a command of one's own, None where there is none of that name."""
+    """What a message calls: an action or a user's command; None if there is none of that name."""
 
     name: str
     words: str
@@ -50,10 +50,10 @@ class SlashCommands:
         return (*built_in, *own)
 
     def called(self, message: str) -> Called | None:
-        """What the message calls; None for one that is to be sent, such as one that begins with a blank.
+        """What the message calls; None for a message to send, such as one that begins with a space.
 
-        A message of several words is a command only if there is one of that name, and one of several lines
-        only if it is one of the user's: paths begin with a slash too.
+        A message of several words is a command only if one has that name, and one of several lines only if it
+        is a user's command: paths begin with a slash too.
         """
         call = _CALL.fullmatch(message.rstrip())
         if call is None:
@@ -73,7 +73,7 @@ class SlashCommands:
         return ""
 
     def _nearest(self, name: str) -> str:
-        """The known command that looks most like this one."""
+        """The known command that is most similar to this one."""
         from difflib import get_close_matches  # noqa: PLC0415 - not before the first paint
 
         return (get_close_matches(name, (*_BUILT_IN, *self._custom), n=1, cutoff=0.5) or ["help"])[0]

@@ -40,7 +40,7 @@ COMPACT = Command(
     label="Compact the conversation",
     slash=("compact",),
     takes="[focus]",
-    help="summarises the conversation to make room; words say what matters most",
+    help="summarises the conversation to make room; you can say what matters most",
     does=compact,
 )
 CONTEXT = Command(
@@ -48,7 +48,7 @@ CONTEXT = Command(
     keys=(),
     label="Next request",
     slash=("context",),
-    help="what the model gets if you send now, part by part, under each memory policy",
+    help="shows what the model gets if you send now, part by part, for each memory policy",
     restarts=True,
     does=next_request,
 )
@@ -57,7 +57,7 @@ MEMORY = Command(
     keys=(),
     label="Memory policy",
     slash=("memory",),
-    help="how much of a finished turn later turns get; forgets and notes by hand",
+    help="sets how much later turns remember of a finished turn; edits TurnMemory",
     does=memory,
 )
 COMMANDS = (COMPACT, CONTEXT, MEMORY)

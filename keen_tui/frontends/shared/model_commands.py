@@ -63,7 +63,7 @@ MODELS = Command(
     label="Choose a model",
     hint="models",
     slash=("model", "models"),
-    help="chooses model and effort, tests the connection, takes keys",
+    help="chooses model and effort, tests the connection, saves API keys",
     does=choose,
 )
 CHECK = Command(
@@ -71,7 +71,7 @@ CHECK = Command(
     keys=(),
     label="Test the connection",
     slash=("check",),
-    help="asks the model's server for a sign of life",
+    help="checks that the model's server answers",
     restarts=True,
     does=check,
 )
@@ -80,7 +80,7 @@ KEY = Command(
     keys=(),
     label="Enter an API key",
     slash=("key",),
-    help="kept in the system keyring, or in a file that only you can read",
+    help="saves it in the system keyring, or in a file that only you can read",
     does=enter_key,
 )
 SERVER = Command(

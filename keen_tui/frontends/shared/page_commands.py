@@ -21,7 +21,7 @@ USAGE = Command(
     keys=(),
     label="Usage",
     slash=("usage", "cost"),
-    help="tokens and cost of this session, turn by turn and in all",
+    help="shows tokens and cost of this session, by turn and in total",
     does=usage,
 )
 HELP = Command(

@@ -1,4 +1,4 @@
-"""The command about permissions: what runs without asking, and taking it back."""
+"""The command about permissions: shows what runs without asking, and revokes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keen_tui.frontends.shared.questions import TAKE_BACK, PermissionsQuestion
 
 
 async def permissions(context: CommandContext, words: str) -> None:
-    """Show what runs unasked, and take back what was allowed for good."""
+    """Show what runs without asking, and revoke what was allowed permanently."""
     session = context.session
     choice = await context.ui.ask(PermissionsQuestion(session.mode, session.permitted))
     if choice in get_args(Mode):
@@ -26,7 +26,7 @@ PERMISSIONS = Command(
     keys=(),
     label="Permissions",
     slash=("permissions",),
-    help="what runs without asking: mode, your rules, what you allowed; takes it back",
+    help="shows what runs without asking, by mode, rules and your answers; revokes an answer",
     does=permissions,
 )
 COMMANDS = (PERMISSIONS,)

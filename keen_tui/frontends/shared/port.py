@@ -27,7 +27,7 @@ from keen_tui.settings.custom_commands import CustomCommand
 
 
 class WatchedSession(Protocol):
-    """A session as one watches it: what happens in it, and what holds now. It is at work, or a replay."""
+    """A session as front ends watch it: its events and its current state. It is at work, or a replay."""
 
     @property
     def bus(self) -> EventBus:
@@ -59,7 +59,7 @@ class WatchedSession(Protocol):
 
     @property
     def permitted(self) -> Permitted:
-        """What was allowed or forbidden beside the mode."""
+        """What was allowed or forbidden in addition to the mode."""
 
     @property
     def running(self) -> bool:
@@ -67,7 +67,7 @@ class WatchedSession(Protocol):
 
     @property
     def pending(self) -> PendingState | None:
-        """What incomplete turns left, waiting for retry or discard."""
+        """The pending state of incomplete turns, until retry or discard."""
 
     @property
     def context_window(self) -> int | None:
@@ -120,19 +120,19 @@ class SessionControls(Protocol):
         """Change the permission mode."""
 
     async def take_back(self, command: str) -> None:
-        """Ask again about a command that was allowed for good. Raises SessionRefused or ConfigError."""
+        """Revoke the permanent permission of a command. Raises SessionRefused or ConfigError."""
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
 
     async def context(self, draft: str = "") -> ContextReport:
-        """What the next request holds, part by part, if `draft` is sent now. Raises SessionRefused."""
+        """The parts of the next request if `draft` is sent now. Raises SessionRefused."""
 
     def edit_memory(self, turn: int, memory: TurnMemory) -> None:
-        """Set what is remembered of a turn. Raises SessionRefused: a turn runs, or it has no message."""
+        """Replace the TurnMemory of a turn. Raises SessionRefused: a turn runs, or it has no message."""
 
     def compact(self, focus: str = "") -> None:
-        """Have the model summarise the conversation; `stop` cancels. Raises SessionRefused."""
+        """Have the model summarise the conversation; `stop` cancels it. Raises SessionRefused."""
 
     def run_own(self, command: str) -> None:
         """Run a command of the user's own in the workspace; `stop` ends it. Raises SessionRefused."""
@@ -147,16 +147,16 @@ class FilesPort(Protocol):
 
 
 class PromptsPort(Protocol):
-    """What the user writes, beyond the end of the program."""
+    """What the user writes, saved beyond the end of the program."""
 
     async def earlier(self) -> Earlier:
-        """What was written before. The drafts are handed over: they are kept nowhere else from now on."""
+        """What was written before. The drafts are passed on: they are stored nowhere else from now on."""
 
     def sent(self, text: str) -> None:
-        """A message was sent: remember it."""
+        """Remember a sent message."""
 
     def keep_draft(self, text: str) -> None:
-        """This is written and not sent; blank for nothing."""
+        """Save the unsent text; empty for nothing."""
 
     async def keep_image(self, content: bytes) -> KeptImage:
         """Keep an image that was pasted, so that a message can name it.
@@ -164,7 +164,7 @@ class PromptsPort(Protocol):
         Raises ImageRefused: no model could be shown it. StorageFailed: it can't be kept."""
 
     async def close(self) -> None:
-        """Wait until all of it is kept."""
+        """Wait until everything is saved."""
 
 
 class HistoryPort(Protocol):
@@ -184,17 +184,17 @@ class HistoryPort(Protocol):
         """The sessions of this workspace, or of all, newest first; at most so many."""
 
     def search(self, words: str) -> AsyncGenerator[tuple[SearchHit, ...], None]:
-        """Where the words stand in any session, newest session first, at most 200 places: those found so far,
-        time and again, and at last all of them."""
+        """Search all sessions for the words, newest session first, at most 200 places: yields those found so
+        far, again and again, and finally all of them."""
 
     async def new(self) -> None:
-        """Begin an empty session."""
+        """Start an empty session."""
 
     async def open(self, session_id: str) -> None:
-        """Go on with that session. Raises SessionInUse when another program has it: offer a fork."""
+        """Open that session. Raises SessionInUse if another program has it open: offer a fork."""
 
     async def fork(self, session_id: str = "", turn: int = 0) -> None:
-        """Go on with a copy of that session (""): this one), up to and with that turn (0: whole)."""
+        """Continue in a copy of that session ("": this one), up to and with that turn (0: whole)."""
 
     async def rename(self, session_id: str, title: str) -> None:
         """Give a session a title."""
@@ -203,7 +203,7 @@ class HistoryPort(Protocol):
         """Delete a session with all that belongs to it. Not the one on the screen."""
 
     async def export(self, format: ExportFormat, path: str = "") -> Path:
-        """Write this session to a file; "" names one in the workspace. Gives the file."""
+        """Write this session to a file; "" names one in the workspace. Returns the file."""
 
     async def begin(self) -> None:
         """Begin with an empty session."""
@@ -224,8 +224,8 @@ class ChangesPort(Protocol):
         """
 
     async def undo(self, turn: int) -> str:
-        """Restore the files of a turn to their state before it, -1: of the newest that changed any. Gives
-        sentences about files that could not be restored, "" when all were.
+        """Restore the files of a turn to their state before it, -1: of the newest turn that changed any.
+        Returns sentences about files that could not be restored, "" if all were.
 
         Raises SessionRefused: a turn runs, pending state would be lost, or there is nothing to undo.
         """
@@ -272,49 +272,49 @@ class ModelsPort(Protocol):
         """Whether choosing this model would lose the incomplete turn."""
 
     def choose(self, model: ModelInfo, *, effort: str = "", abandon: bool = False) -> str:
-        """Use this model from the next turn on and remember it; gives a sentence about that.
+        """Use this model from the next turn on and remember it; returns a sentence about that.
 
         Raises KeenError: a turn runs, pending work would be lost and `abandon` is not set, no key.
         """
 
     async def key_destination(self) -> str:
-        """Where a key that is entered now will be kept: "the system keyring", or the path of a file."""
+        """Where a key that is entered now will be saved: "the system keyring", or the path of a file."""
 
     async def keep_key(self, provider: ProviderInfo, key: str) -> str:
-        """Keep the key and say where. Raises KeenError; the key is in no message."""
+        """Save the key and say where. Raises KeenError; no message contains the key."""
 
 
 class SettingsPort(Protocol):
-    """The user's settings. What raises raises ConfigError with a sentence."""
+    """The user's settings. Methods that fail raise ConfigError with a sentence."""
 
     @property
     def file(self) -> Path:
-        """The settings file, which need not be there yet."""
+        """The settings file, which may not exist yet."""
 
     def all(self) -> tuple[Setting, ...]:
         """Every setting, in the order in which they are shown."""
 
     def value(self, name: str) -> Any:
-        """What holds for the setting of that name."""
+        """The value of the setting of that name."""
 
     def change(self, name: str, text: str) -> Any:
-        """Set a setting in the file to what the text says, "" for its default. Gives what holds now."""
+        """Set a setting in the file to this text, "" for its default. Returns the current value."""
 
     def prepare_file(self) -> Path:
-        """The settings file, written now if it was not there."""
+        """The settings file, written now if it didn't exist."""
 
     def line(self, name: str) -> int:
-        """The line of a setting in the file, 0 where it can't be seen."""
+        """The line of a setting in the file, 0 if it can't be found."""
 
 
 class Guided(Protocol):
     """Where a guided tour explains what happens."""
 
     def show_guide(self, text: str) -> None:
-        """Show these words until others come; empty clears them."""
+        """Show this text until the next one; empty clears it."""
 
     def suggest(self, text: str) -> None:
-        """Put `text` where the next message is written, unless something stands there."""
+        """Put `text` into the field for the next message, unless it contains text."""
 
 
 class FrontEndSetup(Struct, frozen=True, kw_only=True):

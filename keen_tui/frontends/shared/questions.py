@@ -1,6 +1,8 @@
-"""What commands ask: values that each front end puts in its own way. An answer is its id, "" for none.
+"""The questions of commands, as values that each front end puts in its own way. An answer is its id, "" for
+none.
 
-All that could lose work have their answers in one order: keep everything, retry, then what was asked for.
+Questions that could lose work have their answers in one order: keep everything, retry, then what was asked
+for.
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ if TYPE_CHECKING:
     from keen_tui.memory.pending import PendingState
 
 TAKE_BACK = "take back "
-"""What the answer begins with that makes a command ask again; behind it stands the command."""
+"""The beginning of the answer that revokes a permission; the command follows it."""
 
 
 class DiscardQuestion(Struct, frozen=True):
-    """Whether to give the incomplete turn up: "keep", "retry", "discard"."""
+    """Whether to discard the incomplete turn: "keep", "retry", "discard"."""
 
     pending: PendingState
 
 
 class LeaveQuestion(Struct, frozen=True):
-    """Whether to leave although a turn runs or an incomplete one waits: "keep", "retry", "leave". `durable`:
-    its work outlives the program."""
+    """Whether to leave although a turn runs or an incomplete one is pending: "keep", "retry", "leave".
+    `durable`: its work outlives the program."""
 
     pending: PendingState | None
     running: bool
@@ -39,26 +41,25 @@ class LeaveQuestion(Struct, frozen=True):
     def why(self) -> str:
         """What becomes of the work, in sentences."""
         if self.running:
-            return "A turn is running. Leaving stops it; what it did to files stays."
+            return "A turn is running. Leaving stops it; the files keep its changes."
         fate = (
-            "It is kept on the disk, so it can be retried when the session is opened again."
+            "It is saved on disk, so you can retry it when you resume the session."
             if self.durable
-            else "It is kept in memory only, so it can't be resumed once you left."
+            else "It is only in memory, so it can't be resumed once you leave."
         )
-        return f"{fate} Files stay as they are."
+        return f"{fate} The files keep their changes."
 
     @property
     def consequence(self) -> str:
         """What leaving means, beside its answer."""
         if self.running:
             return "the turn can be retried later" if self.durable else "the turn can't be resumed later"
-        return "the incomplete turn waits" if self.durable else "the incomplete turn is lost"
+        return "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
 
 
 class ReplaceQuestion(Struct, frozen=True):
-    """Whether another session shall take the place of this one, whose incomplete turn that would end: "keep",
-    "retry", "replace". `title` asks for it: "Begin a new session?". While a turn runs there is nothing to
-    retry."""
+    """Whether another session should replace this one, which would end its incomplete turn: "keep", "retry",
+    "replace". `title` asks for it: "Begin a new session?". While a turn runs there is nothing to retry."""
 
     pending: PendingState
     title: str
@@ -73,13 +74,13 @@ class SwitchQuestion(Struct, frozen=True):
 
 
 class InUseQuestion(Struct, frozen=True):
-    """What to do about a session that another program has open: "yes" forks it, "no"."""
+    """What to do if another program has the session open: "yes" forks it, or "no"."""
 
     title: str
 
 
 class PermissionsQuestion(Struct, frozen=True):
-    """What runs unasked here, and what shall be taken back: `TAKE_BACK` and the command, or a mode."""
+    """What runs without asking here, and what to revoke: `TAKE_BACK` and the command, or a mode."""
 
     mode: Mode
     permitted: Permitted

@@ -1,4 +1,4 @@
-"""What is written behind the commands about sessions."""
+"""The arguments of the commands about sessions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FORMATS: dict[str, ExportFormat] = {
 
 
 def export_words(words: str) -> tuple[ExportFormat, str]:
-    """The format and the file ("" when none is named) that were written behind `/export`.
+    """The format and the file ("" if none is named) after `/export`.
 
-    A format in front wins over the file's suffix; a file whose suffix says nothing gets Markdown.
+    A format in front wins over the file's suffix; a file with an unknown suffix gets Markdown.
 
     Raises:
         WordsRefused: one bare word that is no format: nobody calls a file "pdf".
@@ -29,18 +29,18 @@ def export_words(words: str) -> tuple[ExportFormat, str]:
         return named, rest.strip()
     file = PurePath(words.strip())
     if words.strip() and not rest and file.name == str(file) and not file.suffix:
-        raise WordsRefused(f"There is no format {first}. There are markdown, json and html.")
+        raise WordsRefused(f"Unknown format {first}. Use markdown, json or html.")
     return _FORMATS.get(file.suffix[1:].lower(), "markdown"), words.strip()
 
 
 def fork_words(words: str, turns: tuple[int, ...]) -> int:
-    """The turn that was written behind `/fork`, 0 for none. `turns` are those that there are.
+    """The turn after `/fork`, 0 for none. `turns` are the existing ones.
 
     Raises:
         WordsRefused: there is nothing to fork, or no such turn.
     """
     if not turns:
-        raise WordsRefused("There is nothing to fork yet: this session has no turn.")
+        raise WordsRefused("Nothing to fork yet: this session has no turns.")
     if not words:
         return 0
     if words.isdecimal() and int(words) in turns:

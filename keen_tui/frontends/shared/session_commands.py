@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from keen_tui.domain.reports import SavedSession
     from keen_tui.frontends.shared.port import HistoryPort
 
-_NONE_KEPT = "No sessions are kept here."
+_NONE_KEPT = "Sessions aren't saved here."
 
 
 async def resume(context: CommandContext, words: str) -> None:
@@ -24,13 +24,13 @@ async def resume(context: CommandContext, words: str) -> None:
 
 
 async def new(context: CommandContext, words: str) -> None:
-    """Begin an empty session."""
+    """Start an empty session."""
     if await replace(context, "Begin a new session?", saved(context).new):
-        context.ui.narrate("A new session begins. The one before stays saved.")
+        context.ui.narrate("A new session begins. The previous one stays saved.")
 
 
 async def fork(context: CommandContext, words: str) -> None:
-    """Go on with a copy of this session, whole or up to a turn."""
+    """Continue in a copy of this session, whole or up to a turn."""
     history, turn = saved(context), fork_words(words, context.ui.turns)
     part = f"up to turn {turn}" if turn else "of this session"
     await replace(context, f"Continue in a copy {part}?", lambda: history.fork(turn=turn))
@@ -41,7 +41,7 @@ async def rename(context: CommandContext, words: str) -> None:
     history, ui = saved(context), context.ui
     if not words:
         ui.write(f"/rename {ui.title}")
-        ui.say("write the title, then press enter")
+        ui.say("type the title, then press enter")
         return
     await history.rename(history.session_id, words)
 
@@ -59,7 +59,7 @@ async def open_session(
     title: str,
     action: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Go on with that session; with a copy of it where another program has it open.
+    """Open that session, or a copy of it if another program has it open.
 
     Args:
         title: what the session is called in a question.
@@ -74,7 +74,7 @@ async def open_session(
 
 
 async def replace(context: CommandContext, title: str, action: Callable[[], Awaitable[None]]) -> bool:
-    """Put another session in the place of this one; ask first where that would lose work. False: it stays."""
+    """Replace this session with another; ask first if that would lose work. False: it stays."""
     if not await may_replace(context, title):
         return False
     await context.ui.replace(action)
@@ -82,8 +82,8 @@ async def replace(context: CommandContext, title: str, action: Callable[[], Awai
 
 
 async def may_replace(context: CommandContext, title: str) -> bool:
-    """Whether the incomplete turn may be given up for what `title` asks; yes where there is none. The answer
-    may be to retry it, which is done."""
+    """Whether the incomplete turn may be abandoned for what `title` asks; yes if there is none. If the answer
+    is to retry it, that is done."""
     session = context.session
     if session.pending is None:
         return True
@@ -94,7 +94,7 @@ async def may_replace(context: CommandContext, title: str) -> bool:
 
 
 def saved(context: CommandContext) -> HistoryPort:
-    """The saved sessions. Raises SessionRefused: there are none."""
+    """The saved sessions. Raises SessionRefused if there are none."""
     return kept(context.setup.history, _NONE_KEPT)
 
 
@@ -105,7 +105,7 @@ SESSIONS = Command(
     hint="sessions",
     slash=("resume", "sessions"),
     takes="[words]",
-    help="opens a saved session, found by its title or by words in it",
+    help="opens a saved session; finds it by its title or by words in it",
     does=resume,
 )
 NEW_SESSION = Command(
@@ -113,7 +113,7 @@ NEW_SESSION = Command(
     keys=(),
     label="New session",
     slash=("new", "clear"),
-    help="begins an empty session; the one on the screen stays saved",
+    help="starts an empty session; the current one stays saved",
     does=new,
 )
 FORK = Command(
@@ -131,7 +131,7 @@ RENAME = Command(
     label="Rename this session",
     slash=("rename",),
     takes="[title]",
-    help="gives this session a title: /rename a better title",
+    help="changes this session's title: /rename a better title",
     does=rename,
 )
 EXPORT = Command(

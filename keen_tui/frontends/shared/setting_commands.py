@@ -30,7 +30,7 @@ SETTINGS = Command(
     keys=(),
     label="Settings",
     slash=("settings", "config"),
-    help="every setting with its value, where it comes from and what it means; changes it",
+    help="shows and changes every setting, with its meaning and where its value comes from",
     does=settings,
 )
 COMMANDS = (SETTINGS,)

@@ -8,12 +8,12 @@ from keen_tui.frontends.shared.questions import DiscardQuestion, LeaveQuestion
 
 
 async def retry(context: CommandContext, words: str) -> None:
-    """Go on with the turn that ended incomplete or failed, or try now what would be tried again later."""
+    """Retry the turn that ended incomplete or failed, or make an automatic retry now."""
     context.controls.retry()
 
 
 async def discard(context: CommandContext, words: str) -> None:
-    """Ask whether to give the incomplete turn up; take a failed message back at once."""
+    """Ask whether to discard the incomplete turn; remove a failed message at once."""
     session = context.session
     if session.pending is None or session.running:
         context.controls.discard()
@@ -33,7 +33,7 @@ async def steer(context: CommandContext, words: str) -> None:
 
 
 async def leave(context: CommandContext, words: str) -> None:
-    """Leave; asks first where a turn runs or an incomplete one waits."""
+    """Leave; asks first if a turn runs or an incomplete one is pending."""
     session = context.session
     running, pending = session.running, session.pending
     if not (running or pending):
@@ -61,7 +61,7 @@ DISCARD = Command(
     label="Discard the incomplete turn",
     slash=("discard",),
     hint="discard",
-    help="gives the incomplete turn up (asks); takes a failed message back",
+    help="discards the incomplete turn (asks first), or edits a failed message",
     does=discard,
 )
 COMMANDS = (RETRY, DISCARD)
@@ -69,7 +69,7 @@ COMMANDS = (RETRY, DISCARD)
 STEER = Command(
     id="steer",
     keys=("ctrl+s",),
-    label="Hand a message in now",
+    label="Steer the running turn",
     slash=("steer",),
     takes="[message]",
     help="sends your text, or the oldest queued message, into the running turn",
@@ -80,6 +80,6 @@ LEAVE = Command(
     keys=(),
     label="Leave",
     slash=("exit", "quit"),
-    help="ends the program; asks where work is pending",
+    help="leaves Keen; asks first if work is pending",
     does=leave,
 )

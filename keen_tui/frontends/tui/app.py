@@ -1,4 +1,4 @@
-"""The app: live at once with an entrance; the workspace takes its place as soon as it is made."""
+"""The app: it shows an entrance at once, and the workspace as soon as that is made."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 _LEAD_OF_A_REQUEST = 0.2
-"""Seconds in which a message that waited for the SDK is sent before anything else is loaded."""
+"""Seconds for sending a message that waited for the SDK, before anything else is loaded."""
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and behaves.
 
-    `glyphs` is "unicode", "ascii" or "" (what the terminal can draw). `mouse` off leaves selecting to
-    the terminal. `keys` are those that the user gave to actions, by their ids. `user_themes` is a
-    folder of theme files, which win over the shipped ones; `sidebar_file` remembers the width of the
-    panels, `tips_file` which tips were given (None: there are none). Of turns that took `notify_after`
-    seconds the user is told by `notify` while looking elsewhere.
+    `glyphs` is "unicode", "ascii" or "" (whatever the terminal can draw). `mouse` off leaves selecting to the
+    terminal. `keys` are the user's keys for actions, by their ids. `user_themes` is a folder of theme files,
+    which win over the shipped ones; `sidebar_file` stores the width of the panels, `tips_file` the tips
+    already given (None: no tips). `notify` says how the user, looking elsewhere, is told of turns that took
+    `notify_after` seconds.
     """
 
     theme: str = DEFAULT_THEME
@@ -65,7 +65,7 @@ class UiSettings(Struct, frozen=True, kw_only=True):
 
 
 class KeenApp(TerminalApp[str | None]):
-    """Shows what it is given to work with until the user leaves. Its result is "demo" for the tour.
+    """Shows a session or the tour until the user leaves. Its result is "demo" for the tour.
 
     Args:
         prepare: makes that, in a thread, since most of the program is imported for it. What it raises ends
@@ -96,7 +96,7 @@ class KeenApp(TerminalApp[str | None]):
         self._variables = theme.textual().variables
         super().__init__(ansi_color=None if self._colour else True)
         self.live = False
-        """True from the moment that the workspace shows what happens and acts on keys."""
+        """True from the moment when the workspace shows events and acts on keys."""
         self.failure: Exception | None = None
         self.setup: FrontEndSetup | None = None
         self.broken_themes: Mapping[str, Sequence[str]] = {}
@@ -118,13 +118,13 @@ class KeenApp(TerminalApp[str | None]):
 
     @property
     def workspace(self) -> WorkspaceScreen:
-        """The one screen that is always there, once it is."""
+        """The one screen that is always there, once it is made."""
         assert self._workspace is not None
         return self._workspace
 
     @property
     def has_typeahead(self) -> bool:
-        """Whether something was typed that has not taken effect yet."""
+        """Whether a key was typed that has had no effect yet."""
         return not self._typeahead.is_empty
 
     @property
@@ -133,29 +133,29 @@ class KeenApp(TerminalApp[str | None]):
         return sorted(self._themes)
 
     def action_command_palette(self) -> None:
-        """Open the palette, over whatever page there is."""
+        """Open the palette over the current page."""
         if self.live:
             self.workspace.run("palette")
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Have the terminal take it, and the desktop beside it: not every terminal does."""
+        """Copy by way of the terminal and the desktop: not every terminal can."""
         from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
 
         super().copy_to_clipboard(text)
         threading.Thread(target=clipboard_here().copy, args=(text,), name="clipboard", daemon=True).start()
 
     def show_guide(self, text: str) -> None:
-        """One or two rows of words directly above the composer, until changed; empty clears them."""
+        """Show one or two rows of text directly above the composer, until changed; empty clears them."""
         self.workspace.guide.text = text
 
     def suggest(self, text: str) -> None:
-        """Put `text` into the composer, unless the user has written something there. Typing replaces it."""
+        """Put `text` into the composer unless the user has written something there. Typing replaces it."""
         prompt = self.workspace.prompt
         if text and not prompt.text.strip():
             prompt.suggest(text)
 
     def keep_draft(self) -> None:
-        """Keep what was written and not sent, as the program ends."""
+        """Keep the unsent text when the program ends."""
         if self._workspace:
             self._workspace.parts.drafts.keep()
 
@@ -163,7 +163,7 @@ class KeenApp(TerminalApp[str | None]):
         return self._entrance
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's driver for this terminal, or ours in the place of the one for Linux and macOS."""
+        """Textual's driver for this terminal, or ours instead of the one for Linux and macOS."""
         chosen = super().get_driver_class()
         if chosen.__name__ != "LinuxDriver":
             return chosen
@@ -179,17 +179,17 @@ class KeenApp(TerminalApp[str | None]):
         return self._variables
 
     async def action_quit(self) -> None:
-        """Leave as every other way does: by asking where work would be lost."""
+        """Leave as every other way does: ask first if work would be lost."""
         self._back_to_workspace()
         self.workspace.run("leave")
 
     def action_help_quit(self) -> None:
-        """ctrl+c on a screen that lies over the workspace."""
+        """ctrl+c on a page."""
         self._back_to_workspace()
         self.workspace.run("interrupt")
 
     def action_help_on_page(self) -> None:
-        """Open the help page over a page that has none of its own."""
+        """Open the help page over a page without one of its own."""
         if self._workspace and self.screen is not self._workspace:
             from keen_tui.frontends.tui.pages.help import HelpScreen
 
@@ -201,13 +201,13 @@ class KeenApp(TerminalApp[str | None]):
             self.pop_screen()
 
     def action_suspend(self) -> None:
-        """Give the terminal back to the shell, until that brings the program back."""
+        """Suspend: give the terminal to the shell until it resumes the program."""
         if not self.suspend_job():
-            self.workspace.say("No shell is waiting behind Keen, so it can't be suspended.")
+            self.workspace.say("Keen wasn't started from a shell, so it can't be suspended.")
 
     @on(Driver.SignalResume)
     def _redraw(self) -> None:
-        """The terminal was somebody else's: everything is drawn anew."""
+        """Redraw everything after the terminal was used by another program."""
         self.refresh(layout=True)
 
     def on_mount(self) -> None:
@@ -216,7 +216,7 @@ class KeenApp(TerminalApp[str | None]):
         self.call_after_refresh(self._move_in)
 
     def _cover(self, page: Screen[Any]) -> None:
-        """Say that a page has no room in a terminal that is too small; the workspace does so itself."""
+        """Say that the terminal is too small for a page; the workspace does so itself."""
         if self._workspace is None or page in (self._workspace, self._entrance):
             return
         from keen_tui.frontends.tui.widgets.too_small import cover
@@ -225,7 +225,7 @@ class KeenApp(TerminalApp[str | None]):
         cover(page, self.size, status.look, status.glyphs)
 
     def failed(self, error: Exception | None) -> None:
-        """An exception that nobody took is told as every other mistake of ours."""
+        """Report an unhandled exception like every other bug of ours."""
         self.failure = self.failure or error
 
     async def on_event(self, event: events.Event) -> None:
@@ -242,8 +242,8 @@ class KeenApp(TerminalApp[str | None]):
             self._cover(self.screen)
 
     def _echo(self, typed: TypedEvent) -> None:
-        """Show at the entrance what will take effect in the workspace. ctrl+c leaves at once where nothing
-        else waits for the workspace, or when it is pressed again."""
+        """Show keys at the entrance that will take effect in the workspace. ctrl+c leaves at once if nothing
+        else waits for the workspace, or if it is pressed again."""
         is_interrupt = isinstance(typed, events.Key) and typed.key == "ctrl+c"
         if is_interrupt and (self._typeahead.is_empty or self._is_interrupted):
             self.exit()
@@ -288,7 +288,7 @@ class KeenApp(TerminalApp[str | None]):
         self.call_after_refresh(self._when_painted, setup, batches, problems)
 
     def _prepared(self) -> tuple[FrontEndSetup, dict[str, KeenTheme], dict[str, list[str]]]:
-        """In a thread: what can be done beside the event loop, imports above all."""
+        """Runs in a thread: work that needs no event loop, above all imports."""
         import keen_tui.frontends.tui.state.bridge
         import keen_tui.frontends.tui.workspace.workspace  # noqa: F401
         from keen_tui.frontends.tui.keys.keymap import use
@@ -297,7 +297,7 @@ class KeenApp(TerminalApp[str | None]):
         return self._prepare(), *load_themes(self.settings.user_themes)
 
     def _take_keys(self) -> None:
-        """The keys in use are bound, on every screen."""
+        """Bind the keys in use, on every screen."""
         from keen_tui.frontends.tui.keys.keymap import overrides
 
         if keys := overrides():
@@ -316,7 +316,7 @@ class KeenApp(TerminalApp[str | None]):
         )
 
     def _tips_for(self, setup: FrontEndSetup) -> Tips | None:
-        """None where the tour or a replay has words of its own."""
+        """None if the tour or a replay explains itself."""
         if self.settings.tips_file is None or setup.companion:
             return None
         from keen_tui.frontends.tui.state.tips import Tips
@@ -340,21 +340,21 @@ class KeenApp(TerminalApp[str | None]):
 
     @property
     def farewell(self) -> str:
-        """What is left to write to the terminal once the screen is gone."""
+        """The text to write to the terminal once the screen is gone."""
         announcer = self._workspace.announcer if self._workspace else None
         return announcer.farewell if announcer else ""
 
     @property
     def way_back(self) -> str:
-        """How to go on with what was done here, as a line; "" where nothing was, or it is not saved."""
+        """How to continue the session, as a line; "" if nothing was done or it isn't saved."""
         history = self.setup.history if self.setup else None
         if history is None or self._workspace is None or not self._workspace.state.turns:
             return ""
-        return f"Go on with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
+        return f"Continue with: keen-tui --continue   or   keen-tui --resume {history.session_id}\n"
 
     @property
     def is_watched(self) -> bool:
-        """Whether the user looks here: the terminal says so, or a key was pressed not long ago."""
+        """Whether the user is looking here: the terminal says so, or a key was pressed recently."""
         if self._tells_focus:
             return self.app_focus
         return time.monotonic() - self._last_key < self.settings.notify_after
@@ -379,7 +379,7 @@ class KeenApp(TerminalApp[str | None]):
         self.run_worker(self._come_alive(setup), name="come alive")
 
     async def _come_alive(self, setup: FrontEndSetup) -> None:
-        """What was typed so far takes effect, before anything is asked; then the rest is loaded."""
+        """Apply what was typed so far, before anything is asked; then load the rest."""
         await self._typeahead.open()
         if self.screen is self.workspace:
             self.workspace.parts.models.begin()
@@ -391,7 +391,7 @@ class KeenApp(TerminalApp[str | None]):
             await asyncio.to_thread(self._warmed_up, loop)
 
     def _warmed_up(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread, when the session is ready for a request: load what its reply needs."""
+        """Runs in a thread when the session is ready for a request: loads what its reply needs."""
         time.sleep(_LEAD_OF_A_REQUEST)
         _load_markdown()
         with suppress(RuntimeError):  # the loop is closed: the user has left
@@ -401,7 +401,7 @@ class KeenApp(TerminalApp[str | None]):
         await companion(self)
 
     def apply_setting(self, name: str, value: Any) -> None:
-        """Let a setting of the screen, by its name in the file, take effect now."""
+        """Apply a setting of the screen, by its name in the file, now."""
         match name:
             case "theme":
                 wanted = theme_for(value, os.environ)
@@ -418,7 +418,7 @@ class KeenApp(TerminalApp[str | None]):
                     announcer.least_seconds = self.settings.notify_after
 
     def _restyle(self) -> None:
-        """Draw every open screen with the theme and the signs in use."""
+        """Draw every open screen with the theme and the symbols in use."""
         theme = self._themes.get(self.theme)
         if theme is None or self._workspace is None:
             return
@@ -434,7 +434,7 @@ class KeenApp(TerminalApp[str | None]):
 
 
 def _load_markdown() -> None:
-    """Parser and highlighter, so that the first reply need not wait for them (40 ms)."""
+    """Load parser and highlighter, so that the first reply need not wait for them (40 ms)."""
     from keen_tui.frontends.tui.transcript.markdown.stream import warm_up
 
     warm_up()
@@ -443,7 +443,7 @@ def _load_markdown() -> None:
 def _shortly(sentences: Sequence[str]) -> str:
     """The first problem of a theme file, and how many more there are."""
     more = len(sentences) - 1
-    return f"{sentences[0]} And {more} more: /theme tells." if more else sentences[0]
+    return f"{sentences[0]} /theme lists {more} more." if more else sentences[0]
 
 
 def _encoding() -> str:

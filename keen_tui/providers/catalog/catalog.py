@@ -159,4 +159,4 @@ def _text_of(path: Path) -> str:
         return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8 text"
-        raise ConfigError(f"{path} can't be read: {reason}. Fix it or take it out of the folder.") from error
+        raise ConfigError(f"{path} can't be read: {reason}. Fix it, or remove it from the folder.") from error

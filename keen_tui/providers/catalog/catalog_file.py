@@ -91,9 +91,9 @@ def _check(table: object, rules: Mapping[str, _Rule], file: str, path: str) -> N
     for key, value in table.items():
         if key not in rules:
             known = ", ".join(rules)
-            raise ConfigError(f"{file}: {path}{key} is not known. Take it out; known are {known}.")
+            raise ConfigError(f"{file}: unknown key {path}{key}. Remove it; the known keys are {known}.")
         if must_be := rules[key](value):
-            raise ConfigError(f"{file}: {path}{key} must be {must_be}. Correct it, or take it out.")
+            raise ConfigError(f"{file}: {path}{key} must be {must_be}. Correct or remove it.")
 
 
 def _check_price(price: object, file: str, path: str, *, long: bool = False) -> None:
@@ -101,7 +101,7 @@ def _check_price(price: object, file: str, path: str, *, long: bool = False) -> 
     assert isinstance(price, Mapping)
     for key in ("input", "output", *(("above",) if long else ())):
         if key not in price:
-            raise ConfigError(f"{file}: {path}{key} is missing. Add it, or take the price out.")
+            raise ConfigError(f"{file}: {path}{key} is missing. Add it, or remove the price.")
     if "long" in price:
         _check_price(price["long"], file, f"{path}long.", long=True)
 

@@ -112,7 +112,7 @@ class Chooser:
             provider = self.catalog.provider(settings.provider)
             if provider is None:
                 known = ", ".join(self.catalog.providers)
-                raise ConfigError(f"There is no provider {settings.provider!r}. Known are: {known}.")
+                raise ConfigError(f"Unknown provider {settings.provider!r}. The providers are: {known}.")
             return provider
         found = None if settings.base_url or settings.api else self.catalog.find(settings.model)
         family = found.provider if found else "anthropic" if settings.api == "anthropic" else "openai"

@@ -72,7 +72,7 @@ async def check_connection(provider: ProviderInfo, model: ModelInfo, key: FoundK
         items = None
     answers = f"{provider.name} answers in {time.monotonic() - began:.1f} s"
     if items is None:
-        return f"{answers}; it has no list of models to look for {model.id} in."
+        return f"{answers}; it doesn't list its models, so it can't say whether it has {model.id}."
     if any(text_of(item.get("id")).removeprefix("models/") == model.id for item in items):
         return f"{answers} and has {model.id}."
     return f"{answers}, but {model.id} is not in its list of {len(items)} models. Choose one that is."
@@ -138,7 +138,7 @@ async def _all_pages(
         page = listed_items(body)
         if page is None:
             raise ReplyUnreadable(
-                f"{server} answers, but not with a list of models. Is {url} the right place?"
+                f"{server} answers, but not with a list of models. Is {url} the right address?"
             )
         items += page
         last = (
@@ -164,7 +164,7 @@ async def _get_json(client: httpx2.AsyncClient, url: str, query: Mapping[str, st
         async for piece in response.aiter_bytes():
             raw += piece
             if len(raw) > BODY_LIMIT:
-                raise ReplyUnreadable(f"{server} sends a list of models without an end.")
+                raise ReplyUnreadable(f"{server} sends an endless list of models.")
         body = _parsed(bytes(raw))
         if response.status_code in _NO_SUCH_PAGE:
             raise NoModelList(

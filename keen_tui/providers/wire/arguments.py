@@ -31,7 +31,7 @@ def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any],
         arguments = json.loads(raw, parse_constant=_refuse_constant)
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return {}, f"the arguments hold half a character (a lone surrogate): {_cut(raw)}"
+        return {}, f"the arguments contain half a character (a lone surrogate): {_cut(raw)}"
     except json.JSONDecodeError as error:
         return {}, f"the arguments are not valid JSON ({error.msg} at character {error.pos}): {_cut(raw)}"
     except (ValueError, RecursionError) as error:

@@ -140,7 +140,7 @@ class Checkpoints:
                 self._blobs.copy_to(folder / _CONTENTS, hashes(made_changes(entries)))
                 ChangeLog(folder / _LOG).add(*entries)
             except OSError as error:
-                raise StorageFailed(f"The kept files can't be copied: {_reason(error)}.") from error
+                raise StorageFailed(f"The saved files can't be copied: {_reason(error)}.") from error
 
     def delete(self) -> None:
         """Remove all of it. Raises StorageFailed."""
@@ -150,7 +150,7 @@ class Checkpoints:
             except FileNotFoundError:
                 pass
             except OSError as error:
-                raise StorageFailed(f"The kept files can't be removed: {_reason(error)}.") from error
+                raise StorageFailed(f"The saved files can't be removed: {_reason(error)}.") from error
             self._blobs = Blobs(self._folder / _CONTENTS)
             self._log = ChangeLog(self._folder / _LOG)
 
@@ -206,10 +206,10 @@ class Checkpoints:
             if self._make_room(turn, names):
                 return ""
         except (OSError, StorageFailed) as error:
-            return f"it could not be kept: {_reason(error)}"
+            return f"it could not be saved: {_reason(error)}"
         for name in new:
             self._blobs.remove(name)
-        return f"one turn changed more than the {_megabytes(self._most_bytes)} that are kept"
+        return f"one turn changed more than the {_megabytes(self._most_bytes)} that Keen saves"
 
     def _make_room(self, turn: int, needed_now: set[str]) -> bool:
         """Let go what only earlier turns need, as long as there is too much; False: there still is."""
@@ -252,8 +252,8 @@ class Checkpoints:
         if content is not None:
             return content, ""
         given_up = GivenUp(turn=change.turn) in self._log.entries
-        room = f"older turns gave way: {_megabytes(self._most_bytes)} are kept of a session"
-        return None, change.unkept or (room if given_up else "its kept content is missing or damaged")
+        room = f"newer changes took its place: a session keeps {_megabytes(self._most_bytes)}"
+        return None, change.unkept or (room if given_up else "its saved content is missing or damaged")
 
 
 def _megabytes(size: int) -> str:

@@ -19,11 +19,13 @@ from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 _FEWEST, _MOST = 2, 6
 _LONGEST_QUESTION = 2_000
 _LONGEST_LABEL = 200
-"""Characters of an answer, and of what it leads to."""
+"""Characters of an answer, and of its consequence."""
 
-_NOBODY = "Nobody is there to answer. Take the safest assumption, go on, and say at the end which it was."
+_NOBODY = (
+    "There is nobody to answer. Make the safest assumption, continue, and say at the end what you assumed."
+)
 _DECLINED = (
-    "The user does not want to answer. Take the safest assumption and say which it is, or, if a wrong one "
+    "The user does not want to answer. Make the safest assumption and say what it is, or, if a wrong one "
     "would be costly, stop and say what you need."
 )
 
@@ -42,16 +44,16 @@ class AskUser:
         name="ask_user",
         description=(
             "Ask the user a question whose answer changes what you do next and that you can't find out "
-            f"yourself. Give {_FEWEST} to {_MOST} answers to choose from, the one you would take first, each "
-            "with what it leads to; the user can always answer in other words, or decline. "
-            "One question a call. Don't ask for permission: calls that need it ask by themselves."
+            f"yourself. Offer {_FEWEST} to {_MOST} answers, your preferred one first, each with its "
+            "consequence; the user can always answer in other words, or decline. "
+            "One question per call. Don't ask for permission: calls that need it ask automatically."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "question": {
                     "type": "string",
-                    "description": "With what one must know to answer.",
+                    "description": "The question, with everything the user must know to answer it.",
                 },
                 "choices": {
                     "type": "array",
@@ -62,7 +64,10 @@ class AskUser:
                         "type": "object",
                         "properties": {
                             "label": {"type": "string", "description": "The answer, in a few words."},
-                            "consequence": {"type": "string", "description": "What it leads to."},
+                            "consequence": {
+                                "type": "string",
+                                "description": "The consequence of that answer.",
+                            },
                         },
                         "required": ["label"],
                     },

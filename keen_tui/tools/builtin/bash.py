@@ -57,37 +57,38 @@ class Bash:
         name="bash",
         description=(
             "Run a shell command (bash -c). It starts in the workspace root each time: cd, variables and "
-            "functions do not last from one command to the next, so join what belongs together with &&. "
-            "Standard input is empty and there is no terminal: use options that never ask. Processes left "
+            "functions do not last from one command to the next, so join dependent commands with &&. "
+            "Standard input is empty and there is no terminal: use options that never prompt. Processes left "
             "in the background are killed when the command ends. Where there is a sandbox, commands run in "
-            "it: they write only to the workspace, except to .git and .keen, to a home folder of their own "
-            "and to $TMPDIR (/tmp where that is not set). They have no network, or reach it through a proxy "
-            "(see HTTP_PROXY) that asks the user about each new host. What they leave in that home and tmp "
-            "is kept for later commands until the program ends. Plain commands of git (add, commit -m, "
+            "it: they can write only to the workspace (except .git and .keen), to a home folder of their own "
+            "and to $TMPDIR (/tmp if that is not set). They have no network, or reach it through a proxy "
+            "(see HTTP_PROXY) that asks the user about each new host. Files in that home folder and in tmp "
+            "stay for later commands until the program ends. Plain git commands (add, commit -m, "
             "stash, switch, checkout -b, branch, tag, merge, rm, mv, restore --staged, reset) can write the "
-            "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. What has to "
-            "go beyond that is "
-            "offered to the user once more outside the sandbox when it has failed inside. A command may run "
+            "repository, alone or joined with && or ;, but not in a pipe, and not with -C or -c. If a "
+            "command fails because it needs more than that, the user is asked whether to run it again "
+            "outside the sandbox. A command may run "
             "read-only first, before the user is asked; the result says so. If it was meant to change files "
             "and did not, call it again with changes_files. Output is stdout "
-            "and stderr in order; of long output the beginning and the end come back, with the name of a "
+            "and stderr in order; of long output you get the beginning and the end, and the name of a "
             "file that holds all of it. "
             "Files whose names make them run code later (Makefile, package.json, AGENTS.md, CI files, editor "
-            "settings) are kept back where a command creates them, until the user agrees: make them with "
+            "settings) are kept back when a command creates them, until the user agrees: create them with "
             "write_file. "
-            "To read, search or change files prefer the other tools."
+            "To read, search or change files, prefer the other tools."
         ),
         parameters={
             "type": "object",
             "properties": {
-                "command": {"type": "string", "description": "What to run."},
+                "command": {"type": "string", "description": "The command to run."},
                 "timeout": {
                     "type": "integer",
-                    "description": f"Seconds, {DEFAULT_TIMEOUT} unless given, at most {LONGEST_TIMEOUT}.",
+                    "description": f"In seconds; default {DEFAULT_TIMEOUT}, at most {LONGEST_TIMEOUT}.",
                 },
                 "changes_files": {
                     "type": "boolean",
-                    "description": "True: it is meant to change files, so it doesn't run read-only first.",
+                    "description": "Set it if the command is meant to change files: it then doesn't run "
+                    "read-only first.",
                 },
             },
             "required": ["command"],
@@ -123,7 +124,7 @@ class Bash:
         given = checked(self.spec, arguments)
         command, timeout = given["command"], given.get("timeout", DEFAULT_TIMEOUT)
         if not command.strip() or "\0" in command:
-            raise ToolFailure("bash: the command is empty, or holds a NUL character.")
+            raise ToolFailure("bash: the command is empty, or contains a NUL character.")
         if not 1 <= timeout <= LONGEST_TIMEOUT:
             raise ToolFailure(f"bash: timeout must be from 1 to {LONGEST_TIMEOUT} seconds.")
 
@@ -189,7 +190,7 @@ class Bash:
     async def _run(self, command: str, running: _Running, on_output: OutputSink) -> ToolResult:
         folder = self._workspace.root
         if await asyncio.to_thread(os.path.realpath, folder) != str(folder):
-            raise ToolFailure(f"{folder} now leads elsewhere: no command is run there.")
+            raise ToolFailure(f"{folder} now leads elsewhere, so commands can't run there.")
         keys = await asyncio.to_thread(self._keys)
         output = CommandOutput(on_output, self._workspace.new_output_file, keys)
         try:

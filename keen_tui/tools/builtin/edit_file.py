@@ -22,19 +22,19 @@ class EditFile:
     spec = ToolSpec(
         name="edit_file",
         description=(
-            "Replace old_text by new_text in a file; all other bytes stay as they are. old_text must be "
-            "exactly what the file holds, with its indentation, without the line numbers of read_file, and "
-            "must be there exactly once: add lines around it to make it unique, or set replace_all to change "
-            "every place. Read the file first. Line endings and a byte order mark are kept for you: write "
-            "plain \\n."
+            "Replace old_text with new_text in a file; all other bytes stay as they are. old_text must match "
+            "the file exactly, with its indentation and without the line numbers of read_file, and must "
+            "occur exactly once: add lines around it to make it unique, or set replace_all to change "
+            "every occurrence. Read the file first. Line endings and a byte order mark are kept for you: "
+            "write plain \\n."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "Relative to the workspace."},
                 "old_text": {"type": "string", "description": "The exact text to replace."},
-                "new_text": {"type": "string", "description": "What stands there afterwards."},
-                "replace_all": {"type": "boolean", "description": "Replace every place, not just one."},
+                "new_text": {"type": "string", "description": "The text that replaces it."},
+                "replace_all": {"type": "boolean", "description": "Replace every occurrence, not just one."},
             },
             "required": ["path", "old_text", "new_text"],
         },

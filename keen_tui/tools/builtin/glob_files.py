@@ -34,7 +34,7 @@ class GlobFiles:
             "type": "object",
             "properties": {
                 "pattern": {"type": "string", "description": "A glob pattern."},
-                "path": {"type": "string", "description": "Folder to look in; the workspace unless given."},
+                "path": {"type": "string", "description": "The folder to search; default: the workspace."},
             },
             "required": ["pattern"],
         },

@@ -35,7 +35,10 @@ class GrepFiles:
             "type": "object",
             "properties": {
                 "pattern": {"type": "string", "description": "A regular expression."},
-                "path": {"type": "string", "description": "File or folder; the workspace unless given."},
+                "path": {
+                    "type": "string",
+                    "description": "The file or folder to search; default: the workspace.",
+                },
                 "glob": {
                     "type": "string",
                     "description": "Only files that match, such as *.py or *.{ts,tsx}.",
@@ -57,7 +60,7 @@ class GrepFiles:
         place = self._workspace.place(given.get("path") or ".")
         pattern, glob = given["pattern"], given.get("glob") or None
         if not pattern or "\0" in pattern:
-            raise ToolFailure("grep_files: the pattern is empty, or holds a NUL character.")
+            raise ToolFailure("grep_files: the pattern is empty, or contains a NUL character.")
         if glob:
             Glob(glob)
         kind = await asyncio.to_thread(kind_of, place)
@@ -82,7 +85,7 @@ def _result(folder: str, matches: Matches) -> ToolResult:
     notes = [f"[{more} more lines match; narrow the pattern, path or glob]"] if more else []
     if matches.withheld:
         names = clean(", ".join(matches.withheld[:MOST_WITHHELD]))
-        notes.append(f"[not searched: {names}; it may hold keys, or a rule is about it. read_file asks]")
+        notes.append(f"[not searched: {names}; it may hold keys, or a rule covers it. read_file asks]")
     if not matches.complete:
         notes.append(ENDED_EARLY)
     count = f"{matches.lines} {'match' if matches.lines == 1 else 'matches'}"

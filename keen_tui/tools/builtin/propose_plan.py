@@ -20,8 +20,8 @@ _LONGEST_PLAN = 20_000
 
 _AUTO_EDIT, _ASK, _KEEP_PLANNING = range(3)
 _CHOICES = (
-    AnswerChoice(label="yes, continue in auto-edit", consequence="edits here run, and sandboxed commands"),
-    AnswerChoice(label="yes, and ask for each", consequence="every change and command asks first"),
+    AnswerChoice(label="yes, continue in auto-edit", consequence="edits and sandboxed commands run"),
+    AnswerChoice(label="yes, and ask each time", consequence="Keen asks before every edit and command"),
     AnswerChoice(label="keep planning", consequence="say what should be different", wants_words=True),
 )
 _MODES: Mapping[int | None, Mode] = {_AUTO_EDIT: "auto-edit", _ASK: "ask"}
@@ -34,16 +34,17 @@ class ProposePlan:
     spec = ToolSpec(
         name="propose_plan",
         description=(
-            "In plan mode, where only reading is possible: propose the plan once you have looked at all "
+            "In plan mode, where only reading is possible: propose a plan once you have read everything "
             "that matters. The user accepts it, which ends plan mode so that you carry it out in the same "
-            "turn, or says what should be different. Not for other modes: there just do the work."
+            "turn, or says what should be different. Not for other modes: there, just do the work."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "plan": {
                     "type": "string",
-                    "description": "Markdown: what changes where, in which order, how it is checked.",
+                    "description": "In Markdown: what you will change where, in which order, and how you "
+                    "will check it.",
                 },
             },
             "required": ["plan"],
@@ -91,5 +92,5 @@ def _outcome(reply: QuestionReply) -> tuple[str, str]:
         )
     if reply.choice == _KEEP_PLANNING:
         words = f"The user wants the plan changed: {reply.words}"
-        return f"{words}\nPlan mode stays on: look again where needed, and propose it anew.", "not yet"
+        return f"{words}\nPlan mode stays on: look again where needed, then propose a new plan.", "not yet"
     return f"The user does not accept the plan, and plan mode stays on. {_REMEMBER}", "declined"

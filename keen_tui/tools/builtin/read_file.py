@@ -26,9 +26,9 @@ class ReadFile:
     spec = ToolSpec(
         name="read_file",
         description=(
-            "Read a text file. Each line comes with its number and a tab before it. Reads up to "
-            f"{MOST_LINES} lines from `offset` (the first line is 1); when there is more the result says how "
-            "to go on. Read a file before you change it. Binary files and folders are refused."
+            "Read a text file. Each line begins with its number and a tab. Reads up to "
+            f"{MOST_LINES} lines from `offset` (the first line is 1); if there is more, the result says how "
+            "to continue. Read a file before you change it. Binary files and folders are refused."
         ),
         parameters={
             "type": "object",

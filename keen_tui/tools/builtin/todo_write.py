@@ -36,16 +36,16 @@ class TodoWrite:
     spec = ToolSpec(
         name="todo_write",
         description=(
-            "Keep a list of what is to be done, which the user sees beside your work. Use it where a task "
-            "has three steps or more. Send the whole list each time a step begins or is done; at most one "
-            "item is in_progress. Without items it tells the list as it stands, from earlier turns too."
+            "Keep a to-do list, which the user sees beside your work. Use it for tasks of three steps or "
+            "more. Send the whole list each time a step begins or is done; at most one item may be "
+            "in_progress. Without items it returns the current list, also from earlier turns."
         ),
         parameters={
             "type": "object",
             "properties": {
                 "items": {
                     "type": "array",
-                    "description": "The whole list, in the order of the work; left out, it is only told.",
+                    "description": "The whole list, in working order. Leave it out to read the list.",
                     "maxItems": _MOST_ITEMS,
                     "items": {
                         "type": "object",
@@ -68,7 +68,7 @@ class TodoWrite:
         """The item that is worked on, else the next one."""
         items = arguments.get("items")
         if items is None:
-            return "as it stands"
+            return "read"
         given = [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
         for status in ("in_progress", "pending"):
             for item in given:
@@ -84,7 +84,7 @@ class TodoWrite:
             if items is not None:
                 self._todos.items = items
             shown = TodoDisplay(items=self._todos.items)
-            text = f"The list stands: {shown.progress}." if items else shown.as_text or "The list is empty."
+            text = f"The list is saved: {shown.progress}." if items else shown.as_text or "The list is empty."
             return ToolResult(text=text, summary=shown.progress, display=shown)
 
         return PreparedCall(access=NOTHING_TOUCHED, display=None, run=run)

@@ -23,8 +23,8 @@ class WriteFile:
     spec = ToolSpec(
         name="write_file",
         description=(
-            "Create a file, or replace all of an existing one: read that first. Missing folders are made. "
-            "To change a part of a file use edit_file instead. A file that has CRLF line endings or a byte "
+            "Create a file, or replace the whole content of one (read it first). Missing folders are "
+            "created. To change part of a file, use edit_file. A file that has CRLF line endings or a byte "
             "order mark keeps them: write plain \\n."
         ),
         parameters={

@@ -36,7 +36,7 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
         raise ToolFailure(f"old_text was not found. {nearest_lines(content, old)}")
     if len(spans) > 1 and not everywhere:
         raise ToolFailure(
-            f"old_text is there {len(spans)} times, in lines {_line_numbers(content, spans)}. "
+            f"old_text occurs {len(spans)} times, in lines {_line_numbers(content, spans)}. "
             "Add lines around it until it is unique, or set replace_all."
         )
     return _replaced(content, spans, old, new)

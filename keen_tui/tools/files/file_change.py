@@ -26,7 +26,7 @@ async def prepared_change(
     async def run(_: OutputSink) -> ToolResult:
         async with workspace.known.changing(place.path):
             if before == after:
-                return ToolResult(text=f"{place.name} holds that already.", summary="unchanged")
+                return ToolResult(text=f"{place.name} already has that content.", summary="unchanged")
             await replace_file(place, before, after, workspace.backup)
             workspace.known.note_digest(place.path, fingerprint)
         return _result(place, diff, created=before is None)

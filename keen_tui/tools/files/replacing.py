@@ -74,9 +74,9 @@ def _put(place: ResolvedPath, before: bytes | None, after: bytes) -> None:
     try:
         put_file(place.path, after, before)
     except ReadOnly as error:
-        raise ToolFailure(f"{place.name} is read-only. It is as it was.") from error
+        raise ToolFailure(f"{place.name} is read-only. It was not changed.") from error
     except HalfWritten as error:
         words = f"{place.name} could be written in part only ({reason(error)}) and not be put back."
         raise _Damaged(words) from error
     except OSError as error:
-        raise ToolFailure(f"{place.name} can't be written: {reason(error)}. It is as it was.") from error
+        raise ToolFailure(f"{place.name} can't be written: {reason(error)}. It was not changed.") from error

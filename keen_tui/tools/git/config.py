@@ -93,11 +93,11 @@ class GitConfig(Struct, frozen=True):
         for entry in self.entries:
             file = Path(entry.origin.removeprefix("file:"))
             if not entry.is_of_repository and _is_in(file, real):
-                return f"your settings of git come from a file of the workspace ({file})"
+                return f"your git settings come from a file of the workspace ({file})"
             if _includes(entry) and (entry.is_of_repository or _is_in(_resolved(entry, home), real)):
-                return f"settings of git include another file ({entry.value})"
+                return f"git's settings include another file ({entry.value})"
             if entry.names_a_program and (entry.is_of_repository or "=" in entry.key):
-                return f"{entry.key} in the settings of git names a program"
+                return f"{entry.key} in git's settings names a program"
         if self.value("core.worktree") or self.is_on("extensions.worktreeconfig"):
             return "this repository has settings for several work trees"
         return ""
@@ -115,7 +115,7 @@ def parse(listed: bytes) -> GitConfig:
     """The settings as `git config` lists them with `LIST`. Raises ValueError: that is none."""
     fields = listed.decode("utf-8", "surrogateescape").split("\0")
     if fields.pop() or len(fields) % 3:
-        raise ValueError("the settings of git can't be read")
+        raise ValueError("git's settings can't be read")
     entries = []
     for scope, origin, setting in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
         key, _, value = setting.partition("\n")

@@ -72,8 +72,8 @@ def _reads(command: SimpleCommand) -> bool:
 
 def _folder(command: SimpleCommand) -> str:
     if len(command.arguments) != 1 or command.arguments[0].is_glob:
-        raise NotUnderstood("where it changes to can't be told before")
+        raise NotUnderstood("Keen can't know which folder it changes to")
     folder = command.arguments[0].text
     if folder.startswith(("-", "~")) or ".." in Path(folder).parts:
-        raise NotUnderstood("where it changes to can't be told before")
+        raise NotUnderstood("Keen can't know which folder it changes to")
     return folder

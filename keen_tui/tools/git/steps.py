@@ -176,7 +176,7 @@ class GitSteps:
 
     def _notes(self, command: GitCommand, ended: Ended, changed: Sequence[str]) -> Iterator[str]:
         if changed:
-            yield f"look at these before you run git elsewhere, they changed in .git: {', '.join(changed)}"
+            yield f"check these before you run git elsewhere; they changed in .git: {', '.join(changed)}"
         if not ended.code and (left_out := self._hooks.left_out(command)):
             yield f"these hooks were not run: {', '.join(left_out)}"
 
@@ -186,7 +186,7 @@ class GitSteps:
         for _ in range(_MOST_LOOKS):
             code, listed = await self._listed((*self._global(), *LIST))
             if code:
-                return "the settings of git can't be read"
+                return "git's settings can't be read"
             try:
                 self._config = parse(listed)
             except ValueError as error:
@@ -197,7 +197,7 @@ class GitSteps:
             if not more:
                 return ""
             self._readable = (*self._readable, *more)
-        return "settings of git include others many times over"
+        return "git's settings include each other too many times"
 
     async def _objection_to_programs(self) -> str:
         """A repository in the repository has settings of its own, which git would follow."""

@@ -29,7 +29,7 @@ Report = Callable[[str, str], None]
 
 
 async def _nobody(_: Sequence[Host]) -> HostAnswer:
-    return HostAnswer(allowed=False, reason="nobody decides about hosts here")
+    return HostAnswer(allowed=False, reason="nobody can allow hosts here")
 
 
 _MOST_HOSTS: Final = 200

@@ -84,7 +84,7 @@ async def handed_out(ours: socket.socket) -> socket.socket:
     if not numbers or flags & socket.MSG_CTRUNC:
         for number in numbers[:1]:
             os.close(number)
-        raise NoListener("no socket was handed out of the sandbox")
+        raise NoListener("the sandbox passed out no socket")
     return _checked(numbers[0])
 
 
@@ -94,11 +94,11 @@ def _checked(descriptor: int) -> socket.socket:
         listener = socket.socket(fileno=descriptor)
     except OSError as error:
         os.close(descriptor)
-        raise NoListener("what was handed out of the sandbox is no socket") from error
+        raise NoListener("what the sandbox passed out isn't a socket") from error
     is_tcp = listener.family == socket.AF_INET and listener.type == socket.SOCK_STREAM
     if not is_tcp or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
         listener.close()
-        raise NoListener("what was handed out of the sandbox does not listen on TCP")
+        raise NoListener("the socket that the sandbox passed out doesn't listen on TCP")
     listener.setblocking(False)
     return listener
 

@@ -167,9 +167,9 @@ def _is_allowed(access: Access, allowed: Allowed) -> bool:
 def _special(access: Access) -> str | None:
     """Why a path is asked about also where others of its kind are not."""
     if holds_secrets(access.subject):
-        return "it may hold keys or passwords, which the model's provider would get to see"
+        return "it may hold keys or passwords, and the model's provider would see them"
     if access.kind == "write" and runs_code_later(access.subject):
-        return "what stands in it can run code later"
+        return "its content can run code later"
     if access.is_own_code:
         return "it is part of Keen itself, which runs it with your keys"
     return None

@@ -92,11 +92,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     def objection(self) -> str:
         """Why a sandbox in this workspace would hold nothing, as the end of a sentence; "" when it would."""
         if self.workspace == self.home or self.workspace in self.home.parents:
-            return "the workspace holds your home folder"
+            return "the workspace contains your home folder"
         if any(self.workspace == folder or self.workspace in folder.parents for folder in SYSTEM):
-            return "the workspace holds folders of the system"
+            return "the workspace contains system folders"
         if any(folder == self.workspace or folder in self.workspace.parents for folder in self.hidden):
-            return "the workspace lies in the folder of Keen's own settings"
+            return "the workspace is in Keen's settings folder"
         if self.workspace in self.protected:
             return "Keen itself is loaded from the workspace (install it elsewhere, for example with pipx)"
         return ""

@@ -129,7 +129,7 @@ def candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbo
     from keen_tui.tools.sandbox.seccomp import is_supported  # noqa: PLC0415 - Linux only
 
     if not is_supported(os.uname().machine):
-        yield f"there is no filter of system calls for {os.uname().machine}"
+        yield f"there is no system call filter for {os.uname().machine}"
         return
     from keen_tui.tools.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415
     from keen_tui.tools.sandbox.landlock import Landlock  # noqa: PLC0415
@@ -165,7 +165,7 @@ def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> 
             said = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             return f"{sandbox.name} does not work here ({said or f'exit code {ended.returncode}'})"
         if any(folder.iterdir()):
-            return f"{sandbox.name} does not hold here"
+            return f"{sandbox.name} doesn't protect here"
     return ""
 
 

@@ -96,7 +96,7 @@ def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) ->
     if not commands or not isinstance(display, CommandDisplay) or display.output.strip():
         return ""
     if all(name == "git" and _GIT_WRITES.intersection(words) for name, *words in commands):
-        return f"git ended with exit code {code} without a word, as it does where .git is read-only"
+        return f"git ended with exit code {code} without a message, as it does where .git is read-only"
     name = commands[0][0] if len(commands) == 1 else ""
     if (name == "curl" and code in _CURL_ENDS) or (name == "wget" and code in _WGET_ENDS):
         return f"{name} ended with exit code {code}: it found no network{NO_NETWORK}"

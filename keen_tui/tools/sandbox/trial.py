@@ -55,21 +55,21 @@ def unfinished(sandbox: str, result: ToolResult, mentions: Sequence[Sequence[str
     exit_code, output = result.exit_code, result.text
     said = without_warnings(output[-_SEEN:])
     if exit_code == TIMED_OUT:
-        return "it ran into its time limit while it could only read"
+        return "it timed out in its read-only run"
     if re.search(rf"(?i){READ_ONLY}", said):
         return _what_was_written(said, READ_ONLY)
     if exit_code in (None, 0):
         return ""
     if re.search(_NO_DATABASE, said):
-        return "it tried to write a database while it could only read"
+        return "it tried to write a database in its read-only run"
     if re.search(_NOT_MADE, said):
-        return "it seems to write while it could only read"
+        return "it seems to have tried to write in its read-only run"
     if sandbox != "bubblewrap" and re.search(rf"(?i){DENIED}", said):
         return _what_was_written(said, DENIED)
     if reason := stopped_by_sandbox(sandbox, result):
-        return reason.replace(NO_NETWORK, ", which it doesn't have while it can only read")
+        return reason.replace(NO_NETWORK, ", which it doesn't have in a read-only run")
     if _is_silent(result) and mentions and not _is_quiet(mentions[-1]):
-        return "it failed without a word while it could only read"
+        return "it failed without a message in its read-only run"
     return ""
 
 
@@ -77,8 +77,8 @@ def _what_was_written(said: str, sign: str) -> str:
     for pattern in (_NAMED_AFTER, _NAMED_BEFORE, _NAMED_BARE):
         found = re.search(f"(?im){pattern.replace('READ_ONLY', sign)}", said)
         if found:
-            return f"it tried to write {found['path']} while it could only read"
-    return "it tried to write while it could only read"
+            return f"it tried to write {found['path']} in its read-only run"
+    return "it tried to write in its read-only run"
 
 
 def _is_silent(result: ToolResult) -> bool:

@@ -23,7 +23,9 @@ class Glob:
 
     def __init__(self, pattern: str) -> None:
         if not pattern.strip("!./ ") or "\0" in pattern:
-            raise ToolFailure("The glob pattern is empty, or holds a NUL character. `**` names every file.")
+            raise ToolFailure(
+                "The glob pattern is empty, or contains a NUL character. `**` names every file."
+            )
         self._negated = pattern.startswith("!")
         from pathspec import GitIgnoreSpec  # noqa: PLC0415 - 30 ms that the first paint need not pay
 

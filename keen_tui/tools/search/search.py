@@ -31,7 +31,7 @@ MOST_OUTPUT = 8_000_000
 LONGEST_LINE = 300
 """Characters of a matching line that are shown."""
 
-ENDED_EARLY = "[the search was ended by its limits: there may be more]"
+ENDED_EARLY = "[the search reached its limits: there may be more]"
 
 _RIPGREP = (
     "--no-config",

@@ -42,7 +42,7 @@ def test_a_number_answers_and_words_stand_behind_it(line: str, answer: LineAnswe
     "line", ["", "yes", "0", "4", "1 file is enough", "11", "-1", "1a", "one", "2 by hand", "3 tabs"]
 )
 def test_what_is_no_answer_answers_nothing(line: str) -> None:
-    words = "Please answer 1 to 3. To add words to answer 2, write 2: and the words."
+    words = "Please answer 1 to 3. To add text to answer 2, write 2: and the text."
     assert answered(QUESTION, line) == words
 
 
@@ -51,7 +51,7 @@ def test_a_letter_is_no_answer_where_only_numbers_are() -> None:
 
 
 def test_an_answer_that_needs_words_asks_for_them() -> None:
-    assert answered(QUESTION, "3") == "That answer needs words after its number, such as: 3: use tabs"
+    assert answered(QUESTION, "3") == "That answer needs text after its number, such as: 3: use tabs"
 
 
 def test_free_words_answer_where_they_may() -> None:

@@ -188,7 +188,7 @@ def test_the_oldest_turns_give_way(project: Project) -> None:
     project.change(2, "a", b"2" * 10)
     (first,) = project.checkpoints.changes(1)
     (second,) = project.reopened().changes(2)
-    assert "older turns gave way" in first.unkept
+    assert "newer changes took its place" in first.unkept
     assert (second.before, second.after, second.unkept) == (b"1" * 10, b"2" * 10, "")
     assert sum(file.stat().st_size for file in (project.folder / "contents").iterdir()) <= 25
 
@@ -215,7 +215,7 @@ def test_a_damaged_content_is_named_and_nothing_is_overwritten(
         file.unlink() if damage is None else file.write_bytes(damage)
     checkpoints = project.reopened()
     (kept,) = checkpoints.changes(1)
-    assert kept.unkept == "its kept content is missing or damaged"
+    assert kept.unkept == "its saved content is missing or damaged"
     assert checkpoints.undo(1).files == ()
     assert project.read("a") == b"a1"
 
@@ -277,7 +277,7 @@ def test_a_full_disk_is_noted_and_stops_no_change(project: Project) -> None:
         project.checkpoints.keep(1, project.root / "c", "c", None, b"1" * 101, None)
     a, c = project.checkpoints.changes(1)
     assert (a.after, a.unkept) == (b"1" * 100, "")
-    assert c.unkept == "it could not be kept: File too large"
+    assert c.unkept == "it could not be saved: File too large"
     assert project.reopened().changes(1) == ()
     project.change(1, "b", b"2")
     assert names(project.reopened().changes(1)) == ["a", "c", "b"]

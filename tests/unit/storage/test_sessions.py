@@ -335,7 +335,7 @@ def test_a_fork_of_a_turn_that_is_not_there_is_refused_and_leaves_nothing(
     store: SessionStore, workspace: Path
 ) -> None:
     path = saved(store, workspace)
-    with pytest.raises(StorageFailed, match="has no turn 7: its last one is 1"):
+    with pytest.raises(StorageFailed, match="has no turn 7: the last one is 1"):
         store.fork(path, workspace, 7)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 

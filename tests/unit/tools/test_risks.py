@@ -144,11 +144,11 @@ def test_what_only_reads_a_download_is_not_marked(tmp_path: Path, command: str) 
 @pytest.mark.parametrize(
     ("command", "note"),
     [
-        ("echo x > /etc/hosts", "it writes /etc/hosts, a file of the system"),
-        ("echo x | sudo tee -a /etc/hosts", "it may change /etc/hosts, a file of the system"),
-        ("cp a /usr/local/bin/a", "it may change /usr/local/bin/a, a file of the system"),
-        ("cat /etc/passwd", "it reads /etc/passwd, a file of the system"),
-        ("sed -i s/a/b/ /usr/../etc/fstab", "it may change /usr/../etc/fstab, a file of the system"),
+        ("echo x > /etc/hosts", "it writes /etc/hosts, a system file"),
+        ("echo x | sudo tee -a /etc/hosts", "it may change /etc/hosts, a system file"),
+        ("cp a /usr/local/bin/a", "it may change /usr/local/bin/a, a system file"),
+        ("cat /etc/passwd", "it reads /etc/passwd, a system file"),
+        ("sed -i s/a/b/ /usr/../etc/fstab", "it may change /usr/../etc/fstab, a system file"),
         ("cat .env", ".env may hold keys or passwords"),
         ("rm a.txt", "it deletes files"),
         ("git reset --hard", "git may destroy work that exists nowhere else"),

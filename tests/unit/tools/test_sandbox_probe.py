@@ -51,7 +51,7 @@ def policy(tmp_path: Path) -> Policy:
 
 
 def test_a_sandbox_that_does_not_hold_is_not_used(policy: Policy) -> None:
-    assert problem_of(HoldsNothing(), policy, os.environ) == "sieve does not hold here"
+    assert problem_of(HoldsNothing(), policy, os.environ) == "sieve doesn't protect here"
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_a_sandbox_that_does_not_work_says_why(policy: Policy, argv: Argv, said:
 @pytest.mark.parametrize(
     ("workspace", "said"),
     [
-        ("/home/u", "the workspace holds your home folder"),
-        ("/home", "the workspace holds your home folder"),
-        ("/", "the workspace holds your home folder"),
-        ("/usr", "the workspace holds folders of the system"),
-        ("/home/u/.config/keen-tui/x", "the workspace lies in the folder of Keen's own settings"),
+        ("/home/u", "the workspace contains your home folder"),
+        ("/home", "the workspace contains your home folder"),
+        ("/", "the workspace contains your home folder"),
+        ("/usr", "the workspace contains system folders"),
+        ("/home/u/.config/keen-tui/x", "the workspace is in Keen's settings folder"),
     ],
 )
 def test_there_is_none_where_it_would_hold_nothing(workspace: str, said: str) -> None:
@@ -232,8 +232,8 @@ def test_what_the_sandbox_stopped_is_told_from_the_last_words(
         ("curl -s https://example.org && make", 6, "", ""),
         ("wget -q https://example.org", 4, "", "wget ended with exit code 4"),
         ("wget -q https://example.org", 8, "", ""),
-        ("git stash", 1, "", "git ended with exit code 1 without a word"),
-        ("git stash && git stash pop", 1, "", "git ended with exit code 1 without a word"),
+        ("git stash", 1, "", "git ended with exit code 1 without a message"),
+        ("git stash && git stash pop", 1, "", "git ended with exit code 1 without a message"),
         ("git diff --quiet && git commit -m x", 1, "", ""),
         ("git stash", 1, "No local changes to save", ""),
         ("git diff --quiet", 1, "", ""),

@@ -435,7 +435,7 @@ def test_a_program_of_the_workspace_is_not_the_one_of_the_system(
     planted.write_text("#!/bin/sh\nrm -rf /\n")
     planted.chmod(0o755)
     monkeypatch.setenv("PATH", f"{planted.parent}:{os.environ['PATH']}")
-    assert "a program of the workspace" in why_it_asks("ls", workspace)
+    assert "a program in the workspace" in why_it_asks("ls", workspace)
 
 
 def test_a_link_of_the_workspace_is_no_program_of_the_system_either(
@@ -445,7 +445,7 @@ def test_a_link_of_the_workspace_is_no_program_of_the_system_either(
     planted.parent.mkdir()
     planted.symlink_to("/bin/rm")
     monkeypatch.setenv("PATH", f"{planted.parent}:{os.environ['PATH']}")
-    assert "a program of the workspace" in why_it_asks("ls README.md", workspace)
+    assert "a program in the workspace" in why_it_asks("ls README.md", workspace)
 
 
 def test_what_a_program_is_may_not_be_said_by_files_of_the_workspace(
@@ -463,7 +463,7 @@ def test_libraries_of_the_workspace_are_not_loaded_unasked(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", f"/usr/lib:{workspace.root}/src")
-    assert "libraries of the workspace" in why_it_asks("ls", workspace)
+    assert "libraries from the workspace" in why_it_asks("ls", workspace)
 
 
 def test_a_file_that_a_pattern_finds_is_no_option(workspace: Workspace) -> None:

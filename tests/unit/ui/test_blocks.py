@@ -243,7 +243,7 @@ def test_a_model_that_does_not_answer_can_be_exchanged(reason: EndReason) -> Non
     assert isinstance(end, TurnError)
     block = EndBlock(end=replace(end, reason=reason))
     keys = rows(block, replace(SCENE, last=True))[2]
-    assert keys == "▌    ctrl+r    send again   f2 choose another model   ctrl+x take it back"
+    assert keys == "▌    ctrl+r    send again   f2 choose another model   ctrl+x edit message"
     other = EndBlock(end=replace(end, reason="cut"))
     assert "f2" not in "".join(rows(other, replace(SCENE, last=True)))
 
@@ -254,7 +254,7 @@ def test_the_keys_of_a_failed_turn_are_all_there_at_any_width(width: int) -> Non
     assert all(line.cells <= width for line in lines)
     assert [" ctrl+r    send again" in line.text for line in lines] == [line.chip for line in lines]
     shown = "\n".join(line.text for line in lines)
-    assert all(way in shown for way in ("f2 choose another model", "ctrl+x take it back"))
+    assert all(way in shown for way in ("f2 choose another model", "ctrl+x edit message"))
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -262,7 +262,7 @@ def test_a_full_context_names_compact_as_the_way_on_and_then_sending_again(width
     end = TurnError(turn=1, attempt=1, reason="context", detail="too long (400)", seconds=0.4)
     lines = draw_block(EndBlock(end=end), BlockContext(look=look(width), now=12.0, last=True))
     shown = "\n".join(line.text for line in lines)
-    for words in (" /compact    make room", "has earlier turns summarised", "ctrl+r send again", "ctrl+x"):
+    for words in (" /compact    make room", "summarises earlier turns", "ctrl+r send again", "ctrl+x"):
         assert words in shown
     assert ["/compact" in line.text for line in lines] == [line.chip for line in lines]
     assert all(line.cells <= width for line in lines)

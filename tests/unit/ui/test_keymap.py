@@ -103,7 +103,7 @@ def test_single_signs_are_keys_where_nobody_writes() -> None:
     [
         ("retrie", "ctrl+y", "no such action. Did you mean retry?"),
         ("history", "ctrl+y", "can't be changed"),
-        ("find_stay", "ctrl+y", "It is the one of stop."),
+        ("find_stay", "ctrl+y", "It is always the key of stop."),
         ("retry", "ctrl+ä", "isn't a key that terminals send"),
         ("retry", "f13", "isn't a key that terminals send"),
         ("retry", "super+k", "isn't a key that terminals send"),

@@ -89,7 +89,7 @@ def test_a_model_that_is_known_and_listed_is_there_once() -> None:
 
 
 def test_a_server_with_something_to_say_is_named_though_it_has_no_model() -> None:
-    silent = Source(provider=LOCAL, key_source="", live=(), note="it has no model yet")
+    silent = Source(provider=LOCAL, key_source="", live=(), note="has no model yet")
     assert drawn(lines_of([silent], "")) == ["# Ollama"]
     assert drawn(lines_of([replace(silent, note="")], "")) == []
 

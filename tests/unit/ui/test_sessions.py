@@ -167,7 +167,7 @@ def test_export_takes_a_format_a_file_or_both(words: str, format: str, file: str
 
 
 def test_a_bare_word_that_is_no_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match="There is no format pdf"):
+    with pytest.raises(ConfigError, match="Unknown format pdf"):
         export_words("pdf")
 
 
@@ -179,5 +179,5 @@ def test_fork_refuses_what_is_no_turn(words: str) -> None:
 
 def test_fork_takes_a_turn_or_nothing() -> None:
     assert (fork_words("", (1, 2)), fork_words("2", (1, 2))) == (0, 2)
-    with pytest.raises(ConfigError, match="nothing to fork"):
+    with pytest.raises(ConfigError, match="Nothing to fork"):
         fork_words("", ())

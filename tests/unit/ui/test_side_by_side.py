@@ -54,10 +54,10 @@ def test_a_long_line_is_wrapped_in_its_own_column() -> None:
         (None, b"x\n", "new", ""),
         (b"x\n", None, "removed", ""),
         (b"x\n", b"x\r\n", "", ""),
-        (b"x\n", b"\xef\xbb\xbfx\n", "", "No line differs."),
-        (None, b"", "new", "No line differs."),
+        (b"x\n", b"\xef\xbb\xbfx\n", "", "No lines differ."),
+        (None, b"", "new", "No lines differ."),
         (b"\xff", b"x", "binary", "A binary file: 1 B before, 1 B after."),
-        (None, b"a\0", "binary", "A binary file: not there before, 2 B after."),
+        (None, b"a\0", "binary", "A binary file: none before, 2 B after."),
     ],
 )
 def test_a_file_is_shown_as_its_lines_or_as_what_it_is(

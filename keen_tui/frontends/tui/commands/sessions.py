@@ -42,10 +42,10 @@ class SessionPages:
         await open_session(self._commands.context, session, shown_title(session), opened)
 
     async def fork(self, session: SavedSession, turn: int) -> None:
-        """Go on with a copy of a session, whole or up to a turn."""
+        """Continue in a copy of a session, whole or up to a turn."""
         context = self._commands.context
         place = f" up to turn {turn}" if turn else ""
-        title = f"Go on with a copy of {shown_title(session)}{place}?"
+        title = f"Continue in a copy of {shown_title(session)}{place}?"
         await replace(context, title, lambda: saved(context).fork(session.id, turn))
 
     async def _chosen(self, chosen: Chosen | None) -> None:

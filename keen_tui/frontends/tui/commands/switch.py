@@ -64,7 +64,7 @@ class SessionSwitch:
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
         """Do what puts another session on the screen. Raises what that does, and SessionRefused."""
         if self._replacing:
-            raise SessionRefused("another session is being opened already")
+            raise SessionRefused("another session is already being opened")
         self._replacing, self._place_to_show = True, None
         self._tell_when_slow()
         try:

@@ -90,7 +90,7 @@ def _keys(action_id: str, given: Iterable[str]) -> tuple[str, ...]:
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         raise KeyProblem(action_id, f"there is no such action.{hint} /help lists them.")
     if not action.bound:
-        follows = f" It is the one of {action.follows}." if action.follows else ""
+        follows = f" It is always the key of {action.follows}." if action.follows else ""
         raise KeyProblem(action_id, f"this key can't be changed.{follows}")
     keys = tuple(dict.fromkeys(_key(action, key) for key in given if key.strip()))
     if action.id in _NEEDED and not set(keys) - set(_SENT_BY_SOME):

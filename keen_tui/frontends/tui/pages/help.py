@@ -27,17 +27,17 @@ TITLES: dict[Where, str] = {
     "anywhere": "Everywhere, also while you type",
     "composer": "In the composer",
     "transcript": "In the transcript ({next_pane} goes there)",
-    "search": "While you look for words",
+    "search": "While you search",
     "panels": "In Activity and TurnMemory",
-    "question": "When something asks",
-    "pages": "On pages that lie over the workspace",
+    "question": "When Keen asks you",
+    "pages": "On pages",
 }
 _ORIGINS: Mapping[Origin, str] = {"yours": "Your own commands", "project": "Commands of this project"}
 _KEY_COLUMN = 26
 _MARGIN = 2
 _IDEAS = (
-    ("TurnMemory", "after a turn, two facts of its tool work are kept: files changed, commands failed"),
-    ("Incomplete", "a turn that was cut keeps its finished calls; {retry} continues, nothing runs twice"),
+    ("TurnMemory", "later turns know two things of a turn's tool work: files changed, commands failed"),
+    ("Incomplete", "an interrupted turn keeps its finished calls; {retry} continues, nothing runs twice"),
     ("Modes", "ask: every change and command asks; auto-edit: edits run; plan: reads only; auto: all runs"),
     ("Other keys", 'the table [keys] of the settings: retry = "ctrl+y", or a list of keys, or none: ""'),
 )
@@ -84,7 +84,7 @@ class HelpRows(RowWidget):
         page += self._part(
             "What is different here", [(word, _with_keys(what), None) for word, what in _IDEAS], width
         )
-        nothing = wrapped("Nothing here has these words.", width, self.look("soft"))
+        nothing = wrapped("Nothing here matches.", width, self.look("soft"))
         return [indented(row, _MARGIN) for row in page[:-2] or nothing]
 
     def _part(self, title: str, lines: Sequence[tuple[str, str, Action | None]], width: int) -> list[Text]:

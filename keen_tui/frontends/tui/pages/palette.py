@@ -111,7 +111,7 @@ class EntryList(RowWidget):
 
     def rows(self, width: int, height: int) -> list[Text]:
         if not self._found:
-            return [indented(Text("No action has these words.", self.look("soft")), _EDGE)]
+            return [indented(Text("No action matches.", self.look("soft")), _EDGE)]
         room = self._room = max(height, 1)
         self._first = max(min(self._first, self._place, len(self._found) - room), self._place - room + 1, 0)
         seen = range(self._first, min(self._first + room, len(self._found)))

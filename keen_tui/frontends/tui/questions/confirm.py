@@ -73,7 +73,7 @@ def switch_question(pending: PendingState, model: str) -> Question:
         title=f"Switch to {clean(model)}?",
         body=_words(
             _kept(pending),
-            "Another model can't continue it. Files stay as they are; later turns will know them.",
+            "Another model can't continue it. The files keep their changes; later turns are told which ones.",
         ),
         choices=(
             _keep("no, keep this model"),
@@ -95,7 +95,8 @@ def replace_question(pending: PendingState, title: str, *, running: bool) -> Que
         title=clean(title),
         body=_words(
             _kept(pending),
-            "It is kept for this session only. The conversation stays saved, and files stay as they are.",
+            "It is kept for this session only. The conversation stays saved, and the files keep their "
+            "changes.",
         ),
         choices=(stay, go_on) if running else (stay, _RETRY, go_on),
         preselected=None,
@@ -128,7 +129,7 @@ def memory_question(policy: PolicyName, glyphs: Glyphs) -> Question:
     return Question(
         title="What should later turns remember of a finished turn?",
         facts=f"now {policy}",
-        why="A change takes effect from the next turn on.",
+        why="A change takes effect with the next turn.",
         choices=(*choices, edit),
         preselected=POLICIES.index(policy),
     )

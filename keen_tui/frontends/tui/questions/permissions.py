@@ -41,7 +41,7 @@ def _rows(mode: Mode, permitted: Permitted, width: int, look: Styles, glyphs: Gl
     parts = (
         ("your rules, in the settings", permitted.rules),
         ("allowed for this session", permitted.session),
-        ("allowed for good in this folder", permitted.saved),
+        ("always allowed in this folder", permitted.saved),
         ("kept back, since it can run code later", permitted.kept_back),
     )
     for title, texts in parts:

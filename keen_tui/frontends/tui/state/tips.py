@@ -55,15 +55,15 @@ def _asks_again(before: UiState, after: UiState) -> bool:
 _TIPS: Final = (
     _Tip(
         "retry",
-        "{retry} continues after every break: a lost connection, a limit, your own {stop}. Leaving "
+        "{retry} continues after any interruption: a lost connection, a limit, your own {stop}. Leaving "
         "the program loses the kept calls, unless the settings say durable = true in [pending].",
         _broke_off,
         lambda state: state.pending is None or state.running,
     ),
     _Tip(
         "memory",
-        "TurnMemory now holds all that later turns know of this one besides the words: the files it changed "
-        "and the commands that failed. /memory edits it, {fold_memory} folds it.",
+        "TurnMemory now shows what later turns will know of this one besides its messages: the files it "
+        "changed and the commands that failed. /memory edits it, {fold_memory} folds it.",
         _left_something,
         teaches=("memory", "fold_memory"),
     ),
@@ -76,7 +76,7 @@ _TIPS: Final = (
     ),
     _Tip(
         "details",
-        "{details} unfolds what the calls did. {next_pane} leads there, block by block, esc back.",
+        "{details} unfolds the calls. {next_pane} moves there, block by block; esc goes back.",
         lambda before, after: _was_done(before, after) and after.turns[-1].calls >= _CALLS_TO_UNFOLD,
         teaches=("details", "next_pane"),
     ),

@@ -45,7 +45,7 @@ async def edited(app: App[Any], text: str, take: Callable[[str], None]) -> None:
         file.write_text(text, encoding="utf-8", errors="replace")
         await open_in_editor(app, file)
     except OSError as error:
-        raise EditorFailed(f"The text can't be handed to the editor: {error.strerror}.") from error
+        raise EditorFailed(f"The text can't be passed to the editor: {error.strerror}.") from error
     finally:
         with suppress(OSError):
             saved = file.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
@@ -67,7 +67,7 @@ async def open_in_editor(app: App[Any], file: Path, line: int = 0) -> None:
         with app.batch_update(), app.suspend():
             ended = await _ended(command)
     except SuspendNotSupported as error:
-        raise EditorFailed("The screen can't be left for an editor here.") from error
+        raise EditorFailed("An editor can't be opened from here.") from error
     finally:
         signal.signal(signal.SIGINT, before)
         app.refresh(layout=True)
@@ -109,7 +109,7 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int = 0) -> Seq
     except ValueError as error:
         raise EditorFailed(f"EDITOR can't be understood ({error}): {named}") from error
     if not words:
-        raise EditorFailed(f"No editor is set, and none of {', '.join(_USUAL)} is there. Set EDITOR.")
+        raise EditorFailed(f"No editor is set, and none of {', '.join(_USUAL)} is installed. Set EDITOR.")
     return [_placed(words[0], environ), *words[1:], *_at_line(Path(words[0]).name, file, line)]
 
 
@@ -119,7 +119,9 @@ def _placed(editor: str, environ: Mapping[str, str]) -> str:
         return editor
     if found := find_program(editor, environ):
         return found
-    raise EditorFailed(f"{editor} can't be started: PATH doesn't find it outside this folder. Check EDITOR.")
+    raise EditorFailed(
+        f"{editor} can't be started: it isn't in PATH, or only inside this folder. Check EDITOR."
+    )
 
 
 def _usual(environ: Mapping[str, str]) -> list[str]:

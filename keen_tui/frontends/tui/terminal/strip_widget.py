@@ -12,7 +12,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-_FAILED = "This can't be drawn. Why is in keen.log."
+_FAILED = "This can't be drawn; keen.log says why."
 
 _log = logging.getLogger(__name__)
 

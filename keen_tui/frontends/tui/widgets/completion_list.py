@@ -111,7 +111,7 @@ class CompletionList(RowWidget):
         hidden = len(self._found) - self._visible
         more = Text(f"{hidden} more" if hidden > 0 else "", self.look("dim"))
         runs = self._runs and self.chosen and self.chosen.is_whole
-        enter = self.key_hint("enter", "run" if runs else "write it")
-        tab = self.key_hint("tab", "write it") if runs else Text()
+        enter = self.key_hint("enter", "run" if runs else "insert it")
+        tab = self.key_hint("tab", "insert it") if runs else Text()
         keys = self.fact(enter, tab, self.key_hint("esc", "close"))
         return indented(spread(keys, more, width - 2 * _EDGE - 2, self.glyphs.more), 2 * _EDGE)

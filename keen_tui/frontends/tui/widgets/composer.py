@@ -407,7 +407,7 @@ class Composer(RowWidget):
         mark = f" {glyphs.queued}" + ("" if len(glyphs.queued) > 1 else " ")
         left = Text.assemble((mark, look("dim")), (clean(first_line(self._waiting[place])), look("soft")))
         is_steered = place < len(self._steered)
-        fact = "goes in with the next results" if is_steered else "queued"
+        fact = "sent with the next tool results" if is_steered else "queued"
         facts = [Text(f"{fact}, {hidden} more before it" if hidden else fact, look("dim"))]
         if not self.prompt.text:
             if place == len(self._steered) and self._turn_runs:
@@ -419,7 +419,7 @@ class Composer(RowWidget):
 
 def _hint(state: UiState) -> str:
     if state.replay:
-        return "A replay: nothing is sent from here"
+        return "This is a replay; you can't send messages"
     if state.running:
         what = {"compacting": "the summary", "shell": "your command"}.get(state.phase, "this turn")
         if not state.turn_running:

@@ -67,7 +67,7 @@ class FindBar(RowWidget):
         if unfinished:
             return Text(f"{total:,} so far" if total else "searching", look("dim"))
         if not total:
-            return Text("none" if narrow else "found nowhere", look("soft"))
+            return Text("none" if narrow else "no matches", look("soft"))
         went_on = {0: "", -1: "from the end", 1: "from the top"}[wrapped]
         where = Text("" if narrow else went_on, look("dim"))
         facts = self.fact(where, Text(f"{number:,} of {total:,}", look("text", bold=True)))

@@ -56,7 +56,7 @@ class Arrangement:
         if not view.sidebar.display:
             view.say(_HIDDEN.format(key=shown("sidebar")))
         elif not self._give_columns(way * SIDEBAR_STEP):
-            view.say(f"The panels get no {'wider' if way > 0 else 'narrower'} in this window.")
+            view.say(f"The panels can't get {'wider' if way > 0 else 'narrower'} in this window.")
         elif self._file:
             view.work(self._keep(self._file), "sidebar")
 

@@ -1,4 +1,4 @@
-"""What each action of the registry does in the workspace."""
+"""What each action does in the workspace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 ActionHandler = Callable[[str], Awaitable[object] | None]
-"""What an action does with the words behind its command. Keys that are pressed meanwhile wait for what it
-gives."""
+"""Runs an action with its arguments. Keys that are pressed meanwhile wait for the returned awaitable."""
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
-    """What actions do, by their ids."""
+    """The handlers of the actions, by their ids."""
     parts = screen.parts
     shared = {each.id: partial(parts.commands.start, each) for each in ACTIONS if isinstance(each, Command)}
     return shared | {
@@ -61,7 +60,7 @@ def handlers_of(screen: WorkspaceScreen) -> Mapping[str, ActionHandler]:
 
 
 def _retry(screen: WorkspaceScreen) -> Awaitable[object]:
-    """Go on with the incomplete or failed turn."""
+    """Retry the incomplete or failed turn."""
     question = screen.question_pane.question
     if question and not question.interrupts:
         screen.close_question()
@@ -75,7 +74,7 @@ def _next_mode(screen: WorkspaceScreen) -> None:
 
 
 def _next_pane(screen: WorkspaceScreen) -> None:
-    """Write what is chosen; else move the focus on: composer, transcript, panels."""
+    """Insert the chosen completion; else move the focus: composer, transcript, panels."""
     if not screen.parts.completer.take():
         panes = sorted(screen.focus_chain, key=_rank)
         place = panes.index(screen.focused) + 1 if screen.focused in panes else 0
@@ -83,7 +82,8 @@ def _next_pane(screen: WorkspaceScreen) -> None:
 
 
 def _rank(pane: Widget) -> int:
-    """The place of a pane in the way that the focus takes; those of a place as they stand on the screen."""
+    """The position of a pane in the order of the focus; panes of one position in their order on the
+    screen."""
     return 1 if isinstance(pane, Transcript) else 2 if isinstance(pane, Panel) else 0
 
 

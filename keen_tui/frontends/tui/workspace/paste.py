@@ -7,13 +7,13 @@ from keen_tui.frontends.tui.terminal.clipboard import clipboard_here
 from keen_tui.frontends.tui.terminal.dropped_files import mention
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
-_NO_IMAGE = "There is no image on the clipboard. One that is a file is named by its path: @shot.png"
+_NO_IMAGE = "There is no image on the clipboard. To attach a file, write its path: @shot.png"
 _NO_CLIPBOARD = (
     "No image can be taken from the clipboard here: that needs a desktop, with wl-paste or xclip on Linux. "
-    "One that is a file is named by its path: @shot.png"
+    "To attach a file, write its path: @shot.png"
 )
 
-_NOT_KEPT = "Nothing is kept here, no pasted image either. One that is a file is named by its path: @shot.png"
+_NOT_KEPT = "Nothing is saved here, not even a pasted image. To attach a file, write its path: @shot.png"
 
 
 class ImagePaste:

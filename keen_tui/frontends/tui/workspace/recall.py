@@ -49,7 +49,7 @@ class MessageSearch:
         found = fitting_messages(view.prompt.text, chain(mine, others))
         view.offer(found[:_MOST_FOUND])
         if not found:
-            view.say("No earlier message holds these words." if view.prompt.text else "Nothing was sent yet.")
+            view.say("No earlier message contains these words." if view.prompt.text else "Nothing sent yet.")
 
     def take(self) -> bool:
         """Put the chosen message into the composer; while there is none the search goes on."""

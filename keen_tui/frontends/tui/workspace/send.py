@@ -88,7 +88,7 @@ class Outbox:
         view = self._view
         if self._models.lacks_model:
             view.prompt.write(typed)
-            self._models.begin("Your message waits in the composer until you have chosen.")
+            self._models.begin("Your message waits in the composer until you choose.")
         else:
             view.prompt.suggested = ""
             view.transcript.action_scroll_end()
@@ -99,7 +99,7 @@ class Outbox:
         view, command = self._view, typed.removeprefix(SHELL_SIGN).strip()
         if not command:
             view.prompt.write(typed)
-            view.say("Write a command behind the !, for example !git status")
+            view.say("Write a command after the !, for example !git status")
             return
         try:
             view.controls.run_own(command)

@@ -1,4 +1,4 @@
-"""What the parts of the workspace see of it."""
+"""The workspace as its parts see it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from keen_tui.frontends.tui.workspace.said import NoticeBoard
 
 
 class WorkspaceView(Protocol):
-    """The screen as its parts see it: what is on it, and the few things that they do to it."""
+    """The screen as its parts see it: its widgets, and the few things that they may do to it."""
 
     session: WatchedSession
     files: FilesPort | None
@@ -72,27 +72,27 @@ class WorkspaceView(Protocol):
 
     @property
     def glyphs(self) -> Glyphs:
-        """The signs in use."""
+        """The symbols in use."""
 
     @property
     def focused(self) -> Widget | None:
-        """What has the focus."""
+        """The widget that has the focus."""
 
     @property
     def focused_place(self) -> Where:
-        """Where the focus is, in the words of the action registry."""
+        """Where the focus is, in the terms of the action registry."""
 
     def set_focus(self, widget: Widget | None) -> None:
         """Move the focus."""
 
     def focus_input(self) -> None:
-        """Move the focus to where one writes or answers."""
+        """Move the focus to the composer or the question."""
 
     def clear_selection(self) -> None:
-        """Nothing is selected any more."""
+        """Clear the selection."""
 
     def set_class(self, add: bool, *names: str) -> object:
-        """Let the styles of these classes hold, or not."""
+        """Switch these CSS classes on or off."""
 
     def show_status(self) -> None:
         """Draw the status bar."""
@@ -101,43 +101,43 @@ class WorkspaceView(Protocol):
         """Show one sentence above the composer until the next key."""
 
     def attempt(self, action: Callable[[], None]) -> bool:
-        """Do it; what the session refuses becomes the notice. False: it was refused."""
+        """Run an action; a refusal of the session becomes the notice. False: it was refused."""
 
     async def ask(self, question: Question) -> str:
-        """Put a question, and wait for the id of the answer; "" where it is closed, or another one comes."""
+        """Ask a question and wait for the id of the answer; "" if it is closed or replaced by another one."""
 
     def open_question(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
-        """Put a question in the place of the composer, which its answer alone does not close."""
+        """Show a question in place of the composer. The answer alone doesn't close it."""
 
     def close_question(self) -> None:
-        """Give the composer its place back, unless the turn asks something."""
+        """Show the composer again, unless the turn asks something."""
 
     def offer(self, found: Sequence[Completion], *, runs: bool = False) -> None:
-        """Show these directly above the composer."""
+        """Show these rows directly above the composer."""
 
     def open_page(self, page: Screen[Any], then: Callable[[Any], Any] | None = None) -> None:
-        """Show a page over the workspace; `then` gets what it gives back."""
+        """Show a page over the workspace; `then` gets its result."""
 
     def run(self, action_id: str, words: str = "") -> None:
-        """Run the action of that id, with the words that it may take."""
+        """Run the action of that id, with its arguments."""
 
     def work(self, action: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
-        """Do this beside everything else. With `instead` what is still done under that name is ended."""
+        """Run this in the background. With `instead`, running work of that name is cancelled."""
 
     def cancel_work(self, name: str) -> None:
-        """Do this no more."""
+        """Cancel this work."""
 
     def start(self, action: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
-        """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
+        """Run this in the background. Returns a future that is done when it asks or waits for something."""
 
     def call_next(self, callback: Callable[..., Any], *args: Any) -> None:
-        """Do this behind the message that is handled now."""
+        """Do this after the current message is handled."""
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any) -> bool:
-        """Do this when what has changed is drawn."""
+        """Do this after the next refresh."""
 
     def set_timer(self, delay: float, callback: Callable[[], object]) -> Timer:
-        """Do this in so many seconds."""
+        """Do this after so many seconds."""
 
     def set_interval(self, interval: float, callback: Callable[[], object]) -> Timer:
         """Do this every so many seconds."""

@@ -1,4 +1,4 @@
-"""The workspace: conversation left, instruments right, one row of status below."""
+"""The workspace: the conversation on the left, the panels on the right, the status bar below."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ from keen_tui.frontends.tui.workspace.said import NoticeBoard
 
 
 class WorkspaceScreen(Screen[None]):
-    """All panes, drawn from the states it is given with `show`. What keys and messages do is done by its
-    parts, which see it as a `WorkspaceView`."""
+    """All panes, drawn from the states passed to `show`. Its parts act on keys and messages; they see it as a
+    `WorkspaceView`."""
 
     CSS_PATH = "../look/keen.tcss"
     AUTO_FOCUS = "#prompt"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere", run_by_id)]
 
     announcer: Announcer | None = None
-    """Tells what happens outside of the screen too."""
+    """Reports events outside the screen too."""
 
     def __init__(
         self,
@@ -184,12 +184,12 @@ class WorkspaceScreen(Screen[None]):
 
     @property
     def glyphs(self) -> Glyphs:
-        """The signs in use."""
+        """The symbols in use."""
         return self.status.glyphs
 
     @property
     def focused_place(self) -> Where:
-        """Where the focus is, in the words of the action registry."""
+        """Where the focus is, in the terms of the action registry."""
         if isinstance(self.focused, Transcript):
             return "transcript"
         if isinstance(self.focused, Panel):
@@ -201,7 +201,7 @@ class WorkspaceScreen(Screen[None]):
     # What is drawn
 
     def show(self, state: UiState) -> None:
-        """Draw this state everywhere. Parts that it leaves as they are cost nothing."""
+        """Draw this state everywhere. Parts that didn't change cost nothing."""
         before, self.state = self.state, state
         if state.restoring:
             self.transcript.document.prepare(state.past)
@@ -238,7 +238,8 @@ class WorkspaceScreen(Screen[None]):
         self.parts.ticker.run(state.running)
 
     def _begin_session(self, session_id: str) -> None:
-        """What is drawn next is no continuation. The draft in the composer stays."""
+        """Forget the state drawn so far: the next one doesn't continue it. The draft in the composer
+        stays."""
         self._drawn_session = session_id
         self.transcript.begin()
         if isinstance(self.focused, Transcript):
@@ -260,7 +261,7 @@ class WorkspaceScreen(Screen[None]):
         )
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
-        """Draw everything with another theme or another set of signs."""
+        """Draw everything with another theme or other symbols."""
         for part in (
             self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.completions,
             self.composer, self.question_pane, self.sidebar, self.status, self.too_small, self.parts.find_row,
@@ -268,11 +269,11 @@ class WorkspaceScreen(Screen[None]):
             part.set_look(styles, glyphs)
 
     def set_reduced_motion(self, reduced: bool) -> None:
-        """Whether nothing shall blink or breathe."""
+        """Whether nothing may blink or pulse."""
         self.parts.ticker.reduced = self.transcript.reduced_motion = reduced
 
     def _errand_done(self) -> None:
-        """What took too long for a frame is there now."""
+        """Redraw with results that took longer than a frame."""
         self.transcript.recolour()
         self.question_pane.set_look(self.look, self.glyphs)
 
@@ -283,7 +284,7 @@ class WorkspaceScreen(Screen[None]):
         self.said.say(text)
 
     def attempt(self, action: Callable[[], None]) -> bool:
-        """Do it; what the session refuses becomes the notice. False: it was refused."""
+        """Run an action; a refusal of the session becomes the notice. False: it was refused."""
         try:
             action()
         except SessionRefused as refused:
@@ -292,7 +293,7 @@ class WorkspaceScreen(Screen[None]):
         return True
 
     async def ask(self, question: Question) -> str:
-        """Put a question, and wait for the id of the answer; "" where it is closed, or another one comes."""
+        """Ask a question and wait for the id of the answer; "" if it is closed or replaced by another one."""
         given = await self.open_question(question)
         if given is None:
             return ""
@@ -300,8 +301,8 @@ class WorkspaceScreen(Screen[None]):
         return given.choice
 
     def open_question(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
-        """Put a question in the place of the composer; the draft in there stays. It is open until it is
-        closed, or another one comes: the answer alone does not close it."""
+        """Show a question in place of the composer; the draft in there stays. It is open until it is closed
+        or replaced by another one: the answer alone doesn't close it."""
         self.parts.detail.leave_whole()
         answer = self.question_pane.ask(question)
         self.composer.display = False
@@ -310,7 +311,7 @@ class WorkspaceScreen(Screen[None]):
         return answer
 
     def close_question(self) -> None:
-        """Give the composer its place back, unless the turn asks something."""
+        """Show the composer again, unless the turn asks something."""
         self.parts.detail.leave_whole()
         self.transcript.set_asked(False)
         self.composer.display = True
@@ -322,7 +323,7 @@ class WorkspaceScreen(Screen[None]):
     # What is done
 
     def run(self, action_id: str, words: str = "") -> None:
-        """Run the action of that id, with the words that it may take."""
+        """Run the action of that id, with its arguments."""
         if action_id == "stop":
             self.parts.find_row.leave()  # esc means the search first, the name means the turn
         self.parts.tips.used(action_id)
@@ -337,15 +338,15 @@ class WorkspaceScreen(Screen[None]):
             await done
 
     def work(self, action: Coroutine[Any, Any, None], name: str, *, instead: bool = False) -> None:
-        """Do this beside everything else. With `instead` what is still done under that name is ended."""
+        """Run this in the background. With `instead`, running work of that name is cancelled."""
         self.run_worker(action, name=name, group=name, exclusive=instead)
 
     def cancel_work(self, name: str) -> None:
-        """Do this no more."""
+        """Cancel this work."""
         self.workers.cancel_group(self, name)
 
     def start(self, action: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
-        """Do this beside everything else. Gives a future that is done when it asks or waits for something."""
+        """Run this in the background. Returns a future that is done when it asks or waits for something."""
         self.work(action, name)
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[None] = loop.create_future()
@@ -353,23 +354,23 @@ class WorkspaceScreen(Screen[None]):
         return begun
 
     def open_page(self, page: Screen[Any], then: Callable[[Any], Any] | None = None) -> None:
-        """Show a page over the workspace; `then` gets what it gives back."""
+        """Show a page over the workspace; `then` gets its result."""
         self.app.push_screen(page, then)
 
     def offer(self, found: Sequence[Completion], *, runs: bool = False) -> None:
-        """Show these directly above the composer."""
+        """Show these rows directly above the composer."""
         self.completions.styles.margin = (0, 0, self.composer.outer_size.height, 0)
         self.completions.show(found, runs=runs)
 
     def focus_input(self) -> None:
-        """Move the focus to where one writes or answers."""
+        """Move the focus to the composer or the question."""
         if self.question_pane.question:
             self.question_pane.take_focus()
         else:
             self.set_focus(self.prompt)
 
     def turn_to_prompt(self, key: events.Key) -> None:
-        """Move the focus to where one writes for a letter that does nothing where it is."""
+        """Move the focus to the composer for a letter that does nothing where it was typed."""
         place, letter = self.focused_place, key.character or ""
         is_free = place in ("transcript", "panels")
         if is_free and key.is_printable and letter.strip() and letter not in letters_of(place):
@@ -381,7 +382,7 @@ class WorkspaceScreen(Screen[None]):
         self.parts.arrangement.resize(event.size)
 
     def on_paste(self, event: events.Paste) -> None:
-        """What is pasted while the focus is elsewhere belongs to the composer."""
+        """Text pasted while the focus is elsewhere goes to the composer."""
         if not self.question_pane.question and not self.prompt.has_focus:
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
@@ -415,7 +416,7 @@ class WorkspaceScreen(Screen[None]):
         self.parts.completer.take_clicked(message.completion)
 
     def on_find_bar_wanted(self) -> None:
-        """Other words stand in the row."""
+        """The row shows other text."""
         self.parts.find_row.follow_field()
 
     @on(HitsCounted)
@@ -471,7 +472,7 @@ def _end(begun: asyncio.Future[None]) -> None:
 
 
 def _model_of(session: WatchedSession) -> ModelChanged:
-    """The model of the beginning."""
+    """The model at the start."""
     return ModelChanged(
         model=session.model,
         server=session.server,

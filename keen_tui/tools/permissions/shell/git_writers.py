@@ -81,12 +81,12 @@ def _verb(
 
 def _only_staged(command: GitCommand) -> None:
     if not command.has("-S", "--staged"):
-        raise NotUnderstood("git restore throws away changes")
+        raise NotUnderstood("git restore discards changes")
 
 
 def _only_branches(command: GitCommand) -> None:
     if not command.operands and not command.has("-c", "-b", "--create"):
-        raise NotUnderstood("which branch it is about is not said")
+        raise NotUnderstood("it doesn't name the branch")
 
 
 _STASH: Final[Mapping[str, _Verb]] = {
@@ -145,7 +145,7 @@ def git_writer(command: SimpleCommand) -> GitCommand:
 
 
 def _unknown(what: str) -> GitCommand:
-    raise NotUnderstood(f"git {what} may do more than is known of it")
+    raise NotUnderstood(f"git {what} may do more than Keen knows")
 
 
 def _as_stash(parsed: GitCommand, how: str) -> GitCommand:
@@ -167,9 +167,9 @@ def _parsed(name: str, verb: _Verb, words: Sequence[Word]) -> GitCommand:
         else:
             operands.append(word)
     if paths is not None and not verb.takes_paths:
-        raise NotUnderstood(f"git {name} may throw away changes of what is named behind --")
+        raise NotUnderstood(f"git {name} may discard changes in the files named after --")
     if verb.most is not None and len(operands) > verb.most:
-        raise NotUnderstood(f"git {name} is given more than is known of it")
+        raise NotUnderstood(f"git {name} has arguments that Keen doesn't know")
     parsed = GitCommand(verb=name, options=tuple(options), operands=tuple(operands), paths=paths)
     verb.check(parsed)
     return parsed
@@ -178,7 +178,7 @@ def _parsed(name: str, verb: _Verb, words: Sequence[Word]) -> GitCommand:
 def _option(name: str, verb: _Verb, word: Word, left: Iterator[Word]) -> Iterator[str]:
     """The option as single ones, each with its value behind it. A long one is known by its whole name."""
     text = word.text
-    unknown = NotUnderstood(f"with {text} git {name} may do more than is known of it")
+    unknown = NotUnderstood(f"with {text} git {name} may do more than Keen knows")
     if word.is_glob:
         raise unknown
     if text.startswith("--"):

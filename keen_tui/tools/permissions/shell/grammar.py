@@ -128,7 +128,7 @@ def _only(node: Node) -> SimpleCommand | None:
     if node.type != "redirected_statement" or node.children[0].type == "pipeline":
         return None
     if node.children[0].type != "command":  # of a list only the last one is redirected
-        raise NotUnderstood("which of its parts a redirection is about can't be told")
+        raise NotUnderstood("it isn't clear which part a redirection belongs to")
     redirects = [text_of(child).replace(" ", "") for child in node.children[1:]]
     return _command(node.children[0]) if set(redirects) == {"2>&1"} else None
 
@@ -272,7 +272,7 @@ def _word(node: Node) -> Word:
 def _plain(node: Node) -> Word:
     text = text_of(node)
     if node.children or not _PLAIN.fullmatch(text):
-        raise _unknown(node.children[0]) if node.children else NotUnderstood(f"of {text!r} more can be meant")
+        raise _unknown(node.children[0]) if node.children else NotUnderstood(f"{text!r} is ambiguous")
     return Word(text, is_glob=_GLOB.search(text) is not None)
 
 
@@ -282,7 +282,7 @@ def _quoted(node: Node) -> str:
         if child.type not in ('"', "string_content"):
             raise _unknown(child)
     if found := _MORE_IN_QUOTES.search(inner):
-        raise NotUnderstood(f"of {found[0]!r} in quotes more can be meant")
+        raise NotUnderstood(f"{found[0]!r} in quotes is ambiguous")
     return inner
 
 
@@ -297,7 +297,7 @@ def _joined(node: Node) -> Word:
         pieces.append(_word(child))
     is_glob = any(piece.is_glob for piece in pieces)
     if is_glob and any(child.type not in ("word", "number") for child in node.children):
-        raise NotUnderstood("a pattern stands beside quotes")
+        raise NotUnderstood("a pattern is next to quotes")
     return Word("".join(piece.text for piece in pieces), is_glob)
 
 

@@ -104,7 +104,7 @@ def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Wor
         with suppress(ToolFailure):
             place = workspace.place(word)
             if workspace.withholds(place):
-                return f"{place.name} may hold keys or passwords, or a rule of yours is about it"
+                return f"{place.name} may hold keys or passwords, or one of your rules covers it"
     return ""
 
 
@@ -172,18 +172,18 @@ def _require_real_program(name: str, workspace: Workspace) -> None:
     if not found:
         return
     if workspace.place(found).inside or workspace.place(str(Path(found).parent)).inside:
-        raise NotUnderstood(f"{name} would be a program of the workspace: {found}")
+        raise NotUnderstood(f"{name} would run a program in the workspace: {found}")
     if "shims" in Path(found).parts or Path(found).resolve().name == "volta-shim":
         raise NotUnderstood(f"a file in this workspace could change which {name} runs")
     if any(workspace.place(folder).inside for folder in library_folders()):
-        raise NotUnderstood("programs would load libraries of the workspace (LD_LIBRARY_PATH)")
+        raise NotUnderstood("programs would load libraries from the workspace (LD_LIBRARY_PATH)")
 
 
 def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path]:
     """Where `cd` may lead. It may also fail, or stand in a pipe: then it stays."""
     word = command.arguments[0] if len(command.arguments) == 1 else Word("-")
     if word.text == "-" or word.is_glob or ".." in Path(word.text).parts or len(folders) >= _MOST_FOLDERS:
-        raise NotUnderstood("where it changes to can't be told before")
+        raise NotUnderstood("Keen can't know which folder it changes to")
     for folder in folders:
         yield folder / word.text
 
@@ -200,7 +200,7 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
     if holds_secrets(place.name) or holds_secrets(path.name):
         raise Withheld(f"{place.name} may hold keys or passwords")
     if workspace.withholds(place):
-        raise Withheld(f"a rule of yours is about {place.name}")
+        raise Withheld(f"one of your rules covers {place.name}")
 
 
 def _require_no_secrets_below(
@@ -218,7 +218,7 @@ def _require_no_secrets_below(
                 if not are_hidden and holds_secrets(os.path.relpath(f"{folder}/{name}", workspace.root)):
                     raise Withheld(f"{name}, which is among the files, may hold keys or passwords")
                 if rules and workspace.withholds(workspace.place(f"{folder}/{name}")):
-                    raise Withheld(f"a rule of yours is about {name}, which is among the files")
+                    raise Withheld(f"one of your rules covers {name}, which is among the files")
             seen += len(files)
             if seen > _MOST_BELOW:
                 raise NotUnderstood("there are too many files to look for keys and passwords among them")
@@ -233,9 +233,9 @@ def _files(word: Word, folder: Path) -> Iterator[Path]:
     parts = Path(word.text).parts
     patterns = [part for part in parts if re.search("[*?]", part)]
     if ".." in parts or any(fnmatchcase("..", part) and part[0] == "." for part in patterns):
-        raise NotUnderstood(f"where {word.text} leads can't be told before")
+        raise NotUnderstood(f"where {word.text} leads can't be known in advance")
     if len(patterns) > _MOST_PATTERNS:
-        raise NotUnderstood(f"{word.text} holds too many patterns")
+        raise NotUnderstood(f"{word.text} contains too many patterns")
     names = iglob(word.text.replace("?", "*"), root_dir=folder)  # noqa: PTH207 - of a folder that may be /
     found = list(islice(names, _MOST_FILES + 1))
     if len(found) > _MOST_FILES:

@@ -222,7 +222,7 @@ def _sed(arguments: Arguments) -> Iterator[Word]:
     """`sed -n 1,20p`: its scripts can write files and run commands, this one can't."""
     texts = [word.text for word in arguments]
     if texts[:1] != ["-n"] or not _SED_PRINT.fullmatch("".join(texts[1:2])):
-        raise NotUnderstood("a script of sed can write files and run commands")
+        raise NotUnderstood("a sed script can write files and run commands")
     files = arguments[2:]
     for word in files:
         if word.text.startswith("-") or (word.is_glob and word.text.startswith(("*", "?", "["))):

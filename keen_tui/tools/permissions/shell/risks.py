@@ -21,7 +21,7 @@ from keen_tui.tools.permissions.shell.mentions import RUNNERS, SHELLS, mentioned
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-RUNS_DOWNLOAD: Final = "it runs what it downloads, and nobody has checked that"
+RUNS_DOWNLOAD: Final = "it runs a download that nobody has checked"
 
 _DOWNLOADERS: Final = frozenset(
     """
@@ -180,14 +180,14 @@ def _system_files(text: str, root: Path) -> Iterator[Risk]:
     """What is redirected to files of the system, and commands that are given any."""
     for text_of_redirect, path in _redirected_to(text):
         if _is_of_system(path, root, writes=True):
-            yield Risk(text=text_of_redirect, note=f"it writes {path}, a file of the system")
+            yield Risk(text=text_of_redirect, note=f"it writes {path}, a system file")
     for name, *words in mentioned_commands(text):
         writes = any(program in _WRITERS for program in _names((name, *words)))
         for word in words:
             path = word.partition("=")[2] or word
             if _is_of_system(path, root, writes=writes):
                 does = "may change" if writes else "reads"
-                yield Risk(text=" ".join((name, *words)), note=f"it {does} {path}, a file of the system")
+                yield Risk(text=" ".join((name, *words)), note=f"it {does} {path}, a system file")
                 break
 
 

@@ -97,7 +97,7 @@ class UndoFoot(RowWidget):
         words = (
             f"Restore {counted(len(self._kept), 'file')} to {_their(self._kept)} state before turn {turn}?"
             if self._kept
-            else f"Turn {turn} can't be undone: the earlier contents of its files weren't kept."
+            else f"Turn {turn} can't be undone: the earlier contents of its files weren't saved."
         )
         mark = f" {self.glyphs.asks if self._kept else self.glyphs.none} "
         return Text(mark + words, self.look("wait" if self._kept else "text", bold=True))
@@ -109,10 +109,10 @@ class UndoFoot(RowWidget):
         if changed:
             mark = (f" {self.glyphs.look} ", self.look("wait"))
             rows.append(Text.assemble(mark, (f"changed since: {_named(changed)}", self.look("text"))))
-        sentences = [f"removed, for the turn made it: {_named(new)}"] if new else []
+        sentences = [f"will be deleted (this turn created it): {_named(new)}"] if new else []
         if self._kept and self._unkept:
             unkept = _named(file.path for file in self._unkept)
-            sentences.append(f"not kept, so it stays as it is: {unkept}")
+            sentences.append(f"can't be restored (its content wasn't saved): {unkept}")
         sentences += _not_covered(self._changes.commands)
         return rows + [Text(f"   {sentence}", self.look("soft")) for sentence in sentences]
 

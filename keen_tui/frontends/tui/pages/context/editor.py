@@ -37,7 +37,7 @@ class EntryRows(RowWidget):
         super().__init__(styles, glyphs, id="memory-rows")
         self._explained = _EXPLAINED
         if policy != "summary":
-            self._explained += f"\nIt is sent under the summary policy; now {policy} is in use."
+            self._explained += f"\nIt is sent only under the summary policy; {policy} is in use now."
         self.entries = entries_of(row.memory)
         self.place = 0
         self.sentence = ""
@@ -79,7 +79,7 @@ class EntryRows(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         look = self.look
         inner = max(width - TEXT_EDGE - RIGHT_MARGIN, 1)
-        what = Text(f"What is remembered of turn {self._row.turn}", look("text", bold=True))
+        what = Text(f"TurnMemory of turn {self._row.turn}", look("text", bold=True))
         title = cut_row(self.fact(what, Text(clean(self._row.title), look("dim"))), inner, self.glyphs.more)
         head = [title, *wrapped(self._explained, inner, look("soft")), Text()]
         foot = [Text(), *wrapped(clean(self.sentence), inner, look("soft"))] if self.sentence else []

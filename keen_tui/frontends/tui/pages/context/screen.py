@@ -131,7 +131,7 @@ class ContextScreen(Screen[None]):
         """Edit what is remembered of the chosen turn."""
         part = self._table.chosen
         if part is None or part.kind != "turn":
-            self._foot.say("Choose a turn to edit what is remembered of it.")
+            self._foot.say("Choose a turn to edit its TurnMemory.")
             return
         row = next((row for row in self._state.turns if row.turn == part.turn), None)
         if row is None:

@@ -76,8 +76,8 @@ class KeyRows(RowWidget):
 def kept_in(destination: str) -> str:
     """Where a key will be kept, as a sentence; "" while that is being found out."""
     if not destination.startswith("/"):
-        return f"It is kept in {destination}." if destination else "It is kept on this machine."
-    return f"It is kept in {home_relative(Path(destination))}, which only you can read."
+        return f"It is saved in {destination}." if destination else "It is saved on this machine."
+    return f"It is saved in {home_relative(Path(destination))}, which only you can read."
 
 
 class KeyFoot(RowWidget):
@@ -88,7 +88,7 @@ class KeyFoot(RowWidget):
         self.typing = False
 
     def rows(self, width: int, height: int) -> list[Text]:
-        keys = [("enter", "keep it" if self.typing else "choose"), ("esc", "back")]
+        keys = [("enter", "save it" if self.typing else "choose"), ("esc", "back")]
         if not self.typing:
             keys.insert(0, (f"{self.glyphs.up}{self.glyphs.down}", "move"))
         return [indented(self.fact(*(self.key_hint(key, verb) for key, verb in keys)), 2)]

@@ -183,7 +183,7 @@ class ModelPicker(Screen[Picked | WantsKey | WantsServer | None]):
         for server in await self._models.find_servers():
             self._live[server.provider.id] = server.models
             if not server.models:
-                self._notes[server.provider.id] = "it runs, but it has no model yet"
+                self._notes[server.provider.id] = "it is running, but has no model yet"
         self._foot.asking = ""
         self._show()
 

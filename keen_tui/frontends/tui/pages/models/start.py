@@ -139,7 +139,7 @@ class StartRows(RowWidget):
 
     def _kept_in(self) -> str:
         where = self.key_destination
-        return f"kept in {home_relative(Path(where)) if where.startswith('/') else where}" if where else ""
+        return f"saved in {home_relative(Path(where)) if where.startswith('/') else where}" if where else ""
 
     def _local_lines(self) -> Iterator[_StartLine]:
         local = [provider for provider in self._models.providers if provider.local]

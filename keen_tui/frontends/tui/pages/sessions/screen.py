@@ -139,7 +139,7 @@ class SessionsScreen(Screen[Chosen | None]):
         question = ""
         if self._doomed:
             title, turns = cut(shown_title(self._doomed), _TITLE_CELLS), counted(self._doomed.turns, "turn")
-            question = f"Delete {title} with its {turns} for good?"
+            question = f"Delete {title} and its {turns} for good?"
         self._foot.show(sentence, question, self._keys_now())
         self._head.show("Sessions", *self._shelf.told(self._list.count))
 
@@ -254,7 +254,7 @@ class SessionsScreen(Screen[Chosen | None]):
             self._choose(fork=False)
 
     def action_fork(self) -> None:
-        """Go on with a copy of the chosen session."""
+        """Continue in a copy of the chosen session."""
         self._follow_query()
         self._choose(fork=True)
 
@@ -317,7 +317,7 @@ class SessionsScreen(Screen[Chosen | None]):
         """Give the session the title that is written."""
         title = self._field.value.strip()
         if not title:
-            self._say("A title has at least one word.")
+            self._say("A title needs at least one word.")
         elif session := self._renamed:
             self.action_leave_title()
             if title != session.title:

@@ -34,14 +34,14 @@ class Shelf(Struct, frozen=True, kw_only=True):
     @property
     def invitation(self) -> str:
         """What to type."""
-        return "words in any session" if self.in_words else "type to find a session by its title"
+        return "search all sessions" if self.in_words else "type to find a session by its title"
 
     @property
     def empty(self) -> str:
         """Why the list is empty, when it is."""
         if self.in_words:
             if not self.query.strip():
-                return "Type words to find in any session."
+                return "Type words to search for in all sessions."
             return "searching" if self.searching else "No session contains these words."
         if self.sessions is None or self.has_more:
             return "reading the sessions"

@@ -162,12 +162,12 @@ class SettingsScreen(Screen[bool]):
             if setting.at_once:
                 self._apply(setting.name, self._port.value(setting.name))
         later = [setting.name for setting in changed if not setting.at_once]
-        self._foot.say(f"{', '.join(later)}: from the next start on." if later else "")
+        self._foot.say(f"{', '.join(later)}: at the next start." if later else "")
 
     def _change(self, setting: Setting, text: str) -> bool:
         """Write it, let it take effect, show it. False: it can't be."""
         if setting.in_file:
-            self._foot.say("That is changed in the file: e opens it.")
+            self._foot.say("Edit this one in the file (e).")
             return False
         try:
             value = self._port.change(setting.name, text)
@@ -183,9 +183,9 @@ class SettingsScreen(Screen[bool]):
     def _said(self, setting: Setting, text: str) -> str:
         """What has to be known of the change."""
         if setting.source not in ("", "settings file"):
-            return f"Written; now the {setting.source} says otherwise."
+            return f"Saved, but the {setting.source} overrides it."
         if not setting.at_once:
-            return "From the next start on."
+            return "It takes effect at the next start."
         return "" if text else "Back to the default."
 
     def _reload(self) -> None:
@@ -205,7 +205,7 @@ class SettingsScreen(Screen[bool]):
         setting, glyphs = self._list.chosen, self._list.glyphs
         self._detail.show(setting)
         if self._typing:
-            self._foot.show(("enter", "set it"), ("esc", "leave it"))
+            self._foot.show(("enter", "set it"), ("esc", "cancel"))
             return
         keys = [(shown("page_edit"), "open the file"), ("esc", "back")]
         if setting.source == "settings file" and not setting.in_file:

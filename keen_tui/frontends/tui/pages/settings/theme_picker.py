@@ -71,7 +71,7 @@ class ThemeList(RowWidget):
         seen = range(self._first, min(self._first + room, len(self._lines)))
         title = indented(Text("Theme", self.look("text", bold=True)), _MARGIN)
         rows = [Text(), title, Text(), *(self._row(place, width) for place in seen), Text()]
-        keys = [(f"{self.glyphs.up}{self.glyphs.down}", "look"), ("enter", "keep"), ("esc", "as it was")]
+        keys = [(f"{self.glyphs.up}{self.glyphs.down}", "preview"), ("enter", "keep"), ("esc", "cancel")]
         hints = self.fact(*(self.key_hint(key, verb) for key, verb in keys if self.chosen or key != "enter"))
         below = len(self._lines) - seen.stop
         more = Text(f"{self.glyphs.down} {below} below" if below else "", self.look("soft"))

@@ -113,7 +113,7 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext
     first = len(rows)
     full = end.reason == "context"
     if full:
-        rows += _key_rows(context, *COMPACT, "has earlier turns summarised; then retry", not context.asked)
+        rows += _key_rows(context, *COMPACT, "summarises earlier turns; then retry", not context.asked)
     rows += [
         *_key_rows(context, shown("retry"), "retry", _RETRIES, not full and not context.asked),
         *_key_rows(
@@ -149,7 +149,7 @@ def _ways_on(end: TurnError, context: BlockContext) -> list[list[Segment]]:
     """The chip and the other keys of a failed turn, in as few rows as the width allows."""
     styles = context.look.styles
     again = (shown("retry"), "send again")
-    others = [(shown("discard"), "take it back")]
+    others = [(shown("discard"), "edit message")]
     if end.reason in OF_THE_SERVER:
         others.insert(0, (shown("models"), "choose another model"))
     if end.reason == "context":
@@ -158,7 +158,7 @@ def _ways_on(end: TurnError, context: BlockContext) -> list[list[Segment]]:
     chip = Segment(f" {key} ", styles("on-wait", on="wait-fill", bold=True))
     ways = [[chip, Segment(_GAP), Segment(verb, styles("text", bold=True))]]
     if end.reason == "context":
-        ways.append([Segment("has earlier turns summarised", styles("soft"))])
+        ways.append([Segment("summarises earlier turns", styles("soft"))])
     ways += [
         [Segment(key, styles("text", bold=True)), Segment(f" {verb}", styles("dim"))] for key, verb in others
     ]
