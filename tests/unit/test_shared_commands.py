@@ -228,7 +228,7 @@ async def test_a_session_that_is_open_elsewhere_is_forked_if_that_is_wanted(
 async def test_without_saved_sessions_none_begins(tmp_path: Path) -> None:
     at = At(tmp_path)
     context = CommandContext(at.person, replace(at.context.setup, history=None))
-    with pytest.raises(SessionRefused, match="No sessions are kept here"):
+    with pytest.raises(SessionRefused, match="Sessions aren't saved here"):
         await NEW_SESSION.does(context, "")
 
 
@@ -283,13 +283,13 @@ async def test_changes_are_undone_only_when_that_is_the_answer(
 async def test_nothing_is_undone_while_work_is_open_nor_twice(tmp_path: Path) -> None:
     at = At(tmp_path, "yes")
     changed(at, undone=True)
-    with pytest.raises(SessionRefused, match="An incomplete turn waits"):
+    with pytest.raises(SessionRefused, match="Finish the last turn first"):
         await UNDO.does(at.context, "3")
     at.session.running = True
     with pytest.raises(SessionRefused, match="A turn is running"):
         await UNDO.does(at.context, "3")
     at.session.running, at.session.pending = False, None
-    with pytest.raises(SessionRefused, match="are undone already"):
+    with pytest.raises(SessionRefused, match="are already undone"):
         await UNDO.does(at.context, "3")
     assert at.person.asked == []
 
