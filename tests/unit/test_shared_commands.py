@@ -344,7 +344,7 @@ async def test_a_switch_that_loses_nothing_is_not_asked_for(tmp_path: Path) -> N
     await use(at.context, ACME.models[1], "low")
     assert at.person.asked == []
     assert ("choose", "roadrunner-2-mini", "low", False) in at.models.calls
-    assert at.person.said == ["Roadrunner 2 mini answers from now on."]
+    assert at.person.said == ["Roadrunner 2 mini is now in use."]
 
 
 async def test_the_result_of_a_check_is_said(tmp_path: Path) -> None:
