@@ -262,4 +262,4 @@ async def test_the_check_says_whether_the_server_has_the_model() -> None:
 async def test_the_check_of_a_server_without_a_list_succeeds_and_says_so() -> None:
     async with serving({}) as server:
         model = ModelInfo(provider="custom", id="one", api="openai-chat")
-        assert "no list of models" in await check_connection(provider(f"{server.url}/v1"), model, KEY)
+        assert "doesn't list its models" in await check_connection(provider(f"{server.url}/v1"), model, KEY)

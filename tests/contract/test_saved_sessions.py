@@ -324,7 +324,7 @@ async def test_without_a_home_a_session_works_in_memory_and_says_so_once(place: 
         assert await at.manager.sessions() == ()
         assert await all_found(at.manager, "one") == ()
         for deed in (at.manager.fork(), at.manager.export("markdown")):
-            with pytest.raises(SessionRefused, match="There is nothing to"):
+            with pytest.raises(SessionRefused, match="Nothing to"):
                 await deed
         await at.manager.new()
         await at.ask("edit three")
