@@ -199,7 +199,7 @@ async def test_a_file_that_is_there_is_not_exported_over(tmp_path: Path) -> None
         link = tmp_path / "link.md"
         link.symlink_to(tmp_path / "elsewhere.md")
         for taken in (there, link):
-            with pytest.raises(StorageFailed, match="is there already"):
+            with pytest.raises(StorageFailed, match="already exists"):
                 await at.manager.export("markdown", taken.name)
         assert there.read_text() == "mine"
         assert not (tmp_path / "elsewhere.md").exists()

@@ -227,7 +227,7 @@ async def test_an_export_never_writes_over_a_file(served: ServedProgram) -> None
     (served.program.workspace / "mine.md").write_text("mine")
     run = await served.program.run("export", session_id, "-o", "mine.md")
     assert run.code == 1
-    assert "mine.md is there already" in run.err
+    assert "mine.md already exists" in run.err
     assert (served.program.workspace / "mine.md").read_text() == "mine"
 
 
@@ -256,23 +256,23 @@ async def test_a_damaged_session_is_exported_with_what_is_whole(served: ServedPr
 
 
 MISUSE: list[tuple[list[str], str]] = [
-    (["nonsense"], "no command 'nonsense'"),
+    (["nonsense"], "Unknown command 'nonsense'"),
     (["fix the bug"], "A prompt goes after -p"),
     (["sessions", "20260131"], "takes no arguments"),
-    (["sessions", "-p", "hi"], "-p does not go with the command sessions"),
-    (["sessions", "--continue"], "--continue does not go with the command sessions"),
+    (["sessions", "-p", "hi"], "-p doesn't go with the command sessions"),
+    (["sessions", "--continue"], "--continue doesn't go with the command sessions"),
     (["sessions", "--format", "html"], "--format belongs to the command export"),
     (["export"], "takes one session id"),
     (["export", "1", "2"], "takes one session id"),
     (["export", "1", "--all"], "--all belongs to the command sessions"),
-    (["export", "1", "--fork"], "--fork does not go with the command export"),
+    (["export", "1", "--fork"], "--fork doesn't go with the command export"),
     (["export", "1", "--format", "pdf"], "invalid choice"),
     (["replay"], "takes one file"),
     (["replay", "x.jsonl"], "no terminal"),
     (["replay", "x.jsonl", "--speed", "-1"], "--speed must be a number from 0 up"),
     (["replay", "x.jsonl", "--speed", "nan"], "--speed must be a number from 0 up"),
     (["replay", "x.jsonl", "--speed", "fast"], "invalid float"),
-    (["replay", "x.jsonl", "--output", "json"], "--output does not go with the command replay"),
+    (["replay", "x.jsonl", "--output", "json"], "--output doesn't go with the command replay"),
     (["--speed", "2"], "--speed belongs to the command replay"),
     (["--demo", "--out", "x"], "--out belongs to the command export"),
     (["--fork"], "--fork belongs to --continue or --resume"),

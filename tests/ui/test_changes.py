@@ -161,7 +161,7 @@ async def test_files_changed_since_and_files_not_kept_are_named(tmp_path: Path, 
         assert driver.shows("▲ changed since: src/cart.py")
         assert driver.shows("can't be restored (its content wasn't saved): data/big.csv")
         await driver.press("down")
-        await driver.until_shown("Not kept: it is larger than 5 MB.")
+        await driver.until_shown("Not saved: it is larger than 5 MB.")
         await driver.press("enter")
         await driver.until(lambda: ("undo", 3) in changes.calls)
 
