@@ -218,7 +218,7 @@ async def test_the_editor_says_when_another_policy_sends_none_of_it(tmp_path: Pa
         driver.session.publish(PolicyChanged(policy="full-trace"))
         await driver.until_shown("● full-trace")
         await driver.press("e")
-        await driver.until_shown("now full-trace is in use")
+        await driver.until_shown("full-trace is in use now")
 
 
 async def test_only_turns_have_a_memory_to_edit(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ async def test_memory_asks_for_the_policy_and_marks_the_one_in_use(tmp_path: Pat
         await driver.until_shown("What should later turns remember of a finished turn?")
         await driver.until(lambda: not driver.screen.question_pane.guarded)
         assert driver.shows("1  ● summary") and driver.shows("now summary")
-        assert driver.shows("from the next turn on")
+        assert driver.shows("takes effect with the next turn")
         await driver.press("3", "enter")
         await driver.until_shown("Later turns get full-trace, from the next turn on.")
         assert ("set_policy", "full-trace") in driver.session.calls
