@@ -28,7 +28,7 @@ async def memory(context: CommandContext, words: str) -> None:
     if choice == "edit":
         await next_request(context)
     elif choice == session.policy:
-        context.ui.say(f"Later turns get {choice}, as before.")
+        context.ui.say(f"The memory policy is still {choice}.")
     elif choice in get_args(PolicyName):
         context.controls.set_policy(cast(PolicyName, choice))
         context.ui.confirm(f"Later turns get {choice}, from the next turn on.")
