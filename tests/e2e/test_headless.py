@@ -79,7 +79,7 @@ async def test_mode_auto_without_a_sandbox_has_to_be_asked_for(program: Program)
         refused = await program.run(*flags, HOME=home)
         assert (refused.code, refused.out) == (2, "")
         assert refused.err == (
-            "keen-tui: Auto mode runs commands in a sandbox, and there is none here: the workspace holds "
+            "keen-tui: Auto mode runs commands in a sandbox, and there is none here: the workspace contains "
             "your home folder. Add --no-sandbox to run them without one, or use --mode auto-edit.\n"
         )
         assert not server.requests
@@ -106,7 +106,7 @@ async def test_a_command_of_ones_own_is_sent_as_its_text(program: Program) -> No
         assert sent == ["Say hello, please.", "/etc/hosts has a typo", "/say hello"]
         refused = await program.run(*connection, "/compact")
         assert (refused.code, refused.out) == (2, "")
-        assert "/compact is a command of the screen" in refused.err
+        assert "/compact works only on the screen" in refused.err
 
 
 async def test_json_is_one_object_with_memory_and_usage(program: Program) -> None:
@@ -286,7 +286,7 @@ async def test_the_demo_without_a_terminal_plays_the_whole_tour(program: Program
         "> ctrl+r",
         "All tests pass",
         "files changed: cart.py",
-        "0 tool results of earlier turns",
+        "0 tool results from earlier turns",
         "Tool memory:\n- Files changed: cart.py",
     ):
         assert words in run.out

@@ -113,7 +113,7 @@ def test_line_by_line_an_address_is_asked_for_and_a_key_if_need_be(tmp_path: Pat
         say(terminal, server.base_url, "answers and lists 2 models.")
         answer(terminal, "Question: Which model?", "1", since=bytes(terminal.output).rfind(b"2 models"))
         terminal.wait_for("big is now in use.")
-        ready(terminal, since=bytes(terminal.output).rfind(b"from now on"))
+        ready(terminal, since=bytes(terminal.output).rfind(b"is now in use"))
         say(terminal, "hi", "Reply: Hello from the box.")
         say(terminal, "/server gpu-box", "The address must begin with https://")
 
