@@ -123,12 +123,16 @@ class OpenQuestions:
     @property
     def number(self) -> int:
         """The number of the question that is asked, 0 while there is none."""
-        return self._open[-1].number if self._open else 0
+        return self._newest.number if self._newest else 0
 
     @property
     def asked(self) -> LineQuestion | None:
-        """The question that is asked."""
-        return self._open[-1].question if self._open else None
+        """The question that is asked; not one whose answer is on its way to whoever asked."""
+        return self._newest.question if self._newest else None
+
+    @property
+    def _newest(self) -> _Open | None:
+        return next((each for each in reversed(self._open) if not each.answer.done()), None)
 
     async def ask(self, question: LineQuestion) -> LineAnswer | None:
         """Ask and wait; None when the question was withdrawn."""
@@ -140,7 +144,7 @@ class OpenQuestions:
         try:
             return await answer
         finally:
-            was_asked = self.number == asked.number
+            was_asked = self._open[-1] is asked
             self._open.remove(asked)
             if was_asked and self.asked:
                 self._tell(self.asked)
@@ -148,18 +152,19 @@ class OpenQuestions:
 
     def take(self, line: str) -> bool:
         """A line for the question that is asked; False: it is no answer."""
-        given = answered(self._open[-1].question, line)
+        if self._newest is None:
+            return False
+        given = answered(self._newest.question, line)
         if isinstance(given, str):
             self._printer.say(given)
             return False
-        if not self._open[-1].answer.done():
-            self._open[-1].answer.set_result(given)
+        self._newest.answer.set_result(given)
         return True
 
     def withdraw(self) -> None:
         """The question that is asked is asked no more."""
-        if self._open and not self._open[-1].answer.done():
-            self._open[-1].answer.set_result(None)
+        if self._newest:
+            self._newest.answer.set_result(None)
 
     def _tell(self, question: LineQuestion) -> None:
         choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))

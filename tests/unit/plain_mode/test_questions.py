@@ -81,3 +81,15 @@ async def test_the_newest_question_is_asked_and_the_one_below_is_told_again() ->
     questions.withdraw()
     assert await below is None
     assert questions.number == 0
+
+
+async def test_a_question_that_is_answered_is_asked_no_more_at_once() -> None:
+    """Otherwise it is asked anew for a moment, and a message typed then counts as typed before it."""
+    questions = OpenQuestions(LinePrinter(io.StringIO()), lambda: None)
+    answering = asyncio.create_task(questions.ask(QUESTION))
+    await asyncio.sleep(0)
+    assert questions.number == 1
+    assert questions.take("1")
+    assert questions.number == 0
+    assert questions.asked is None
+    assert await answering
