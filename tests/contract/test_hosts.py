@@ -174,7 +174,7 @@ async def test_without_anybody_there_it_is_refused_with_the_rule_that_would_allo
     assert "--allow-net a.example" in result and "net(a.example)" in result
     [answered] = bench.log.of(ApprovalAnswered)
     assert answered.by == "headless"
-    assert contacts(bench)[0][0] == "a.example" and "nobody is there" in contacts(bench)[0][1]
+    assert contacts(bench)[0][0] == "a.example" and "nobody to ask" in contacts(bench)[0][1]
 
 
 @pytest.mark.parametrize("rule", ["net(a.example)", "net(*.example)", "net", "net(*)"])

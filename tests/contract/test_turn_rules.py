@@ -361,9 +361,9 @@ async def test_a_queued_message_can_be_taken_back(tmp_path: Path, at_work: AtWor
 
 async def test_retry_and_discard_are_refused_while_a_turn_runs(tmp_path: Path, at_work: AtWork) -> None:
     async with at_work([Reply([Say("x")], broken=Break("stall", after_deltas=1))], tmp_path) as bench:
-        with pytest.raises(SessionRefused, match="nothing to retry"):
+        with pytest.raises(SessionRefused, match="Nothing to retry"):
             bench.session.retry()
-        with pytest.raises(SessionRefused, match="nothing to discard"):
+        with pytest.raises(SessionRefused, match="Nothing to discard"):
             bench.session.discard()
         bench.session.submit("hi")
         for action in (bench.session.retry, bench.session.discard):

@@ -270,7 +270,7 @@ async def test_09_discarded_work_stays_remembered(tmp_path: Path, at_work: AtWor
         abandoned = await bench.log.wait_for(TurnAbandoned)
         assert abandoned.turn_memory.files_changed == ("a.py",)
         assert bench.session.pending is None
-        with pytest.raises(SessionRefused, match="nothing to retry"):
+        with pytest.raises(SessionRefused, match="Nothing to retry"):
             bench.session.retry()
         await bench.ask("next")
         block = "Tool memory:\n- Files changed: a.py\n- Failed bash: exit 2 (exit 2)"

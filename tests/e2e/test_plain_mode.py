@@ -266,6 +266,6 @@ def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do
         terminal.wait_for("No model is chosen yet.")
         ready(terminal)
         say(terminal, "hello", "No model is chosen yet: choose one with /model. Your message is kept.")
-        terminal.wait_for("\r\n> hello", since=bytes(terminal.output).rfind(b"comes back"))
+        terminal.wait_for("\r\n> hello", since=bytes(terminal.output).rfind(b"Your message is kept"))
         terminal.type(CTRL_C)
         terminal.wait_for("Cleared.")

@@ -99,7 +99,7 @@ async def test_a_change_that_the_command_line_overrules_says_so(tmp_path: Path) 
     async with settings_screen(tmp_path, sandbox=False) as driver:
         await choose(driver, "sandbox")
         await driver.press("right")
-        await driver.until_shown("Written; now the command line says otherwise.")
+        await driver.until_shown("Saved, but the command line overrides it.")
 
 
 async def test_a_file_that_became_wrong_is_told_of_and_not_written_over(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ async def test_a_tip_is_given_once_and_goes_with_the_next_message(
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "c1"))
         await driver.play(story.done(1, memory=MEMORY))
-        await driver.until_shown("Tip: TurnMemory now holds")
+        await driver.until_shown("Tip: TurnMemory now shows")
         await driver.play(story.started(2, "on"))
         await driver.until(lambda: not driver.shows("Tip:"))
         await driver.play(*story.edit(2, "c2"), story.done(2, memory=MEMORY))
@@ -64,9 +64,9 @@ async def test_a_tip_goes_when_what_it_teaches_was_used(
     async with workspace(tmp_path, settings=settings) as driver:
         await driver.play(story.started(1, "go"), *story.edit(1, "c1"))
         await driver.play(story.done(1, memory=MEMORY))
-        await driver.until_shown("Tip: TurnMemory now holds")
+        await driver.until_shown("Tip: TurnMemory now shows")
         await driver.press("ctrl+o")
-        assert driver.shows("Tip: TurnMemory now holds"), "that is another action"
+        assert driver.shows("Tip: TurnMemory now shows"), "that is another action"
         await driver.press(*keys)
         await driver.until(lambda: not driver.shows("Tip:"))
 
