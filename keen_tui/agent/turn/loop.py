@@ -1,6 +1,6 @@
 """The turn loop: call the model, run the tools it asks for, until it finishes or something breaks.
 
-`run_turn` never raises: how a turn ended is a value. What it gathered stands beside it in a ActiveTurn
+`run_turn` never raises: how a turn ended is a value. What it gathered stands beside it in an ActiveTurn
 and outlives whatever ended it. Only whole steps enter the trace.
 """
 
