@@ -26,5 +26,5 @@ def _timers() -> Row:
     """What is scheduled in the event loop, where every timer of asyncio and of Textual ends up."""
     with place() as new, in_terminal(watched("timers", new), new) as program:
         program.wait_for(PROMPT_SIGN)
-        program.come_to_rest(1.0)
+        read_for(program, SECONDS)  # some seconds after the start the index of sessions is brought up to date
         return Row(what="timers while idle", value=len(new.ask(program)["timers"]), unit="", budget=0)
