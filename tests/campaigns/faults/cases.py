@@ -31,6 +31,15 @@ class Case(Struct, frozen=True):
         return f"{self.family}/{self.api}/{self.fault}/{self.step + 1}/{self.place}".rstrip("/")
 
 
+    @property
+    def drops_calls(self) -> bool:
+        """Whether an error comes behind the stop reason of the reply, so that none of its calls may run."""
+        if (self.family, self.api, self.fault) != ("stream", "openai-chat", "error"):
+            return False
+        kinds = [event.kind for event in events_of(self.api, self.step)]
+        return isinstance(self.place, int) and kinds.index("terminal") < self.place
+
+
 POINTS: Final = ("connecting", "text", "arguments", "command", "approval", "idle")
 """Where a user or a signal strikes: before the first byte, in text, in a call's arguments, while a command
 runs, while a question is open, between two turns."""

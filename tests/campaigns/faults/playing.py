@@ -245,8 +245,8 @@ def _check_all(stage: Stage, findings: Findings) -> None:
     if stage.keeps_sessions:
         promises.check_outcomes(findings, events, len(stage.ends()))
         promises.check_results(findings, events)
-    finished = not died and stage.case.place not in ("command", "approval")  # there a call was broken off
-    promises.check_side_effects(findings, stage, finished=finished)
+    all_ran = not (died or stage.case.drops_calls or stage.case.place in ("command", "approval"))
+    promises.check_side_effects(findings, stage, finished=all_ran)
     promises.check_requests(findings, stage)
     promises.check_images(findings, stage)
     promises.check_output(findings, stage)
