@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.shared.questions import Choice
+from keen_tui.frontends.tui.questions.question import Question
 from tests.support import story
 from tests.support.workspace import Driver, workspace
 

@@ -18,7 +18,7 @@ from keen_tui.domain.events import (
     QuestionAnswered,
     QuestionAsked,
 )
-from keen_tui.frontends.line.asking import SCOPES, approval_question, asked_question
+from keen_tui.frontends.line.asking import approval_question, asked_question
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.narrator import Narrator
@@ -31,6 +31,7 @@ from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import FrontEndSetup
+from keen_tui.frontends.shared.questions import SCOPES
 from keen_tui.frontends.shared.session_commands import open_session
 from keen_tui.frontends.shared.turn_commands import LEAVE
 

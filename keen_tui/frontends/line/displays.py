@@ -15,7 +15,6 @@ from keen_tui.domain.display import (
     TodoDisplay,
     TodoStatus,
 )
-from keen_tui.domain.reports import Changes
 from keen_tui.text.disguise import revealed
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
@@ -56,12 +55,6 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
             yield f"{where}{_whole(row.text)}"
     if diff.left_out:
         yield f"And {counted(diff.left_out, 'more line')}, too many to read out."
-
-
-def not_covered(changes: Changes) -> Iterator[str]:
-    """What can't be undone, if anything."""
-    if changes.commands:
-        yield f"Changes made by shell commands can't be undone: {counted(changes.commands, 'command')} ran."
 
 
 def _whole(text: str) -> str:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from keen_tui.domain.errors import AuthFailed, KeenError, SessionRefused
 from keen_tui.domain.models import FoundServer, ModelInfo, ProviderInfo
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.line.questions import LineQuestion
 from keen_tui.frontends.shared.model_commands import use
 from keen_tui.frontends.shared.port import ModelsPort
+from keen_tui.frontends.shared.questions import Choice
 from keen_tui.text.units import counted, tokens
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class LineModels:
         """Take an API key, which is not shown while it is typed."""
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
-        choices = (LineChoice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
+        choices = (Choice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
         chosen = await self._ui.choice(
             LineQuestion(lines=("Question: Whose key is it?",), choices=(*choices, STAY))
         )
@@ -167,18 +168,18 @@ class LineModels:
         """How hard it shall reason, "" for its own default; None: the question was withdrawn."""
         if not model.efforts:
             return ""
-        choices = (LineChoice(id=effort, label=effort) for effort in model.efforts)
-        own = LineChoice(id="own", label="its own default")
+        choices = (Choice(id=effort, label=effort) for effort in model.efforts)
+        own = Choice(id="own", label="its own default")
         lines = (f"Question: How hard should {model.title} reason?",)
         chosen = await self._ui.choice(LineQuestion(lines=lines, choices=(own, *choices)))
         return None if not chosen else "" if chosen == "own" else chosen
 
 
-def _choices(offers: Sequence[ListedModel]) -> Iterable[LineChoice]:
+def _choices(offers: Sequence[ListedModel]) -> Iterable[Choice]:
     for place, (provider, model) in enumerate(offers[:_MOST]):
         facts = [provider.name]
         facts += [f"{tokens(model.context_window)} tokens"] if model.context_window else []
-        yield LineChoice(id=str(place), label=model.title, consequence=", ".join(facts))
+        yield Choice(id=str(place), label=model.title, consequence=", ".join(facts))
     yield STAY
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from keen_tui.domain.reports import POLICIES, ContextReport
 from keen_tui.domain.spent import NOTHING, Spent
-from keen_tui.frontends.line.displays import diff_lines, not_covered
+from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.session_pages import choose_session
 from keen_tui.frontends.line.setting_pages import show_settings
 from keen_tui.frontends.shared.actions import ACTIONS
-from keen_tui.frontends.shared.changes import ShownFile
+from keen_tui.frontends.shared.changes import ShownFile, not_covered
 from keen_tui.frontends.shared.command import Command
 from keen_tui.frontends.shared.commands import Offered, SlashCommands
 from keen_tui.frontends.shared.pages import (
@@ -112,7 +112,8 @@ def _changes(page: ChangesPage) -> Iterator[str]:
     yield f"Changes of {whose}: {counted(len(page.files), 'file')}."
     for file in page.files:
         yield from _file_lines(file)
-    yield from not_covered(page.changes)
+    if words := not_covered(page.changes.commands):
+        yield f"{words.capitalize()}."
 
 
 def _file_lines(file: ShownFile) -> Iterator[str]:

@@ -10,28 +10,12 @@ from itertools import count
 from msgspec import Struct
 
 from keen_tui.frontends.line.printer import LinePrinter
+from keen_tui.frontends.shared.questions import Choice
 
 _NUMBER = re.compile(r"\s*(\d{1,4})[.)]?\s*")
 _NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
 """The colon tells words for an answer from a message that begins with a number."""
 _LETTERS = {"y": "yes", "n": "no"}
-
-
-class LineChoice(Struct, frozen=True, kw_only=True):
-    """An answer. One that `takes_words` may have words behind its number and a colon, one that `needs_words`
-    must have some."""
-
-    id: str
-    label: str
-    consequence: str = ""
-    takes_words: bool = False
-    needs_words: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """The answer as it is told."""
-        what = f"{self.label}, {self.consequence}" if self.consequence else self.label
-        return f"{what}. Add your text after the number and a colon" if self.needs_words else what
 
 
 class LineQuestion(Struct, frozen=True, kw_only=True):
@@ -40,7 +24,7 @@ class LineQuestion(Struct, frozen=True, kw_only=True):
     it is `numbers_only`."""
 
     lines: tuple[str, ...]
-    choices: tuple[LineChoice, ...] = ()
+    choices: tuple[Choice, ...] = ()
     free: str = ""
     hidden: bool = False
     numbers_only: bool = False
@@ -72,13 +56,18 @@ def answered(question: LineQuestion, line: str) -> LineAnswer | str:
         choice = question.choices[number - 1]
         if choice.needs_words and not words:
             return f"That answer needs text after its number, such as: {number}: use tabs"
-        if not words or choice.takes_words or choice.needs_words:
+        if not words or choice.takes_words:
             return LineAnswer(id=choice.id, words=words)
     if question.free and line.strip():
         return LineAnswer(id="", words=line.strip())
     if not question.choices:
         return "Nothing was written."
     return f"Please answer {_numbers(question)}.{_on_words(question)}"
+
+
+def _sentence(choice: Choice) -> str:
+    words = f"{choice.label}, {choice.consequence}" if choice.consequence else choice.label
+    return f"{words}. Add your text after the number and a colon" if choice.needs_words else words
 
 
 def _number_of(question: LineQuestion, line: str) -> int:
@@ -94,9 +83,7 @@ def _numbers(question: LineQuestion) -> str:
 
 def _on_words(question: LineQuestion) -> str:
     """How to add words, where an answer takes some."""
-    takes = (
-        number for number, each in enumerate(question.choices, 1) if each.takes_words or each.needs_words
-    )
+    takes = (number for number, each in enumerate(question.choices, 1) if each.takes_words)
     number = next(takes, 0)
     return f" To add text to answer {number}, write {number}: and the text." if number else ""
 
@@ -167,5 +154,5 @@ class OpenQuestions:
             self._newest.answer.set_result(None)
 
     def _tell(self, question: LineQuestion) -> None:
-        choices = (f"{number}: {each.sentence}." for number, each in enumerate(question.choices, 1))
+        choices = (f"{number}: {_sentence(each)}." for number, each in enumerate(question.choices, 1))
         self._printer.read((*question.lines, *choices))

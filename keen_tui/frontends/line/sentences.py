@@ -26,8 +26,6 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import ToolResult, TurnMemory
 from keen_tui.frontends.line.displays import diff_counts, display_lines
-from keen_tui.memory.pending import PendingState
-from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.labels import DETAILED, OF_THE_SERVER, not_done_words, tool_label, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
@@ -169,13 +167,6 @@ def memory_words(memory: TurnMemory) -> str:
     parts = (("changed ", memory.files_changed), ("failed: ", failed), ("noted: ", memory.notes))
     said = ((words, ", ".join(map(clean, entries))) for words, entries in parts)
     return "; ".join(words + entries for words, entries in said if entries)
-
-
-def kept_words(pending: PendingState) -> str:
-    """What an incomplete turn keeps, as a sentence."""
-    memory = memory_words(turn_memory(pending.facts))
-    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}"
-    return f"{kept}; {memory}." if memory else f"{kept}."
 
 
 def own_command_ends(event: ShellFinished) -> str:

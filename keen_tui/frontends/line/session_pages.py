@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.reports import SavedSession
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.line.questions import LineQuestion
 from keen_tui.frontends.shared.pages import SessionsPage
+from keen_tui.frontends.shared.questions import Choice
 from keen_tui.frontends.shared.session_commands import open_session
 from keen_tui.text.units import counted
 
@@ -48,10 +49,10 @@ def _fits(row: SavedSession, words: str) -> bool:
     return row.id.startswith(words) or all(word in row.title.casefold() for word in words.casefold().split())
 
 
-def _choice(row: SavedSession) -> LineChoice:
+def _choice(row: SavedSession) -> Choice:
     used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.last_used))
     facts: Sequence[str] = (counted(row.turns, "turn"), f"last used {used}", *_troubles(row))
-    return LineChoice(id=row.id, label=row.title or "untitled", consequence=", ".join(facts))
+    return Choice(id=row.id, label=row.title or "untitled", consequence=", ".join(facts))
 
 
 def _troubles(row: SavedSession) -> list[str]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from keen_tui.domain.reports import Setting
 from keen_tui.frontends.line.asking import STAY
-from keen_tui.frontends.line.questions import LineChoice, LineQuestion
+from keen_tui.frontends.line.questions import LineQuestion
 from keen_tui.frontends.shared.pages import SettingsPage
+from keen_tui.frontends.shared.questions import Choice
 from keen_tui.frontends.shared.setting_commands import apply_setting
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 async def show_settings(ui: LineUi, page: SettingsPage) -> None:
     """Tell every setting, and explain or change one."""
     settings = [setting for setting in page.settings if not setting.in_file]
-    choices = (LineChoice(id=each.name, label=_value(each), takes_words=True) for each in settings)
+    choices = (Choice(id=each.name, label=_value(each), takes_words=True) for each in settings)
     question = LineQuestion(
         lines=(
             f"The settings of {page.port.file}.",

@@ -8,7 +8,7 @@ from keen_tui.domain.display import DiffDisplay
 from keen_tui.domain.reports import Changes, FileVersions
 from keen_tui.text.diff import diff_display
 from keen_tui.text.sanitize import clean
-from keen_tui.text.units import size
+from keen_tui.text.units import counted, size
 
 MOST_ROWS = 3_000
 """The most rows of a file's diff that are shown; the rest is counted."""
@@ -39,6 +39,13 @@ class ShownFile(Struct, frozen=True, kw_only=True):
 def shown_files(changes: Changes) -> tuple[ShownFile, ...]:
     """The files in order. Comparing large files takes a while: call it in a thread."""
     return tuple(_shown(file) for file in changes.files)
+
+
+def not_covered(commands: int) -> str:
+    """What can't be undone where so many commands ran, "" for nothing."""
+    if not commands:
+        return ""
+    return f"changes made by shell commands can't be undone ({counted(commands, 'command')} ran)"
 
 
 def _shown(file: FileVersions) -> ShownFile:

@@ -1,5 +1,4 @@
-"""The questions of commands, as values that each front end puts in its own way. An answer is its id, "" for
-none.
+"""Questions as values: title, body and numbered answers. Each front end draws them in its own way.
 
 Questions that could lose work have their answers in one order: keep everything, retry, then what was asked
 for.
@@ -7,13 +6,22 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
+from keen_tui.domain.choices import Mode, PolicyName, Scope
+from keen_tui.domain.display import CommandDisplay
+from keen_tui.domain.reports import POLICIES
+from keen_tui.memory.recorder import turn_memory
+from keen_tui.text.disguise import revealed
+from keen_tui.text.labels import CARRIED, MODES
+from keen_tui.text.sanitize import clean
+from keen_tui.text.units import counted, size
+
 if TYPE_CHECKING:
-    from keen_tui.domain.choices import Mode, PolicyName
+    from keen_tui.domain.events import ApprovalRequested, QuestionAsked
     from keen_tui.domain.permitted import Permitted
     from keen_tui.domain.reports import Changes
     from keen_tui.frontends.shared.changes import ShownFile
@@ -22,11 +30,44 @@ if TYPE_CHECKING:
 TAKE_BACK = "take back "
 """The beginning of the answer that revokes a permission; the command follows it."""
 
+SCOPES: Final[Mapping[str, Scope]] = {"yes": "once", "grant": "session", "save": "workspace"}
+"""The answers that allow a call, and how far they go."""
+
+_MOST_NAMED = 5
+"""Changed files that a question names; the others are counted."""
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A numbered answer. Text may go with an answer that `takes_words`, and must with one that `needs_words`;
+    `words_hint` asks for it."""
+
+    id: str
+    label: str
+    consequence: str = ""
+    takes_words: bool = False
+    needs_words: bool = False
+    words_hint: str = "What should it do instead?"
+
+
+_RETRY = Choice(id="retry", label="no, retry it first", consequence="continues from the last result")
+_CHANGES_STAY = "The files keep their changes; later turns are told which ones."
+
 
 class DiscardQuestion(Struct, frozen=True):
     """Whether to discard the incomplete turn: "keep", "retry", "discard"."""
 
     pending: PendingState
+
+    title = "Discard the incomplete turn?"
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        return (_kept(self.pending), _CHANGES_STAY)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        discard = Choice(id="discard", label="yes, discard it", consequence="its calls can't be resumed")
+        return (_keep("no, keep it"), _RETRY, discard)
 
 
 class LeaveQuestion(Struct, frozen=True):
@@ -37,24 +78,29 @@ class LeaveQuestion(Struct, frozen=True):
     running: bool
     durable: bool
 
+    title = "Leave Keen TUI?"
+
     @property
-    def why(self) -> str:
-        """What becomes of the work, in sentences."""
+    def body(self) -> tuple[str, ...]:
         if self.running:
-            return "A turn is running. Leaving stops it; the files keep its changes."
+            return ("A turn is running. Leaving stops it; the files keep its changes.",)
         fate = (
             "It is saved on disk, so you can retry it when you resume the session."
             if self.durable
             else "It is only in memory, so it can't be resumed once you leave."
         )
-        return f"{fate} The files keep their changes."
+        kept = (_kept(self.pending),) if self.pending else ()
+        return (*kept, f"{fate} The files keep their changes.")
 
     @property
-    def consequence(self) -> str:
-        """What leaving means, beside its answer."""
+    def choices(self) -> tuple[Choice, ...]:
         if self.running:
-            return "the turn can be retried later" if self.durable else "the turn can't be resumed later"
-        return "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
+            fate = "the turn can be retried later" if self.durable else "the turn can't be resumed later"
+        else:
+            fate = "the incomplete turn is kept" if self.durable else "the incomplete turn is lost"
+        leave = Choice(id="leave", label="yes, leave", consequence=fate)
+        stay = _keep("no, stay")
+        return (stay, leave) if self.running else (stay, _RETRY, leave)
 
 
 class ReplaceQuestion(Struct, frozen=True):
@@ -65,6 +111,20 @@ class ReplaceQuestion(Struct, frozen=True):
     title: str
     running: bool
 
+    @property
+    def body(self) -> tuple[str, ...]:
+        fate = "It is kept for this session only."
+        return (
+            _kept(self.pending),
+            f"{fate} The conversation stays saved, and the files keep their changes.",
+        )
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        stay = _keep("no, stay in this session")
+        go_on = Choice(id="replace", label="yes", consequence="the incomplete turn is abandoned")
+        return (stay, go_on) if self.running else (stay, _RETRY, go_on)
+
 
 class SwitchQuestion(Struct, frozen=True):
     """Whether to switch to a model that can't continue the incomplete turn: "keep", "retry", "switch"."""
@@ -72,11 +132,34 @@ class SwitchQuestion(Struct, frozen=True):
     pending: PendingState
     model: str
 
+    @property
+    def title(self) -> str:
+        return f"Switch to {self.model}?"
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        return (_kept(self.pending), f"Another model can't continue it. {_CHANGES_STAY}")
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        switch = Choice(id="switch", label="yes, switch", consequence="the incomplete turn is abandoned")
+        return (_keep("no, keep this model"), _RETRY, switch)
+
 
 class InUseQuestion(Struct, frozen=True):
     """What to do if another program has the session open: "yes" forks it, or "no"."""
 
-    title: str
+    session: str
+
+    title = "Another program has this session open."
+    choices = (
+        Choice(id="yes", label="fork it", consequence="continues in a copy of everything that is saved"),
+        Choice(id="no", label="back"),
+    )
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        return (self.session, "Two programs can't write to one session. You can continue in a copy.")
 
 
 class PermissionsQuestion(Struct, frozen=True):
@@ -85,12 +168,44 @@ class PermissionsQuestion(Struct, frozen=True):
     mode: Mode
     permitted: Permitted
 
+    @property
+    def title(self) -> str:
+        return f"Permissions: {self.mode}"
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        words = MODES[self.mode]
+        sandbox = (self.permitted.sandbox,) if self.permitted.sandbox else ()
+        return (f"{words[0].upper()}{words[1:]}.", *sandbox)
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What was allowed or forbidden besides the mode, each group with its title. None is empty."""
+        groups = (
+            ("your rules, in the settings", self.permitted.rules),
+            ("allowed for this session", self.permitted.session),
+            ("always allowed in this folder", self.permitted.saved),
+            ("kept back, since it can run code later", self.permitted.kept_back),
+        )
+        return tuple((title, tuple(map(revealed, texts))) for title, texts in groups if texts)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The commands that are always allowed, oldest first, each to be revoked."""
+        return tuple(
+            Choice(id=TAKE_BACK + command, label="ask again about", consequence=revealed(command))
+            for command in self.permitted.saved
+        )
+
 
 class MemoryQuestion(Struct, frozen=True):
     """Which memory policy to use, where `policy` is in use: a policy, or "edit" for the page where memory is
     edited."""
 
     policy: PolicyName
+
+    title = "What should later turns remember of a finished turn?"
+    choices = tuple(Choice(id=name, label=name, consequence=CARRIED[name]) for name in POLICIES)
 
 
 class UndoQuestion(Struct, frozen=True):
@@ -100,20 +215,88 @@ class UndoQuestion(Struct, frozen=True):
     files: Sequence[ShownFile]
 
     @property
+    def title(self) -> str:
+        turn, restored = self.changes.turn, sum(not file.unkept for file in self.files)
+        if not restored:
+            return f"Turn {turn} can't be undone: the earlier contents of its files weren't saved."
+        whose = "its" if restored == 1 else "their"
+        return f"Restore {counted(restored, 'file')} to {whose} state before turn {turn}?"
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        if not self.can_undo:
+            return (Choice(id="no", label="keep them"),)
+        return (Choice(id="yes", label="yes, undo"), Choice(id="no", label="no, keep them"))
+
+    @property
     def can_undo(self) -> bool:
         """Whether a file can be restored."""
         return any(not file.unkept for file in self.files)
 
 
-ShortQuestion: TypeAlias = (
-    DiscardQuestion
-    | LeaveQuestion
-    | ReplaceQuestion
-    | SwitchQuestion
-    | InUseQuestion
-    | PermissionsQuestion
-    | MemoryQuestion
+ConfirmQuestion: TypeAlias = (
+    DiscardQuestion | LeaveQuestion | ReplaceQuestion | SwitchQuestion | InUseQuestion
 )
+"""Questions that are drawn as they are: a title, sentences, answers."""
+
+ShortQuestion: TypeAlias = ConfirmQuestion | PermissionsQuestion | MemoryQuestion
 """Questions that fit below the conversation."""
 
 CommandQuestion: TypeAlias = ShortQuestion | UndoQuestion
+
+
+def approval_choices(event: ApprovalRequested, gap: str) -> tuple[Choice, ...]:
+    """The answers to an approval: `SCOPES`, then "no" and "stop". `gap` is put between several commands."""
+    choices = [Choice(id="yes", label="yes, this once")]
+    if event.grant:
+        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
+    if event.saves:
+        is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
+        saved = "exactly this command" if is_all else gap.join(map(revealed, event.saves))
+        choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
+    no = Choice(id="no", label="no, and say why", takes_words=True)
+    return (
+        *choices,
+        no,
+        Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept"),
+    )
+
+
+def approval_reason(event: ApprovalRequested) -> str:
+    """Why the approval asks, as a sentence; "" for no reason."""
+    return f"Asks because {revealed(event.why)}." if event.why else ""
+
+
+def is_risky(event: ApprovalRequested) -> bool:
+    """Whether no answer may be preselected, since a yes may lose something or touch secrets."""
+    parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
+    return event.is_risky or any(part.is_risky for part in parts)
+
+
+def asked_choices(event: QuestionAsked) -> tuple[Choice, ...]:
+    """The answers to a question of the model, with their numbers from 0 as ids."""
+    return tuple(
+        Choice(
+            id=str(number),
+            label=clean(choice.label),
+            consequence=clean(choice.consequence),
+            takes_words=choice.wants_words,
+            needs_words=choice.wants_words,
+            words_hint="Your answer",
+        )
+        for number, choice in enumerate(event.choices)
+    )
+
+
+def _keep(label: str) -> Choice:
+    """The answer that changes nothing."""
+    return Choice(id="keep", label=label)
+
+
+def _kept(pending: PendingState) -> str:
+    """What an incomplete turn keeps, as sentences."""
+    files = turn_memory(pending.facts).files_changed
+    kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}."
+    more = len(files) - _MOST_NAMED
+    names = ", ".join(map(clean, files[:_MOST_NAMED]))
+    return f"{kept} Changed: {names}{f' and {more} more' if more > 0 else ''}." if files else kept

@@ -1,16 +1,19 @@
-"""All questions that could lose work have their answers in one order, here as on the screen."""
+"""All questions that could lose work have their answers in one order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
-from keen_tui.frontends.line import asking
-from keen_tui.frontends.line.questions import LineChoice as PlainChoice
-from keen_tui.frontends.shared.questions import LeaveQuestion
-from keen_tui.frontends.tui.questions import confirm
-from keen_tui.frontends.tui.questions.question import Choice
+from keen_tui.frontends.line.asking import question_of as line_question_of
+from keen_tui.frontends.shared.questions import (
+    ConfirmQuestion,
+    DiscardQuestion,
+    LeaveQuestion,
+    ReplaceQuestion,
+    SwitchQuestion,
+)
+from keen_tui.frontends.tui.look.glyphs import UNICODE
+from keen_tui.frontends.tui.questions.confirm import question_of as screen_question_of
 from keen_tui.memory.pending import PendingState
 
 PENDING = PendingState()
@@ -18,25 +21,23 @@ LAST = {"discard", "leave", "switch", "replace"}
 
 
 @pytest.mark.parametrize(
-    "choices",
+    "question",
     [
-        asking.discard_question(PENDING).choices,
-        asking.leave_question(LeaveQuestion(PENDING, running=False, durable=False)).choices,
-        asking.leave_question(LeaveQuestion(None, running=True, durable=False)).choices,
-        asking.replace_question(PENDING, "Begin a new session?", running=False).choices,
-        asking.replace_question(PENDING, "Begin a new session?", running=True).choices,
-        confirm.discard_question(PENDING).choices,
-        confirm.leave_question(LeaveQuestion(PENDING, running=False, durable=False)).choices,
-        confirm.leave_question(LeaveQuestion(None, running=True, durable=False)).choices,
-        confirm.switch_question(PENDING, "another").choices,
-        confirm.replace_question(PENDING, "Begin a new session?", running=False).choices,
-        confirm.replace_question(PENDING, "Begin a new session?", running=True).choices,
+        DiscardQuestion(PENDING),
+        LeaveQuestion(PENDING, running=False, durable=False),
+        LeaveQuestion(None, running=True, durable=False),
+        SwitchQuestion(PENDING, "another"),
+        ReplaceQuestion(PENDING, "Begin a new session?", running=False),
+        ReplaceQuestion(PENDING, "Begin a new session?", running=True),
     ],
 )
 def test_the_first_keeps_everything_then_comes_retry_and_last_what_was_asked_for(
-    choices: Sequence[Choice | PlainChoice],
+    question: ConfirmQuestion,
 ) -> None:
-    first, *between, last = [choice.id for choice in choices]
-    assert first == "keep"
-    assert between in ([], ["retry"])
-    assert last in LAST
+    screen = screen_question_of(question, UNICODE)
+    for drawn in (line_question_of(question), screen):
+        first, *between, last = [choice.id for choice in drawn.choices]
+        assert first == "keep"
+        assert between in ([], ["retry"])
+        assert last in LAST
+    assert screen.preselected is None

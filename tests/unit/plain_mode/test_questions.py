@@ -9,14 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from keen_tui.frontends.line.printer import LinePrinter
-from keen_tui.frontends.line.questions import LineAnswer, LineChoice, LineQuestion, OpenQuestions, answered
+from keen_tui.frontends.line.questions import LineAnswer, LineQuestion, OpenQuestions, answered
+from keen_tui.frontends.shared.questions import Choice
 
 QUESTION = LineQuestion(
     lines=("Question: Run it?",),
     choices=(
-        LineChoice(id="yes", label="yes"),
-        LineChoice(id="no", label="no", takes_words=True),
-        LineChoice(id="other", label="something else", needs_words=True),
+        Choice(id="yes", label="yes"),
+        Choice(id="no", label="no", takes_words=True),
+        Choice(id="other", label="something else", takes_words=True, needs_words=True),
     ),
 )
 
@@ -55,7 +56,7 @@ def test_an_answer_that_needs_words_asks_for_them() -> None:
 
 
 def test_free_words_answer_where_they_may() -> None:
-    question = LineQuestion(lines=(), choices=(LineChoice(id="a", label="a"),), free="letters of its name")
+    question = LineQuestion(lines=(), choices=(Choice(id="a", label="a"),), free="letters of its name")
     assert answered(question, "qwen 3") == LineAnswer(id="", words="qwen 3")
     assert answered(question, "1") == LineAnswer(id="a")
     assert answered(LineQuestion(lines=(), free="Key", hidden=True), "1234") == LineAnswer(

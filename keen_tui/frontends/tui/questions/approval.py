@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 from msgspec.structs import replace
 from rich.text import Text
 
-from keen_tui.domain.choices import Scope
 from keen_tui.domain.display import CommandDisplay, DiffDisplay
 from keen_tui.domain.events import ApprovalRequested
+from keen_tui.frontends.shared.questions import approval_choices, approval_reason, is_risky
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.asking import declining_words
-from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.tool_views import render_display
 from keen_tui.frontends.tui.transcript.blocks.lazy_lines import LazyLines
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, lines_to_text
@@ -25,37 +25,23 @@ from keen_tui.text.disguise import revealed
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted
 
-SCOPES: Mapping[str, Scope] = {"yes": "once", "grant": "session", "save": "workspace"}
-"""The answers that allow the call, and how far they go."""
-
-YES = Choice(id="yes", label="yes, this once")
-NO_BECAUSE = Choice(id="no", label="no, and say why", asks_why=True)
-_FOR_GOOD = "This can't be undone."
-NO_AND_STOP = Choice(id="stop", label="no, and stop the turn", consequence="finished calls are kept")
+_IRREVERSIBLE = "This can't be undone."
 
 
 def approval_question(event: ApprovalRequested) -> Question:
     """The question that this event asks."""
-    choices = [YES]
-    if event.grant:
-        choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))
-    if event.saves:
-        is_all = event.saves == (event.target.strip(),) and not event.target.endswith("*")
-        saved = "exactly this command" if is_all else GAP.join(map(revealed, event.saves))
-        choices.append(Choice(id="save", label="yes, always in this folder", consequence=saved))
     parts = event.display.parts if isinstance(event.display, CommandDisplay) else ()
-    is_risky = event.is_risky or any(part.is_risky for part in parts)
-    warning = _FOR_GOOD if any(part.loses for part in parts) else ""
+    warning = _IRREVERSIBLE if any(part.loses for part in parts) else ""
     return Question(
         title=clean(event.question),
         facts=_facts(event),
         body=_Body(event),
         parts=tuple(replace(part, text=revealed(part.text), note=revealed(part.note)) for part in parts),
-        why=f"Asks because {revealed(event.why)}." if event.why else "",
+        why=approval_reason(event),
         repeats_parts=any(part.is_risky and part.note in event.why for part in parts),
         hint=" ".join(filter(None, (warning, declining_words()))),
-        choices=(*choices, NO_BECAUSE, NO_AND_STOP),
-        preselected=None if is_risky else 0,
+        choices=approval_choices(event, GAP),
+        preselected=None if is_risky(event) else 0,
         interrupts=True,
     )
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from keen_tui.domain.events import AnswerChoice, QuestionAsked
+from keen_tui.domain.events import QuestionAsked
+from keen_tui.frontends.shared.questions import asked_choices
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.transcript.blocks.lines import lines_to_text
 from keen_tui.frontends.tui.transcript.markdown.markdown import parse, render_blocks
 from keen_tui.frontends.tui.transcript.render_style import RIGHT_MARGIN, TEXT_EDGE, RenderStyle
@@ -34,24 +35,13 @@ def asked_question(event: QuestionAsked) -> Question:
         preselected=None if event.body else 0,
         interrupts=True,
         hint=declining_words(),
-        choices=tuple(_choice(number, choice) for number, choice in enumerate(event.choices)),
+        choices=asked_choices(event),
     )
 
 
 def declining_words() -> str:
     """What esc does at everything that a turn asks."""
     return f"{shown('stop')} declines, {shown('stop')} again stops the turn"
-
-
-def _choice(number: int, choice: AnswerChoice) -> Choice:
-    return Choice(
-        id=str(number),
-        label=clean(choice.label),
-        consequence=clean(choice.consequence),
-        asks_why=choice.wants_words,
-        needs_words=choice.wants_words,
-        words_hint="Your answer",
-    )
 
 
 class _Words:

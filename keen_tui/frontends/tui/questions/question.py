@@ -8,20 +8,9 @@ from msgspec import Struct
 from rich.text import Text
 
 from keen_tui.domain.display import PartDisplay
+from keen_tui.frontends.shared.questions import Choice
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-
-
-class Choice(Struct, frozen=True, kw_only=True):
-    """A numbered answer. `asks_why` answers open a line for words before they are given; `words_hint` says
-    there what is wanted, and with `needs_words` it is not left empty."""
-
-    id: str
-    label: str
-    consequence: str = ""
-    asks_why: bool = False
-    needs_words: bool = False
-    words_hint: str = "What should it do instead?"
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -47,7 +36,7 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def takes_words(self) -> int | None:
         """The index of the answer that typed words go with, None where there is none."""
-        places = (place for place, choice in enumerate(self.choices) if choice.asks_why)
+        places = (place for place, choice in enumerate(self.choices) if choice.takes_words)
         return next(places, None)
 
 

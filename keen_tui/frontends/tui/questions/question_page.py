@@ -10,11 +10,12 @@ from rich.style import Style
 from rich.text import Text
 
 from keen_tui.domain.display import PartDisplay
+from keen_tui.frontends.shared.questions import Choice
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
 from keen_tui.frontends.tui.questions.answering import Answering
-from keen_tui.frontends.tui.questions.question import Choice, Question
+from keen_tui.frontends.tui.questions.question import Question
 from keen_tui.frontends.tui.widgets.row_widget import GAP, cut_row, indented, spread, wrapped
 from keen_tui.text.units import counted
 
@@ -290,8 +291,8 @@ class _Layout:
         if Text(choice.label + GAP + beside).cell_len <= room:
             return [self._row(choice.label, beside, index)]
         if self._fold.short and index != answering.marked:
-            sign = self._glyphs.more if beside and not choice.asks_why else ""
-            return [self._row(f"{choice.label}{sign}", beside if choice.asks_why else "", index)]
+            sign = self._glyphs.more if beside and not choice.takes_words else ""
+            return [self._row(f"{choice.label}{sign}", beside if choice.takes_words else "", index)]
         label, *more = wrapped(choice.label, room, self._look("text"))
         look = self._look("dim" if self._state.guarded else "soft")
         more += wrapped(beside, room, look) if beside else []
@@ -346,7 +347,7 @@ class _Layout:
 
 def _consequence(choice: Choice) -> str:
     """What an answer leads to; of one that takes words, that typing is enough."""
-    if not choice.asks_why:
+    if not choice.takes_words:
         return choice.consequence
     return f"{choice.consequence}: just type" if choice.consequence else "just type"
 

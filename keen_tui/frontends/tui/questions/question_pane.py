@@ -175,12 +175,12 @@ class QuestionPane(Widget):
             return
         choice = question.choices[index]
         is_open = answering.is_writing and answering.marked == index
-        words = answering.line.text.strip() if choice.asks_why else ""
-        if choice.asks_why and not words and (choice.needs_words or not is_open):
+        words = answering.line.text.strip() if choice.takes_words else ""
+        if choice.takes_words and not words and (choice.needs_words or not is_open):
             answering.open_words(index)
             self._view.changed(layout=True)
             return
-        if choice.asks_why:
+        if choice.takes_words:
             answering.line.take()
         answering.digit = ""
         self._is_answered = True

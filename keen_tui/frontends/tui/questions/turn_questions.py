@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from keen_tui.domain.events import ApprovalRequested, QuestionAsked
-from keen_tui.frontends.tui.questions.approval import SCOPES, approval_question
+from keen_tui.frontends.shared.questions import SCOPES
+from keen_tui.frontends.tui.questions.approval import approval_question
 from keen_tui.frontends.tui.questions.asking import asked_question
 from keen_tui.frontends.tui.questions.question import GivenAnswer
 from keen_tui.frontends.tui.state.state import UiState

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from keen_tui.domain.reports import Changes
-from keen_tui.frontends.shared.changes import ShownFile
+from keen_tui.frontends.shared.changes import ShownFile, not_covered
+from keen_tui.frontends.shared.questions import UndoQuestion
 from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
@@ -64,7 +65,8 @@ class ReadingFoot(RowWidget):
         self.other_view = ""
 
     def rows(self, width: int, height: int) -> list[Text]:
-        said = [Text(sentence, self.look("dim")) for sentence in _not_covered(self._commands)]
+        words = not_covered(self._commands)
+        said = [Text(words, self.look("dim"))] if words else []
         hints = [self.key_hint(key, verb) for key, verb in _reading_keys(self.glyphs, self.other_view)]
         rows = [*said, self.fact(*hints, self.key_hint("esc", "back"))]
         return [indented(cut_row(row, width - 4, self.glyphs.more), 2) for row in rows]
@@ -75,6 +77,7 @@ class UndoFoot(RowWidget):
 
     def __init__(self, styles: Styles, glyphs: Glyphs, changes: Changes, files: Sequence[ShownFile]) -> None:
         super().__init__(styles, glyphs, id="changes-foot")
+        self._title = UndoQuestion(changes, files).title
         self._changes = changes
         self._kept = [file for file in files if not file.unkept]
         self._unkept = [file for file in files if file.unkept]
@@ -93,14 +96,8 @@ class UndoFoot(RowWidget):
         return [Text.assemble(bar, cut_row(row, width - 3, self.glyphs.more)) for row in page]
 
     def _question(self) -> Text:
-        turn = self._changes.turn
-        words = (
-            f"Restore {counted(len(self._kept), 'file')} to {_their(self._kept)} state before turn {turn}?"
-            if self._kept
-            else f"Turn {turn} can't be undone: the earlier contents of its files weren't saved."
-        )
         mark = f" {self.glyphs.asks if self._kept else self.glyphs.none} "
-        return Text(mark + words, self.look("wait" if self._kept else "text", bold=True))
+        return Text(mark + self._title, self.look("wait" if self._kept else "text", bold=True))
 
     def _warnings(self) -> list[Text]:
         changed = [file.path for file in self._kept if file.changed_since]
@@ -113,8 +110,8 @@ class UndoFoot(RowWidget):
         if self._kept and self._unkept:
             unkept = _named(file.path for file in self._unkept)
             sentences.append(f"can't be restored (its content wasn't saved): {unkept}")
-        sentences += _not_covered(self._changes.commands)
-        return rows + [Text(f"   {sentence}", self.look("soft")) for sentence in sentences]
+        sentences.append(not_covered(self._changes.commands))
+        return rows + [Text(f"   {sentence}", self.look("soft")) for sentence in sentences if sentence]
 
     def _keys(self) -> Text:
         """The chip is the way on; where a file was changed since, nothing is put forward."""
@@ -134,17 +131,6 @@ def _reading_keys(glyphs: Glyphs, other_view: str) -> list[tuple[str, str]]:
     keys = [(f"{glyphs.up}{glyphs.down}", "file"), ("page up, page down", "scroll")]
     keys.append((shown("page_edit"), "editor"))
     return [*keys, (shown("page_view"), other_view)] if other_view else keys
-
-
-def _not_covered(commands: int) -> list[str]:
-    """What has to be said where commands ran."""
-    if not commands:
-        return []
-    return [f"changes made by shell commands can't be undone ({counted(commands, 'command')} ran)"]
-
-
-def _their(files: Sequence[ShownFile]) -> str:
-    return "its" if len(files) == 1 else "their"
 
 
 def _named(paths: Iterable[str]) -> str:
