@@ -30,7 +30,6 @@ class Case(Struct, frozen=True):
         """What `--only` takes."""
         return f"{self.family}/{self.api}/{self.fault}/{self.step + 1}/{self.place}".rstrip("/")
 
-
     @property
     def drops_calls(self) -> bool:
         """Whether an error comes behind the stop reason of the reply, so that none of its calls may run."""
