@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from msgspec import Struct
 
+from keen_tui.agent.cache_reuse import cache_reuse
 from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
@@ -74,11 +76,20 @@ def report(
         sizes = [sized(row) for row in rows]
         title, label = _named(kind, turn, titles, pending, setup)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
-    return ContextReport(policy=policy, window=window, parts=tuple(parts), totals=_three(totals))
+    reuse = [
+        cache_reuse(request, total.tokens, policy_of(name), setup, bytes_per_token)
+        for name, request, total in zip(POLICIES, requests, totals, strict=True)
+    ]
+    return ContextReport(
+        policy=policy, window=window, parts=tuple(parts), totals=_three(totals), reuse=_three(reuse)
+    )
 
 
-def _three(sizes: Sequence[PartSize]) -> tuple[PartSize, PartSize, PartSize]:
-    summary, in_band, full_trace = sizes
+Value = TypeVar("Value")
+
+
+def _three(each: Sequence[Value]) -> tuple[Value, Value, Value]:
+    summary, in_band, full_trace = each
     return summary, in_band, full_trace
 
 

@@ -28,6 +28,7 @@ from keen_tui.agent.runner import Runner
 from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
+from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.turn.retries import RetryPolicy
@@ -405,7 +406,13 @@ class Session:
         if self.pending:
             raise SessionRefused("Finish the last turn first: retry or discard it.")
         self.state.open = OpenSession(
-            setup=replace(self._setup, pending_store=None, projector=Projector(), instructions=instructions),
+            setup=replace(
+                self._setup,
+                pending_store=None,
+                projector=Projector(),
+                newest_request=NewestRequest(),
+                instructions=instructions,
+            ),
             instructions=InstructionWatch(self._instruct, instructions),
             conversation=conversation_of(past) if conversation is None else conversation,
             attempt=newest_attempt(past),

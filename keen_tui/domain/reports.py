@@ -134,16 +134,35 @@ class ContextPart(Struct, frozen=True, kw_only=True):
     turn: int = 0
 
 
+class CacheReuse(Struct, frozen=True, kw_only=True):
+    """What a prompt cache can reuse of the next request under one policy, and what its input costs.
+
+    `bytes` and `tokens` (estimated) at the beginning of the request are the same as in the session's newest
+    answered request; None before the first. `cost` is that of the whole input in US dollars if the cache has
+    nothing of it, `reused_cost` if it has these tokens; None if a price isn't known.
+    """
+
+    bytes: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    reused_cost: float | None = None
+
+
+_NO_REUSE = CacheReuse()
+
+
 class ContextReport(Struct, frozen=True, kw_only=True):
     """The parts of the next request under each policy. `window` is in tokens, None if it isn't known.
 
-    `totals` are the bytes of the whole request body, one per policy, in the order of `POLICIES`.
+    `totals` are the bytes of the whole request body, one per policy, in the order of `POLICIES`; `reuse` is
+    what a prompt cache saves of each.
     """
 
     policy: PolicyName
     window: int | None
     parts: tuple[ContextPart, ...]
     totals: tuple[PartSize, PartSize, PartSize]
+    reuse: tuple[CacheReuse, CacheReuse, CacheReuse] = (_NO_REUSE,) * 3
 
 
 POLICIES: tuple[PolicyName, PolicyName, PolicyName] = ("summary", "in-band", "full-trace")

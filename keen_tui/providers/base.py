@@ -115,6 +115,16 @@ class Provider(Protocol):
         """`body` as the JSON that is sent; b"" if nothing is sent. Blocks: call it in a thread."""
         ...
 
+    def in_cache_order(self, request: StepRequest) -> bytes:
+        """The request as the API's prompt cache reads it, from the first byte on: what the beginnings of two
+        requests have in common here, the cache can reuse. b"" if nothing is sent. Blocks."""
+        ...
+
+    @property
+    def writes_cache(self) -> bool:
+        """Whether requests mark what the cache should hold, so that new input is charged as written to it."""
+        ...
+
     def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """Make one model call, once: no retry inside.
 

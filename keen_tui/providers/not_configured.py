@@ -20,6 +20,7 @@ class NotConfigured:
     server = ""
     effort = ""
     takes_images = True
+    writes_cache = False
     identity = Identity(api="openai-chat", base_url="", model="")
 
     def __init__(self, missing: str) -> None:
@@ -43,6 +44,10 @@ class NotConfigured:
         return {}
 
     def encoded(self, request: StepRequest) -> bytes:
+        """Nothing is sent."""
+        return b""
+
+    def in_cache_order(self, request: StepRequest) -> bytes:
         """Nothing is sent."""
         return b""
 

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keen_tui.domain.events import PolicyChanged
 from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.reports import CacheReuse
 from keen_tui.frontends.tui.app import UiSettings
 from tests.support import contexts, story
 from tests.support.waiting import until
@@ -66,6 +69,35 @@ async def test_the_head_tells_share_and_saving_and_the_policy_in_use_in_words(tm
         assert "−61 %" in head and "−60 %" in head
         assert "window 200k tokens" in head
         assert driver.shows("tokens are estimates")
+
+
+async def test_the_head_says_what_a_cache_can_reuse_and_what_the_input_costs(tmp_path: Path) -> None:
+    async with context_view(tmp_path) as driver:
+        reusable = driver.rows()[driver.row_with("a prompt cache can reuse")]
+        assert reusable.split()[5:] == [
+            "5.3k", "tokens", "50", "%", "5.3k", "tokens", "50", "%", "13.4k", "tokens", "50", "%",
+        ]  # fmt: skip
+        cost = driver.rows()[driver.row_with("input cost with that and without")]
+        assert cost.split()[6:] == ["$0.02", "$0.03", "$0.02", "$0.03", "$0.04", "$0.08"]
+
+
+async def test_prices_that_nobody_knows_are_no_numbers(tmp_path: Path) -> None:
+    async with workspace(tmp_path) as driver:
+        pictured = contexts.pictured()
+        no_price = CacheReuse(bytes=9, tokens=900)
+        no_cached_price = CacheReuse(bytes=9, tokens=900, cost=0.5)
+        driver.session.report = replace(pictured, reuse=(no_price, no_cached_price, CacheReuse(cost=0.25)))
+        await driver.type("/context")
+        await driver.press("enter")
+        await shown(driver)
+        cost = driver.rows()[driver.row_with("input cost with that and without")]
+        assert cost.split()[6:] == ["price", "not", "known", "unknown", "$0.50", "–", "$0.25"]
+        assert driver.rows()[driver.row_with("a prompt cache can reuse")].split()[-1] == "–"
+
+
+async def test_a_low_terminal_says_reuse_and_cost_in_one_row(tmp_path: Path) -> None:
+    async with context_view(tmp_path, size=(60, 12)) as driver:
+        assert driver.shows("50 % reusable   $0.02 or $0.03")
 
 
 async def test_the_pane_shows_the_chosen_part_as_the_chosen_policy_sends_it(tmp_path: Path) -> None:

@@ -158,7 +158,10 @@ async def _call_model(turn: ActiveTurn, setup: TurnSetup) -> StepReply:
             case StepReply():
                 say(words.finish())
 
-    return await stream_reply(request, setup, hear, turn=turn.turn, step=turn.step)
+    past, traces = turn.past, turn.traces
+    reply = await stream_reply(request, setup, hear, turn=turn.turn, step=turn.step)
+    setup.newest_request.note(past, traces, setup.provider.identity)
+    return reply
 
 
 async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> None:

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
 from keen_tui.agent.turn.approvals import Approvals
+from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.retries import RetryPolicy, RetryWait
 from keen_tui.domain.errors import STOPPED
@@ -34,9 +35,9 @@ class PendingStore(Protocol):
 class TurnSetup(Struct, frozen=True, kw_only=True):
     """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
     seconds, never goes back and stands still while the person is asked; `pending_store` is set if pending
-    state outlives the process; `projector` knows the session's previous request; `instructions` are those
-    that the session began with; `steered` takes the messages that go into the turn now; `why_stopped` says in
-    a sentence who interrupted it."""
+    state outlives the process; `projector` knows the session's previous request, `newest_request` what the
+    last answered one was built from; `instructions` are those that the session began with; `steered` takes
+    the messages that go into the turn now; `why_stopped` says in a sentence who interrupted it."""
 
     provider: Provider
     price: Price | None
@@ -51,6 +52,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     retry_wait: RetryWait = field(default_factory=RetryWait)
     pending_store: PendingStore | None = None
     projector: Projector = field(default_factory=Projector)
+    newest_request: NewestRequest = field(default_factory=NewestRequest)
     instructions: Instructions = NO_INSTRUCTIONS
     steered: Callable[[], Sequence[str]] = tuple
     why_stopped: Callable[[], str] = lambda: STOPPED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, assert_never
 
-from keen_tui.domain.reports import POLICIES, ContextReport
+from keen_tui.domain.reports import POLICIES, CacheReuse, ContextReport, PartSize
 from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.line.model_pages import LineModels
@@ -104,6 +104,24 @@ def _next_request(report: ContextReport) -> Iterator[str]:
     total = report.totals[place]
     window = f" of {tokens(report.window)}" if report.window else ""
     yield f"In all: {size(total.bytes)}, about {tokens(total.tokens)}{window} tokens."
+    for policy, whole, reuse in zip(POLICIES, report.totals, report.reuse, strict=True):
+        yield f"Under {policy}: {_reused(reuse, whole)}. {_input_cost(reuse)}"
+
+
+def _reused(reuse: CacheReuse, whole: PartSize) -> str:
+    if reuse.tokens is None:
+        return f"{counted(whole.tokens, 'token')}, none of them in a prompt cache yet"
+    reused = f"a prompt cache can reuse {reuse.tokens:,} of {counted(whole.tokens, 'token')}"
+    return f"{reused}, {round(100 * reuse.tokens / whole.tokens)} %" if whole.tokens else reused
+
+
+def _input_cost(reuse: CacheReuse) -> str:
+    if reuse.cost is None:
+        return "The price isn't known."
+    if reuse.tokens is None:
+        return f"The input costs {dollars(reuse.cost)}."
+    reused = "an unknown price" if reuse.reused_cost is None else dollars(reuse.reused_cost)
+    return f"The input costs {reused} with that, {dollars(reuse.cost)} without."
 
 
 def _changes(page: ChangesPage) -> Iterator[str]:

@@ -27,11 +27,12 @@ from keen_tui.memory.projection import NativeTrace, Part
 from keen_tui.providers.anthropic.assembly import AnthropicAssembly, PausedReply
 from keen_tui.providers.base import Connection, StepPart, StepRequest
 from keen_tui.providers.wire.arguments import sendable_name
+from keen_tui.providers.wire.encoding import compact_json
 from keen_tui.providers.wire.event_reader import EventReader
 from keen_tui.providers.wire.http_provider import HttpProvider
 from keen_tui.providers.wire.images import base64_of
 from keen_tui.providers.wire.key_headers import key_headers
-from keen_tui.providers.wire.wire_text import mended
+from keen_tui.providers.wire.wire_text import mended, mended_json
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, RequestOptions
@@ -120,6 +121,18 @@ class AnthropicMessages(HttpProvider):
         return tuple(
             {**message, "content": [rewritten(block) for block in message["content"]]} for message in messages
         )
+
+    def in_cache_order(self, request: StepRequest) -> bytes:
+        """Tools, system prompt and messages: the order of Anthropic's cache, whatever the order in the body.
+        The marks for the cache move with every request and belong to no text, so they are left out."""
+        tools = [_wire_tool(tool) for tool in request.tools]
+        messages = mended_json(self._messages(request.parts))
+        return compact_json((tools, mended(request.system), messages))
+
+    @property
+    def writes_cache(self) -> bool:
+        """Whether the server takes the marks: what stands before the last one is written to the cache."""
+        return "cache" in self.options
 
     async def close(self) -> None:
         """Close connections. A later call opens new ones."""

@@ -59,7 +59,7 @@ class Encoder:
             self._beginning(parts[:seam], under),
             _joined(self._marked(self._messages(parts[seam:]))),
         )
-        head = _json(frame)[:-1] + b',"' + list_name.encode() + b'":['
+        head = compact_json(frame)[:-1] + b',"' + list_name.encode() + b'":['
         return b"".join((head, b",".join(filter(None, listed)), b"]}"))
 
     def _beginning(self, parts: Sequence[Part], under: Hashable) -> bytes:
@@ -87,10 +87,10 @@ def _seam(parts: Sequence[Part]) -> int:
 
 
 def _joined(messages: Iterable[NativeMessage]) -> bytes:
-    return b",".join(map(_json, messages))
+    return b",".join(map(compact_json, messages))
 
 
-def _json(value: Any) -> bytes:
+def compact_json(value: Any) -> bytes:
     """Compact UTF-8 JSON; what can't be sent in a text is mended."""
     try:
         return _dumped(value).encode()

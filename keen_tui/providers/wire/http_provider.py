@@ -23,7 +23,7 @@ from keen_tui.memory.pending import PendingState
 from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastStep, UserText
 from keen_tui.providers.base import Connection, StepPart, StepReasoning, StepRequest, StepText
 from keen_tui.providers.wire.arguments import ReplayedIds
-from keen_tui.providers.wire.encoding import Encoder
+from keen_tui.providers.wire.encoding import Encoder, compact_json
 from keen_tui.providers.wire.event_reader import LONG, EventReader
 from keen_tui.providers.wire.images import (
     IMAGES,
@@ -201,6 +201,16 @@ class HttpProvider(ABC):
             opening=self._opening(request),
             under=frozenset(self.options),
         )
+
+    def in_cache_order(self, request: StepRequest) -> bytes:
+        """`body` as JSON, in the order in which it is sent: the caches of OpenAI and of those who speak its
+        APIs compare the prompt from its beginning, with the tools before the messages."""
+        return compact_json(self.body(request))
+
+    @property
+    def writes_cache(self) -> bool:
+        """The cache fills by itself, at no price of its own."""
+        return False
 
     @abstractmethod
     def _client(self) -> object:

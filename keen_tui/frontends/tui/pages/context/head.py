@@ -18,13 +18,20 @@ from keen_tui.frontends.tui.pages.context.columns import (
     thousands,
 )
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
-from keen_tui.text.units import size, tokens
+from keen_tui.text.units import dollars, size, tokens
 
 ESTIMATES = "tokens are estimates"
+_LOW = 2
+"""Rows of the head in a terminal that has room for no more."""
+
+
+REUSABLE = "a prompt cache can reuse"
+INPUT_COST = "input cost with that and without"
 
 
 class ContextHead(RowWidget):
-    """Four rows: names, tokens with their share of the window, a meter, bytes with what is saved."""
+    """Six rows: names, tokens with their share of the window, a meter, bytes with what is saved, tokens that
+    a prompt cache can reuse, and the cost of the input. In a low terminal two rows say some of that."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, view: PolicyView) -> None:
         super().__init__(styles, glyphs, id="context-head")
@@ -38,23 +45,33 @@ class ContextHead(RowWidget):
     def rows(self, width: int, height: int) -> list[Text]:
         columns = columns_of(width, self._view.chosen)
         marks = [self._mark(policy) for policy in columns.policies]
-        page = []
-        for number, left in enumerate(self._left(width)):
-            draw = (self._title, self._tokens, self._meter, self._bytes)[number]
+        page: list[Text] = []
+        draws = (self._title, self._tokens, self._meter, self._bytes, self._reuse, self._cost)
+        for draw, left in zip(draws[:height], self._left(width, height), strict=False):
             figures = [draw(policy, columns.cells) for policy in columns.policies]
             row = indented(left, TEXT_EDGE)
-            page.append(columns.row(row, figures, () if number else marks, self.glyphs.more))
+            page.append(columns.row(row, figures, () if page else marks, self.glyphs.more))
         return page
 
-    def _left(self, width: int) -> tuple[Text, Text, Text, Text]:
+    def _left(self, width: int, height: int) -> tuple[Text, ...]:
         look, window = self.look, self._view.report.window
         room = f"window {tokens(window)} tokens" if window else "window not known"
+        explained = "what the model gets if you send now" if height > _LOW else self._in_short()
         return (
             Text("Next request", look("text", bold=True)),
-            Text("what the model gets if you send now", look("soft")),
+            Text(explained, look("soft")),
             Text("" if width >= WIDE_FROM else ESTIMATES, look("dim")),
             Text(room, look("dim")),
+            Text(REUSABLE, look("dim")),
+            Text(INPUT_COST, look("dim")),
         )
+
+    def _in_short(self) -> str:
+        """Reuse and cost under the chosen policy, where they have no rows of their own."""
+        reuse = self._view.report.reuse[self._view.chosen]
+        whole = self._view.report.totals[self._view.chosen].tokens
+        share_of_it = share(reuse.tokens, whole) if reuse.tokens is not None and whole else "nothing"
+        return f"{share_of_it} reusable   {_money(reuse.reused_cost)} or {_money(reuse.cost)}"
 
     def _mark(self, policy: int) -> Text:
         """A dot before the policy in use; the sign of choice before another that is looked at."""
@@ -86,9 +103,32 @@ class ContextHead(RowWidget):
         role = "accent" if policy == self._view.in_use else "soft"
         return Text.assemble((filled, self.look(role)), (track, self.look("track")))
 
+    def _reuse(self, policy: int, cells: int) -> Text:
+        """What is the same as in the last request, and its share."""
+        look, report = self.look, self._view.report
+        count, whole = report.reuse[policy].tokens, report.totals[policy].tokens
+        if count is None:
+            return Text(self.glyphs.none, look("dim"))
+        left = Text.assemble((thousands(count, self.glyphs), look("soft")), " ", ("tokens", look("dim")))
+        return spread(left, Text(share(count, whole) if whole else "", look("soft")), cells, self.glyphs.more)
+
+    def _cost(self, policy: int, cells: int) -> Text:
+        """The input with what the cache can give, and without."""
+        look, reuse = self.look, self._view.report.reuse[policy]
+        if reuse.cost is None:
+            return Text("price not known", look("dim"))
+        cached = self.glyphs.none if reuse.tokens is None else _money(reuse.reused_cost)
+        return spread(
+            Text(cached, look("soft")), Text(_money(reuse.cost), look("dim")), cells, self.glyphs.more
+        )
+
     def _bytes(self, policy: int, cells: int) -> Text:
         totals = self._view.report.totals
         largest = max(total.bytes for total in totals)
         left = Text(size(totals[policy].bytes), self.look("dim"))
         less = saving(totals[policy].bytes, largest, self.glyphs)
         return spread(left, Text(less, self.look("soft")), cells, self.glyphs.more)
+
+
+def _money(amount: float | None) -> str:
+    return "unknown" if amount is None else dollars(amount)

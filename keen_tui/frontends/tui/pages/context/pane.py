@@ -14,7 +14,7 @@ from keen_tui.frontends.tui.pages.context.words import at_text_edge, text_rows
 from keen_tui.frontends.tui.widgets.row_widget import GAP, RowWidget, cut_row, indented, spread
 from keen_tui.text.sanitize import clean
 
-_PADS_FROM = 10
+_PADS_FROM = 12
 """Rows from which the pane has blank ones."""
 _NO_TEXT = {
     "draft": "the composer is empty",

@@ -30,7 +30,7 @@ from keen_tui.frontends.tui.widgets.header import HeaderBar
 _ROOMY_FROM = 30
 """Rows of the terminal from which blank ones stand between the parts of the page."""
 _LOW = 16
-"""Rows below which the header and half of the head are left out."""
+"""Rows below which the header and most of the head are left out."""
 _PANE_SHARE = 0.4
 _LEAST_PANE = 3
 
@@ -168,7 +168,7 @@ class ContextScreen(Screen[None]):
     def _share_height(self) -> None:
         """The table gets what it needs, as long as the pane keeps its share."""
         height = self.app.size.height
-        head = 2 if height < _LOW else 4
+        head = 2 if height < _LOW else 6
         blanks = 4 if height >= _ROOMY_FROM else 0
         room = height - head - blanks - (1 if height < _LOW else 2)
         least = max(round(room * _PANE_SHARE), _LEAST_PANE)
