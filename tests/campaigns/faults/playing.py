@@ -110,6 +110,9 @@ def _stopped(stage: Stage, findings: Findings) -> None:
     with serving(stage.server), stage.program("--mode", _mode(stage.case)) as terminal:
         stage.begin(terminal, FIRST)
         _wait_for_point(stage, terminal)
+        if (stage.case.fault, stage.case.place) == ("esc", "approval"):
+            terminal.type(ESC)  # the first one declines the call, the second one stops the turn
+            terminal.settle(QUIET)
         pressed = time.time()
         terminal.type(ESC if stage.case.fault == "esc" else CTRL_C)
         # Nothing is answered meanwhile: a key right behind Esc would make it another key.
