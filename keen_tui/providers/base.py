@@ -16,12 +16,11 @@ from keen_tui.memory.projection import Part
 class Connection(Struct, frozen=True, kw_only=True):
     """Which model to use, where, and with which key.
 
-    `api_key` "" sends none, as local servers want it; `key_source` says where it came from, for messages
-    ("OPENAI_API_KEY"). `effort` is how hard the model shall reason, "" for its own default. `output_limit`
-    is the most tokens of one reply; `reasons` and `takes_images` say what the model can; None where that is
-    not known.
-    Without a sign of life for `stall_seconds` a reply counts as stalled; `connect_seconds` limits the
-    making of the connection.
+    `api_key` "" sends no key, as for local servers; `key_source` says where the key came from, for messages
+    ("OPENAI_API_KEY"). `effort` is the reasoning effort, "" for the model's default. `output_limit` is the
+    most tokens of one reply; `reasons` and `takes_images` say what the model can do; None means unknown. A
+    reply that says nothing for `stall_seconds` counts as stalled; `connect_seconds` limits how long
+    connecting may take.
     """
 
     model: str
@@ -65,7 +64,7 @@ StepPart = StepText | StepReasoning | StepReply
 
 
 class Provider(Protocol):
-    """A client of one model server, for one API, that holds the pending state in its own messages.
+    """A client of one model server, for one API. It holds the pending state in its own messages.
 
     Creating one MUST be cheap: the SDK is imported by `load`, or by the first call that needs it.
     """
@@ -92,11 +91,11 @@ class Provider(Protocol):
 
     @property
     def takes_images(self) -> bool:
-        """False for a model that is known to take no images, or whose server refused one."""
+        """False if the model is known to take no images, or if its server refused one."""
         ...
 
     pending: PendingState | None
-    """The pending state of incomplete turns. The session sets it when it settles a turn; providers only hold
+    """The pending state of incomplete turns. The session sets it when it settles a turn; providers only store
     it."""
 
     def load(self) -> None:
@@ -133,7 +132,7 @@ class Provider(Protocol):
         id that is unique in the request that will carry it.
 
         Raises:
-            ProviderError: nothing else but CancelledError ever leaves it.
+            ProviderError: the only exception besides CancelledError.
         """
         ...
 

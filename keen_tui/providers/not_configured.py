@@ -1,4 +1,4 @@
-"""Stands in for a model server while none is chosen, and says what to do about it."""
+"""Stands in for a provider while no model is chosen, and says what to do about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NotConfigured:
     async def stream_step(self, request: StepRequest) -> AsyncGenerator[StepPart, None]:
         """Refuse. Raises RequestRefused."""
         raise RequestRefused(self._missing)
-        yield  # makes this a generator, as the contract wants it
+        yield  # makes this a generator, as the contract demands
 
     def native(self, part: Part) -> tuple[NativeMessage, ...]:
         """There is no API to speak."""

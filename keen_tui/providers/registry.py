@@ -11,7 +11,7 @@ APIS: tuple[Api, ...] = get_args(Api)
 
 
 def build_provider(api: Api, connection: Connection) -> Provider:
-    """The client of a model in that API. Cheap: no SDK is imported, and of our own only the API's files."""
+    """The client of a model in that API. Cheap: imports no SDK, and no files of other APIs."""
     match api:
         case "openai-chat":
             from keen_tui.providers.openai.chat import OpenAIChat  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""What outlives the program: sessions, pending state of users who want it kept, contents for undo."""
+"""Data that outlives the program: sessions, opt-in pending state, file contents for undo."""

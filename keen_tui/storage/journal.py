@@ -1,7 +1,7 @@
 """The journal: a reader of the bus that appends a session's events to its file, in one task.
 
-What the user saw is on the disk at each boundary (a message, a tool result, an end). Events that can't be
-written are kept and tried again; they are never reported as saved.
+At each boundary (a message, a tool result, an end) everything that the user saw is on the disk. Events that
+can't be written are kept and tried again; they are never reported as saved.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Journal:
     session.
 
     Args:
-        size: bytes of the file that are whole lines; what lies behind them is written over.
+        size: bytes of the file that are whole lines; anything after them is overwritten.
         number: of the next record; 0 writes the header first, together with the first event.
-        on_problem: is told in a sentence when writing fails or works again.
-        opener: opens the file; tests hand in one that breaks.
+        on_problem: called with a sentence when writing fails or works again.
+        opener: opens the file; tests pass one that breaks.
         retry_seconds: RETRY_SECONDS.
     """
 
@@ -157,7 +157,7 @@ class Journal:
         """Write these and all unwritten events; at a boundary, wait until they are on the disk. False if that
         fails.
 
-        Everything that may not be on the disk is kept: after a failure all of it is written again.
+        Keeps everything that may not be on the disk, and writes all of it again after a failure.
         """
         async with self._saving:
             self._unsaved += lines

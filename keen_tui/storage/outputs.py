@@ -1,4 +1,4 @@
-"""Files for the output of commands that is too long for a result: a folder a session."""
+"""Files for command output that is too long for a result: one folder per session."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST_BYTES = 200_000_000
-"""Bytes that the outputs of one session may hold before a new one; the oldest go."""
+"""Bytes that the outputs of one session may have before a new one; the oldest are deleted."""
 
 
 class OutputFiles:
-    """The files in `folder`, which is made with the first of them. May be called from any thread."""
+    """The files in `folder`, which is created with the first of them. Safe to call from any thread."""
 
     def __init__(self, folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
         self._folder = folder
         self._most_bytes = most_bytes
 
     def new(self, turn: int) -> Path:
-        """A file that is not there yet, for output of that turn. Makes room for it: MUST NOT raise."""
+        """A new file name for output of that turn. Makes room for it. MUST NOT raise."""
         self._make_room()
         number = 1
         while os.path.lexists(path := self._folder / f"turn-{turn}-{number}.txt"):
@@ -39,7 +39,7 @@ class OutputFiles:
                     path.unlink()
 
     def _sized(self) -> list[tuple[float, int, Path]]:
-        """Each file with the time of its last change and its size."""
+        """Each file, with the time of its last change and its size."""
         try:
             with os.scandir(self._folder) as entries:
                 status = ((entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries)

@@ -1,4 +1,4 @@
-"""Where sessions lie, and how their files are made: only for the user's own eyes, never through a link."""
+"""The places of session files. They are readable by the user only, and never opened through a link."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_session_id(text: str) -> bool:
 
 
 def workspace_folder(root: Path, workspace: Path) -> Path:
-    """The folder of a workspace's sessions: its name to be recognised, a hash of its path to be sure."""
+    """The folder of a workspace's sessions: its name, for people, and a hash of its path, to be unique."""
     real = os.path.realpath(workspace)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
     slug = _NO_SLUG.sub("-", Path(real).name).strip("-.")[:40] or "root"
@@ -37,13 +37,13 @@ def workspace_folder(root: Path, workspace: Path) -> Path:
 
 
 def beginning_file(path: Path) -> Path:
-    """Where a new session is written until its header and first events are on the disk."""
+    """The file of a new session until its header and first events are on the disk."""
     return path.with_suffix(".beginning")
 
 
 def private_opener(path: str, flags: int) -> int:
-    """For `open(..., opener=...)`: new files are 0600; links are not followed, and nothing but a plain file
-    is opened. Never blocks. Raises OSError."""
+    """For `open(..., opener=...)`: new files are 0600, links aren't followed, and only plain files are
+    opened. Never blocks. Raises OSError."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
@@ -52,7 +52,7 @@ def private_opener(path: str, flags: int) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in the folder on the disk. Raises OSError."""
+    """Flush the names in the folder to the disk. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a plain file lies there: no link, no folder, nothing that could block a reader."""
+    """Whether the path is a plain file: no link, no folder, nothing that could block a reader."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -69,7 +69,7 @@ def is_regular(path: Path) -> bool:
 
 
 def require_regular(path: Path) -> None:
-    """Raises StorageFailed when something else than a plain file lies there."""
+    """Raises StorageFailed if the path is something other than a plain file."""
     if not is_regular(path):
         what = "isn't a regular file" if os.path.lexists(path) else "is not there"
         raise StorageFailed(f"{path} {what}, so it is not opened as a session.")

@@ -17,13 +17,13 @@ from keen_tui.system.folders import make_private
 
 
 class PendingFile:
-    """Writes what is kept in a task of its own, the newest state only, whole or not at all.
+    """Writes pending state in its own task: only the newest state, whole or not at all.
 
     Args:
-        journal_flushed: waits for the session file; False when it could not be written. What this file
-            knows of is on the disk there before, and what is done is there before it is taken out here: a
-            crash in between loses nothing.
-        on_problem: is told in a sentence when writing fails.
+        journal_flushed: waits for the session file; False if it couldn't be written. The session file has all
+            events of the pending state before this file is written, and the end of the turn before this file
+            is removed, so a crash in between loses nothing.
+        on_problem: called with a sentence when writing fails.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class PendingFile:
         self._task: asyncio.Task[None] | None = None
 
     def keep(self, identity: Identity, pending: PendingState | None) -> None:
-        """Keep this in the place of what was kept before; None: nothing is pending any more."""
+        """Replace the saved state; None if nothing is pending any more."""
         self._wanted = (identity, pending)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write_all(), name="pending file")
 
     async def kept(self) -> None:
-        """Wait until all of that has reached the disk, or could not."""
+        """Wait until everything is on the disk, or writing has failed."""
         while self._task and not self._task.done():
             await asyncio.wait({self._task})
 
@@ -64,7 +64,7 @@ class PendingFile:
 
 
 def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
-    """What was kept, with what it belongs to; None when there is nothing that can be used."""
+    """The saved state, with the identity that it belongs to; None if nothing usable is saved."""
     try:
         require_regular(path)
         return parsed_pending(path.read_bytes())
@@ -73,7 +73,7 @@ def read_pending(path: Path) -> tuple[Identity, PendingState] | None:
 
 
 def forget_pending(path: Path) -> None:
-    """Take away what was kept, as far as the disk allows."""
+    """Remove the saved state, as far as the disk allows."""
     with suppress(OSError):
         _remove(path)
 

@@ -1,8 +1,7 @@
-"""What the user wrote: the messages sent, for the history of the composer, drafts that were never sent, and
-images that were pasted.
+"""Texts of the user: sent messages, for the history of the composer, unsent drafts, and pasted images.
 
-Messages stand in one file for all workspaces, a JSON line each. Every program has a draft file of its own,
-locked while it runs: a draft whose lock is free was left behind.
+Messages of all workspaces are in one file, one JSON line each. Every program has its own draft file, locked
+while it runs: a draft whose lock is free was left behind.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from keen_tui.system.folders import make_private
 from keen_tui.system.safe_read import content_of
 
 _MOST_BYTES: Final = 4_000_000
-"""Size of the history at which its older half is forgotten."""
+"""Bytes of the history at which its older half is removed."""
 _MOST_READ: Final = 64_000_000
 _LONGEST: Final = 200_000
-"""Characters of a message that is remembered; longer ones are in their session."""
+"""The most characters of a message in the history; longer ones are only in their session."""
 
 
 class SavedPrompt(Struct, frozen=True):
@@ -41,8 +40,8 @@ class SavedPrompt(Struct, frozen=True):
 
 
 class PromptStore:
-    """Messages and drafts below `root`, of a program that works in `workspace`. All methods block and raise
-    StorageFailed when something can't be read or written."""
+    """Messages and drafts below `root`, for a program that works in `workspace`. All methods block, and raise
+    StorageFailed if something can't be read or written."""
 
     def __init__(self, root: Path, workspace: Path) -> None:
         self._root = Path(os.path.realpath(root))
@@ -53,7 +52,7 @@ class PromptStore:
         self._own: tuple[Path, FileLock] | None = None
 
     def sent(self) -> Sequence[SavedPrompt]:
-        """All messages, oldest first. A line that is none is passed over."""
+        """All messages, oldest first. Ignores lines that aren't messages."""
         try:
             content = content_of(self._history, most=_MOST_READ) or b""
         except OSError as error:
@@ -63,7 +62,7 @@ class PromptStore:
         return tuple(_messages(content))
 
     def add(self, text: str) -> None:
-        """A message was sent."""
+        """Add a sent message."""
         if len(text) > _LONGEST:
             return
         try:
@@ -74,7 +73,7 @@ class PromptStore:
             raise self._failed("written", self._history, error) from error
 
     def keep_draft(self, text: str) -> None:
-        """This is what is written now, and not sent; blank: nothing."""
+        """Save the unsent text; an empty text removes the draft."""
         try:
             if text.strip():
                 file = self._own_file()
@@ -86,8 +85,8 @@ class PromptStore:
             raise self._failed("written", self._drafts, error) from error
 
     def take_drafts(self) -> Sequence[str]:
-        """The drafts that programs in this workspace left behind, the newest last. From now on that one is
-        this program's own, and the others are among the messages."""
+        """The drafts that programs in this workspace left behind, the newest last. The newest becomes this
+        program's own draft, and the others become messages."""
         try:
             found = sorted(self._drafts.glob("*.json"), key=lambda file: file.stat().st_mtime)
         except OSError:
@@ -104,7 +103,7 @@ class PromptStore:
         return tuple(left.values())
 
     def keep_image(self, content: bytes, suffix: str) -> Path:
-        """Keep an image that was pasted, as a message names files; gives its path. Old ones go."""
+        """Save a pasted image as a file that a message can name. Returns its path. Deletes old ones."""
         name = hashlib.sha256(content).hexdigest()[:12]
         file = self._pasted / f"{name}.{suffix}"
         try:
@@ -116,7 +115,7 @@ class PromptStore:
         return file
 
     def close(self) -> None:
-        """Let go of the draft: the next program in this workspace gets it."""
+        """Release the draft: the next program in this workspace gets it."""
         if self._own:
             file, lock = self._own
             self._own = None
@@ -125,7 +124,7 @@ class PromptStore:
                 Path(lock.lock_file).unlink(missing_ok=True)
 
     def _left_in(self, file: Path) -> str:
-        """The draft in the file, "" where it is another program's or another workspace's, or none."""
+        """The draft in the file, "" if there is none, or if it belongs to another program or workspace."""
         try:
             with FileLock(file.with_suffix(".lock"), timeout=0):
                 left = msgspec.json.decode(content_of(file, most=_MOST_READ) or b"", type=SavedPrompt)
@@ -146,7 +145,8 @@ class PromptStore:
         return self._own[0]
 
     def _halved(self, content: bytes) -> bytes:
-        """The newer half of the messages, in the file too. What another program adds meanwhile is lost."""
+        """Cut the file to the newer half of the messages and return that. Loses messages that another program
+        adds meanwhile."""
         newer = content[len(content) // 2 :].partition(b"\n")[2]
         with suppress(OSError):
             put_file(self._history, newer, content)
@@ -157,7 +157,7 @@ class PromptStore:
 
 
 def _line_end_before(file: BinaryIO) -> bytes:
-    """What separates a new line from one that was not written to its end."""
+    """The line end that a new line needs before it if the last line was never finished."""
     size = file.seek(0, os.SEEK_END)
     if not size:
         return b""

@@ -1,4 +1,5 @@
-"""Reading a session file, whatever became of it: what is whole is kept in order, the rest is laid beside."""
+"""Reads a session file, even a damaged one: whole records stay in order, and damaged bytes go to another
+file."""
 
 from __future__ import annotations
 
@@ -25,22 +26,23 @@ _BEGINNING = '{"n":'
 
 
 LINES_AT_A_STRETCH = 16
-"""After so many lines other threads may go on at once: Python alone would let them wait for 5 ms."""
+"""Lines after which other threads may continue at once: without this Python would let them wait for 5 ms."""
 
 MANY_RECORDS = 5_000
-"""From so many on a session is kept out of the collector's sight, with all else that is there then."""
+"""Records from which on a session is frozen for the garbage collector, with everything else that exists
+then."""
 
 TAIL_TURNS = 20
-"""Turns of a long session that are shown while the rest is read."""
+"""Newest turns of a long session that are shown while the rest is read."""
 
 TAIL_BYTES = 4_000_000
-"""Bytes from the end of a file in which they are looked for."""
+"""Bytes at the end of a file in which these turns must be."""
 
 
 class SessionFile(Struct, frozen=True, kw_only=True):
-    """What a session file holds.
+    """The content of a session file.
 
-    `whole_bytes` is the size of the file when nothing in it is damaged, else None: then it must be mended
+    `whole_bytes` is the size of the file if nothing in it is damaged, else None: then it must be mended
     before anything is appended. `next_number` is the number of the next record.
     """
 
@@ -53,7 +55,7 @@ class SessionFile(Struct, frozen=True, kw_only=True):
 
     @property
     def skipped(self) -> str:
-        """What could not be read, in sentences; "" when nothing was damaged."""
+        """The damage, in sentences; "" for none."""
         if not self.damage:
             return ""
         size = sum(map(len, self.damage))
@@ -65,10 +67,10 @@ class SessionFile(Struct, frozen=True, kw_only=True):
 
 
 def read_session(path: Path) -> SessionFile:
-    """Read the file. Damage is no error.
+    """Read the file. Damage isn't an error.
 
     Raises:
-        StorageFailed: no plain file, unreadable, or written by a newer version.
+        StorageFailed: the file isn't a plain file, is unreadable, or was written by a newer version.
     """
     require_regular(path)
     reading = _Reading(path)
@@ -84,10 +86,10 @@ def read_session(path: Path) -> SessionFile:
 
 
 def read_tail(path: Path) -> tuple[Event, ...]:
-    """The events of the newest turns, at most `TAIL_TURNS` or as many as lie in `TAIL_BYTES`.
+    """The events of the newest turns, at most `TAIL_TURNS`, or as many as fit into `TAIL_BYTES`.
 
     Raises:
-        StorageFailed: no plain file, or it can't be read.
+        StorageFailed: the file isn't a plain file, or can't be read.
     """
     require_regular(path)
     try:
@@ -106,7 +108,7 @@ def read_tail(path: Path) -> tuple[Event, ...]:
 
 
 def read_header(path: Path) -> Header:
-    """The header alone. Raises StorageFailed as `read_session` does."""
+    """The header alone. Raises StorageFailed like `read_session`."""
     require_regular(path)
     try:
         with open(path, "rb", opener=private_opener) as file:
@@ -120,17 +122,18 @@ def read_header(path: Path) -> Header:
 
 
 def has_record(path: Path) -> bool:
-    """Whether anything of the session can be read: one whole record, the header aside. Raises OSError."""
+    """Whether the session has at least one whole record besides the header. Raises OSError."""
     with open(path, "rb", opener=private_opener) as file:
         found = (record for line in file for record, _ in _salvaged(line)[0])
         return any(record["type"] != "session" for record in found)
 
 
 def mend(session: SessionFile) -> SessionFile:
-    """Lay the damaged bytes beside the file, leave what is whole in it. Interrupted, it can be done again.
+    """Move the damaged bytes to another file, and leave the whole records. Safe to repeat after an
+    interruption.
 
     Raises:
-        StorageFailed: that can't be written; the file is as it was.
+        StorageFailed: writing failed; the file is unchanged.
     """
     path = session.path
     new = path.with_name(f"{path.name}.mending")
@@ -150,14 +153,14 @@ def mend(session: SessionFile) -> SessionFile:
 
 
 def damage_file(path: Path) -> Path:
-    """Where the damaged bytes of a session file are laid."""
+    """The file for the damaged bytes of a session file."""
     return path.with_name(f"{path.stem}.damaged")
 
 
 @contextmanager
 def _no_collections(reading: _Reading) -> Iterator[None]:
-    """Nothing that is read is garbage: looking for some again and again takes a fifth of the time. What a
-    long session holds is not looked through later either: that would hold the event loop up."""
+    """Read without garbage collection, which finds nothing here and takes a fifth of the time. A long session
+    is frozen afterwards, because scanning it later would block the event loop."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -185,7 +188,7 @@ class _Reading:
 
     @property
     def records(self) -> int:
-        """How many have been taken."""
+        """The number of records so far."""
         return len(self._records)
 
     def take(self, line: bytes) -> None:
@@ -217,7 +220,7 @@ class _Reading:
             self._records.append(Record(record["n"], _time(record), event))
 
     def _is_repeated(self, number: int, line: bytes) -> bool:
-        """Whether that very record was there before, as after a restored backup."""
+        """Whether the very same record came before, as after a restored backup."""
         mark = hash(line)
         repeated = self._seen.get(number) == mark
         self._seen[number] = mark
@@ -225,7 +228,7 @@ class _Reading:
 
 
 def _supported(header: Header, path: Path) -> Header:
-    """The header. Raises StorageFailed when a newer version wrote it."""
+    """The header. Raises StorageFailed if a newer version wrote it."""
     if header.schema > SCHEMA:
         raise StorageFailed(
             f"{path} was written by a newer Keen TUI (format {header.schema}, this one knows "
@@ -235,12 +238,12 @@ def _supported(header: Header, path: Path) -> Header:
 
 
 def _no_header(path: Path) -> Header:
-    """What stands for a header that is lost."""
+    """A replacement for a lost header."""
     return Header(id=path.stem, workspace="", began=0.0)
 
 
 class _Piece(NamedTuple):
-    """A whole record with its event (None: header, or a type not known here), and the line that it is."""
+    """A whole record with its event (None for the header, or an unknown type), and its line."""
 
     record: dict[str, Any]
     event: Event | None
@@ -248,8 +251,8 @@ class _Piece(NamedTuple):
 
 
 def _pieces(line: bytes, texts: SharedTexts | None = None) -> tuple[list[_Piece], list[bytes]]:
-    """The whole records of a line, one where all is well, and its damage; with `texts` those of earlier lines
-    are used again."""
+    """The whole records of a line, normally one, and its damaged bytes. `texts` shares equal texts of earlier
+    lines."""
     records, rest = _salvaged(line)
     pieces: list[_Piece] = []
     damage = [rest] if rest else []
@@ -264,7 +267,7 @@ def _pieces(line: bytes, texts: SharedTexts | None = None) -> tuple[list[_Piece]
 
 
 def _salvaged(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
-    """The records of a line, each with its own bytes and a line end, and the bytes that are none."""
+    """The records of a line, each with its own bytes and a line end, and the remaining bytes."""
     try:
         text = line.decode("utf-8", "surrogatepass")
         record, end = _DECODER.raw_decode(text)
@@ -276,7 +279,7 @@ def _salvaged(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
 
 
 def _dug_out(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
-    """Whole records among rubbish: two on one line, one behind the half of another, NULs around."""
+    """Find whole records among rubbish: two on one line, one after half of another, NULs around them."""
     text = line.rstrip(b"\n").decode("utf-8", "surrogateescape")
     records: list[tuple[dict[str, Any], bytes]] = []
     damage: list[str] = []
@@ -294,10 +297,10 @@ def _dug_out(line: bytes) -> tuple[list[tuple[dict[str, Any], bytes]], bytes]:
 
 
 def _record_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    """The record that begins there, None when none does, and the place behind it.
+    """The record that begins at `start`, or None, and the position after it.
 
-    Behind a record stands another one, nothing, or NULs: what anything else follows is a part of a record
-    that was cut off, for example the arguments of a call.
+    A record is followed by another one, by nothing, or by NULs. Anything else means that it is a part of a
+    record that was cut off, such as the arguments of a call.
     """
     try:
         _, end = _DECODER.raw_decode(text, start)
@@ -332,7 +335,7 @@ def _time(record: Mapping[str, Any]) -> float:
 
 
 def _keep_damage(session: SessionFile) -> None:
-    """Append the damaged bytes that are not kept yet, each place on a line of its own."""
+    """Append the damaged bytes that aren't saved yet, each place on its own line."""
     if not session.damage:
         return
     with open(damage_file(session.path), "a+b", opener=private_opener) as file:
@@ -346,7 +349,7 @@ def _keep_damage(session: SessionFile) -> None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[bytes, Event | None]]:
-    """The line of each whole record behind the header, with its event; None where that is not known here."""
+    """The line of each whole record after the header, with its event; None for unknown types."""
     with open(path, "rb", opener=private_opener) as file:
         for line in file:
             for piece in _pieces(line)[0]:

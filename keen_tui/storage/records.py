@@ -1,4 +1,4 @@
-"""The lines of a session file: what is written of an event, and how it becomes an event again.
+"""The lines of a session file: writes events as lines and reads them back.
 
 A line is one JSON object: `n` (counts from 0), `at` (seconds since the epoch), `type`, then the fields of
 `events.as_record`. The first line has type `session`.
@@ -39,7 +39,7 @@ _NO_HEADER = Header(id="", workspace="", began=0.0)
 
 
 class Record(Struct, frozen=True):
-    """One line that held an event."""
+    """One line with an event."""
 
     number: int
     at: float
@@ -57,7 +57,7 @@ def event_line(number: int, at: float, event: Event) -> bytes:
 
 
 def parsed_header(record: Mapping[str, Any]) -> Header | None:
-    """The header, or None when the record is something else. Fields of another kind are left out."""
+    """The header, or None if the record isn't one. Ignores fields of the wrong type."""
     schema = record.get("schema")
     if record.get("type") != "session" or type(schema) is not int:
         return None
@@ -66,10 +66,10 @@ def parsed_header(record: Mapping[str, Any]) -> Header | None:
 
 
 def parsed_event(record: Mapping[str, Any]) -> Event | None:
-    """The event of a record; None for types that this version does not know.
+    """The event of a record; None for types that this version doesn't know.
 
     Raises:
-        ValueError: a field is missing or of the wrong kind.
+        ValueError: a field is missing or has the wrong type.
     """
     kind = _kinds().get(record.get("type", ""))
     if kind is None:
@@ -81,7 +81,7 @@ def parsed_event(record: Mapping[str, Any]) -> Event | None:
 
 
 def pending_text(identity: Identity, pending: PendingState) -> str:
-    """Pending state as a JSON document, with what it belongs to."""
+    """Pending state as a JSON document, with its identity."""
     document = {"schema": SCHEMA, "identity": identity, "pending": pending}
     return json.dumps(to_builtins(document))
 
@@ -115,7 +115,7 @@ def _kinds() -> dict[str, type[Event]]:
 
 
 def _nested(kind: type[Event], record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record with what was laid flat put back. Names that a type does not know are passed over."""
+    """The record with its flattened fields nested again. Ignores names that the type doesn't know."""
     flat = LAID_FLAT.get(kind)
     if flat is None:
         return record
@@ -124,7 +124,7 @@ def _nested(kind: type[Event], record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _told_apart(fact: Any) -> Any:
-    """Facts that were written before they had a kind: only a file has a path."""
+    """Give a kind to facts from before facts had one: only a file has a path."""
     if not isinstance(fact, dict) or "kind" in fact:
         return fact
     return {**fact, "kind": "FileChanged" if "path" in fact else "CommandFailed"}

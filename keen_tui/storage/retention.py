@@ -1,5 +1,4 @@
-"""What lies beside sessions goes when it is old: their checkpoints, the long output of their commands,
-and files of commands that were kept back."""
+"""Deletes old data of sessions: checkpoints, long output of commands, and quarantined files."""
 
 from __future__ import annotations
 
@@ -18,16 +17,16 @@ from keen_tui.system.trees import remove_tree, walk
 log = logging.getLogger(__name__)
 
 DAYS = 30
-"""Days after which what lies beside a session is forgotten."""
+"""Days after which this data is deleted."""
 
 LIMIT_BYTES = 2_000_000_000
-"""Bytes that all sessions together may hold; the oldest are forgotten first."""
+"""Bytes that the data of all sessions may have; the oldest is deleted first."""
 
 _DAY = 86_400.0
 
 
 class _Held(Struct, frozen=True):
-    """What one session keeps: when that last changed (seconds since the epoch), and how much it is."""
+    """The data of one session: when it last changed (seconds since the epoch), and its bytes."""
 
     folder: Path
     used: float
@@ -41,10 +40,11 @@ def forget_old(
     limit_bytes: int = LIMIT_BYTES,
     in_use: Callable[[str], bool] = lambda session_id: False,
 ) -> tuple[Path, ...]:
-    """Remove the folders of old sessions; gives those that went.
+    """Delete the folders of old sessions. Returns the deleted ones.
 
-    Each folder in `root` belongs to one session and has its id as name; those that are `in_use` stay, which
-    is asked only of those that would go. What can't be removed stays too: MUST NOT raise.
+    Each folder in `root` belongs to one session and is named by its id. Folders of sessions that are `in_use`
+    stay; only those that would be deleted are checked. A folder that can't be deleted stays too. MUST NOT
+    raise.
     """
     held = sorted(_all_held(root), key=lambda each: each.used)
     oldest = time.time() - days * _DAY
@@ -62,8 +62,8 @@ def forget_old(
 
 
 def is_due(stamp: Path) -> bool:
-    """Whether a day has passed since this was last true: the file `stamp` remembers when that was. False
-    where that can't be written: then nothing can be removed either."""
+    """Whether a day has passed since this was last true, according to the file `stamp`. False if that file
+    can't be written: then nothing can be deleted either."""
     try:
         with open(stamp, "ab", opener=private_opener) as file:
             if file.tell() and time.time() - os.fstat(file.fileno()).st_mtime < _DAY:
@@ -76,7 +76,7 @@ def is_due(stamp: Path) -> bool:
 
 
 def forget_old_files(folder: Path, *, days: int = DAYS) -> None:
-    """Remove the files in a folder that nobody wrote for that long. What can't be removed stays."""
+    """Delete the files in a folder that haven't changed for that long. A file that can't be deleted stays."""
     oldest = time.time() - days * _DAY
     with suppress(OSError):
         for file in folder.iterdir():
@@ -102,7 +102,7 @@ def _held(folder: Path) -> _Held:
             except OSError:
                 continue
             used, size = max(used, status.st_mtime), size + status.st_size
-    if not used:  # nothing is in it yet: it may be new
+    if not used:  # it is empty: it may be new
         with suppress(OSError):
             used = folder.stat().st_mtime
     return _Held(folder, used, size)

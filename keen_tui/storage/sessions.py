@@ -1,4 +1,4 @@
-"""All saved sessions: a folder a workspace, a file a session. The files are the truth."""
+"""All saved sessions: one folder per workspace, one file per session. The files are the truth."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from keen_tui.system.paths import QUARANTINE
 from keen_tui.text.units import first_line
 
 _STALE_SECONDS = 86_400.0
-"""After which a half copy is surely nobody's work any more."""
+"""Seconds after which nobody is working on an incomplete copy any more."""
 
 _LOCK_SECONDS = 0.2
-"""A program that lists the sessions holds each lock for a moment: that is no reason to give up."""
+"""Seconds to wait for a lock: a program that lists the sessions holds each lock for a moment."""
 
 SessionLock = FileLock
-"""A session that is this program's own until the lock is released, or the program is gone."""
+"""The lock of a session: held until it is released, or the program ends."""
 
 
 class SessionStore:
     """The sessions below `root`. All methods block: call them in a thread. Raises StorageFailed.
 
     Args:
-        few: up to so many sessions are listed and searched without an index.
+        few: the most sessions that are listed and searched without an index.
     """
 
     def __init__(self, root: Path, *, few: int = FEW) -> None:
@@ -59,35 +59,35 @@ class SessionStore:
         self._lookup = SessionLookup(root / "index", few=few)
 
     def new_path(self, workspace: Path) -> Path:
-        """Where a new session of the workspace will lie. Nothing is made yet."""
+        """The path of a new session of the workspace. Nothing is created yet."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self.now()))
         path = workspace_folder(self._sessions, workspace) / f"{new_session_id(stamp)}.jsonl"
         return self.new_path(workspace) if os.path.lexists(path) else path
 
     def list(self, workspace: Path | None = None, *, most: int | None = None) -> tuple[SavedSession, ...]:
-        """The sessions of a workspace, or of all, the newest used first; `most` is how many of them."""
+        """The sessions of a workspace, or of all, the last used first, at most `most`."""
         return self._lookup.rows(self._entries(workspace), most)
 
     def newest(self, workspace: Path) -> SavedSession | None:
-        """The session of the workspace that was used last and can be opened."""
+        """The last used session of the workspace that can be opened."""
         rows = (row for entry in self._entries(workspace) for row in self._lookup.rows([entry]))
         return next((row for row in rows if not row.problem), None)
 
     def search(self, words: str) -> Iterator[tuple[SearchHit, ...]]:
-        """Where the words stand, newest session first: what is found so far, time and again, and at last all
-        of it, at most `MOST_HITS`."""
+        """The places of the words, newest session first, at most `MOST_HITS`. Yields those found so far,
+        again and again, and finally all of them."""
         return self._lookup.search(self._entries(None), words)
 
     def update_index(self, stop: threading.Event) -> None:
-        """Bring what helps lists and searches up to date, in small steps until `stop` is set."""
-        with suppress(StorageFailed):  # who asks for a list is told
+        """Update the index for lists and searches, in small steps, until `stop` is set."""
+        with suppress(StorageFailed):  # the list reports the error
             self._lookup.update(self._entries(None), stop)
 
     def path_of(self, session_id: str) -> Path:
-        """The file of a session, which may be named by the beginning of its id.
+        """The file of a session; the beginning of its id is enough.
 
         Raises:
-            SessionUnknown: there is none, or several begin so. StorageFailed: they can't be looked through.
+            SessionUnknown: no session, or several, have that id. StorageFailed: the folders can't be read.
         """
         if is_session_id(session_id):
             exact = [path for path in self._named(session_id) if os.path.lexists(path)]
@@ -106,20 +106,19 @@ class SessionStore:
         return any(is_locked(_lock_file(path)) for path in self._named(session_id))
 
     def forget_old(self) -> None:
-        """Forget what is old, at most once a day: the checkpoints and outputs of sessions, and files of
-        commands that were kept back."""
+        """Delete old data, at most once a day: checkpoints and outputs of sessions, and quarantined files."""
         if self.root.is_dir() and is_due(self.root / "forgotten"):
             for root in (self.checkpoints, self.outputs):
                 forget_old(root, in_use=self.is_in_use)
             forget_old(self.root / QUARANTINE, limit_bytes=sys.maxsize)
 
     def read(self, path: Path) -> SessionFile:
-        """Read a session and leave it as it is."""
+        """Read a session without changing it."""
         return read_session(path)
 
     def read_for_writing(self, path: Path) -> SessionFile:
-        """Read a session whose lock is held; what is damaged is laid beside, so that it can go on, and the
-        title that lists show is made the one of the session file."""
+        """Read a session whose lock this program holds. Moves damaged bytes to another file, so that the
+        session can continue, and updates the title in lists from the session file."""
         session = read_session(path)
         events = (record.event for record in reversed(session.records))
         title = next((event.title for event in events if isinstance(event, SessionRenamed)), "")
@@ -129,7 +128,7 @@ class SessionStore:
         return session if session.whole_bytes is not None else mend(session)
 
     def lock(self, path: Path) -> SessionLock:
-        """Take the session for this process, until the lock is released or the process is gone.
+        """Lock the session for this process, until the lock is released or the process ends.
 
         Raises:
             SessionInUse: another program has it.
@@ -147,7 +146,7 @@ class SessionStore:
         return lock
 
     def set_title(self, path: Path, title: str) -> None:
-        """Note the user's title for lists. The session file holds it as an event."""
+        """Save the user's title for lists. The session file has it as an event."""
         file = title_file(path)
         new = file.with_suffix(".title.new")
         try:
@@ -178,11 +177,11 @@ class SessionStore:
         return time.time()
 
     def fork(self, path: Path, workspace: Path, turn: int = 0) -> Path:
-        """A copy of the session, up to and with that turn (0: whole), as a new session of the workspace. Its
-        title says that it is one.
+        """A copy of the session, up to and including that turn (0: whole), as a new session of the workspace.
+        Its title says that it is a copy.
 
         Raises:
-            StorageFailed: no such turn, or it can't be written.
+            StorageFailed: there is no such turn, or the copy can't be written.
         """
         new = self.new_path(workspace)
         header = replace(
@@ -220,7 +219,8 @@ class SessionStore:
         return new
 
     def _title_of_copy(self, title: str, workspace: Path) -> str:
-        """`Round totals (copy)`, `Round totals (copy 2)`: as no other session of the workspace is called."""
+        """`Round totals (copy)`, `Round totals (copy 2)`: a title that no other session of the workspace
+        has."""
         title = re.sub(r" \(copy( \d+)?\)$", "", title)
         if not title:
             return ""
@@ -229,7 +229,7 @@ class SessionStore:
         return next(name for name in names if name not in taken)
 
     def delete(self, path: Path) -> None:
-        """Delete a session with all that lies beside it. Interrupted, it can be done again.
+        """Delete a session with all its data. Safe to repeat after an interruption.
 
         Raises:
             SessionInUse: another program has it open.
@@ -250,21 +250,21 @@ class SessionStore:
             lock.release()
 
     def checkpoints_of(self, session_id: str) -> Path:
-        """The folder in which the session's files are kept for undo."""
+        """The folder with the session's file contents for undo."""
         return self.checkpoints / session_id
 
     @property
     def checkpoints(self) -> Path:
-        """The folder of what is kept for undo."""
+        """The folder with all file contents for undo."""
         return self.root / "checkpoints"
 
     def outputs_of(self, session_id: str) -> Path:
-        """The folder in which long output of the session's commands is kept."""
+        """The folder with the long output of the session's commands."""
         return self.outputs / session_id
 
     @property
     def outputs(self) -> Path:
-        """The folder of long output."""
+        """The folder with the long output of all sessions."""
         return self.root / "outputs"
 
     @property
@@ -272,8 +272,8 @@ class SessionStore:
         return self.root / "sessions"
 
     def _entries(self, workspace: Path | None) -> tuple[SessionEntry, ...]:
-        """The session files of a workspace, or of all, the newest used first. Of all, folders that can't be
-        read are left out."""
+        """The session files of a workspace, or of all, the last used first. In a list of all, unreadable
+        folders are left out."""
         folders = [str(workspace_folder(self._sessions, workspace))] if workspace else self._folders()
         found: list[SessionEntry] = []
         for folder in folders:
@@ -285,7 +285,7 @@ class SessionStore:
         return tuple(sorted(found, key=lambda entry: (entry.changed, entry.id), reverse=True))
 
     def _named(self, session_id: str) -> Iterator[Path]:
-        """Where a session of that id may lie."""
+        """The paths where a session with that id may be."""
         return (Path(folder, f"{session_id}.jsonl") for folder in self._folders())
 
     def _folders(self) -> Sequence[str]:
@@ -301,7 +301,7 @@ def _unreadable(folder: str, error: OSError) -> StorageFailed:
 
 
 def pending_file(path: Path) -> Path:
-    """Where pending state is kept beside a session, for users who want that."""
+    """The file with the pending state of a session, for users who turned that on."""
     return path.with_suffix(".pending")
 
 
@@ -310,7 +310,7 @@ def _lock_file(path: Path) -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a kill left behind there long ago: half copies, and sessions without a whole beginning."""
+    """Delete old leftovers of killed programs: incomplete copies, and sessions without a whole beginning."""
     for half in (*folder.glob("*.forking"), *folder.glob("*.beginning")):
         with suppress(OSError):
             if half.lstat().st_mtime < time.time() - _STALE_SECONDS:
@@ -327,8 +327,8 @@ def _first_words(event: Event | None) -> str:
 
 
 def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
-    """The lines behind the header with their events, up to the first of a later turn; behind them what the
-    user changed since in the memory of these turns (turn.md rule 14)."""
+    """The lines after the header with their events, up to the first line of a later turn, and then the user's
+    later edits of these turns' memory (turn.md rule 14)."""
     newest = 0
     lines = lines_of(path)
     for line, event in lines:
@@ -345,7 +345,7 @@ def _up_to(path: Path, turn: int) -> Iterator[tuple[bytes, Event | None]]:
 def _later_edits(
     lines: Iterable[tuple[bytes, Event | None]], turn: int
 ) -> Iterator[tuple[bytes, Event | None]]:
-    """Edits of the memory of turns up to that one. Behind a summary they would be edits of the summary."""
+    """Edits of the memory of turns up to that one. After a summary they would be edits of the summary."""
     for line, event in lines:
         if isinstance(event, Compacted):
             return

@@ -1,5 +1,6 @@
-"""Equal texts of a turn as one: what a tool told the model is often what it showed, and the end of a turn
-tells its reply again. JSON makes each of them anew: in a long session a third of its memory."""
+"""Shares equal texts of a turn. A tool's text for the model often equals its display, and the end of a turn
+repeats the reply. JSON decodes each of them separately, which costs a third of the memory of a long
+session."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ from typing import Any
 
 
 class SharedTexts:
-    """Takes the records of a session in their order."""
+    """Takes the records of a session in order."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def share(self, record: dict[str, Any]) -> None:
-        """Put texts that stood in this turn before in the place of their equals."""
+        """Replace texts by equal ones that came earlier in this turn."""
         if record.get("type") == "turn_started":
             self._known.clear()
         for holder in (record, record.get("display"), record.get("arguments")):

@@ -35,11 +35,11 @@ _USAGE_FIELDS = (
 
 
 class PausedReply(StepReply, frozen=True):
-    """The server paused its turn and wants the reply so far sent back to go on."""
+    """The server paused its turn. It continues when it gets the reply so far back."""
 
 
 class _Block(Struct):
-    """A content block as it grows. `start` is its first form; the pieces are those of its deltas."""
+    """A content block while it grows. `start` is its first form; the pieces come from its deltas."""
 
     start: Mapping[str, Any]
     texts: list[str] = field(default_factory=list)
@@ -60,7 +60,8 @@ class _Block(Struct):
 
     @property
     def raw(self) -> str:
-        """The arguments as they came; some servers send them whole with the start of the block."""
+        """The arguments in the server's own text. Some servers send them whole with the start of the
+        block."""
         given = self.start.get("input")
         return mended("".join(self.raw_input)) or (json.dumps(given) if given else "")
 
@@ -68,12 +69,12 @@ class _Block(Struct):
 class AnthropicAssembly:
     """Give it every event, then ask it to finish.
 
-    What a server's own tools did is kept as it came, though none is ever offered: a turn that was paused
-    for them goes on only where it finds them again. Blocks of unknown kinds are passed over.
+    The output of a server's own tools is kept unchanged, although Keen never offers any: a turn that was
+    paused for them continues only if the server finds it again. Blocks of unknown kinds are ignored.
 
     Args:
-        server: what the server is called in messages.
-        taken_ids: tool call ids that the request already held.
+        server: name of the server, for messages.
+        taken_ids: ids of the tool calls in the request.
     """
 
     def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
@@ -88,20 +89,20 @@ class AnthropicAssembly:
         self._counts: dict[str, int] = {}
         self._reasoning_tokens: int | None = None
         self.closed = False
-        """`message_stop` was in: nothing that follows belongs to the reply."""
+        """Whether `message_stop` has arrived: nothing after it belongs to the reply."""
 
     @property
     def complete(self) -> bool:
-        """A `message_delta` with a stop reason was in."""
+        """Whether a `message_delta` with a stop reason has arrived."""
         return bool(self._stop)
 
     @property
     def ended(self) -> bool:
-        """The end is always named."""
+        """The same as `complete`: this API always names the end."""
         return self.complete
 
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and give what it adds for the eye.
+        """Take an event and return the text and reasoning that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -117,10 +118,11 @@ class AnthropicAssembly:
             return ()
 
     def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
-        """Take the payload of an event and give what it adds for the eye; unknown ones add nothing.
+        """Take the payload of an event and return the text and reasoning that it adds; unknown events add
+        nothing.
 
         Raises:
-            ProviderError: the event is an error, or another reply began in the midst of this one.
+            ProviderError: the event is an error, or another reply began in the middle of this one.
         """
         kind = text_of(event.get("type"))
         if kind == "error" or event.get("error"):
@@ -140,11 +142,11 @@ class AnthropicAssembly:
         return []
 
     def finish(self) -> StepReply:
-        """The complete reply; a `PausedReply` when the server wants to go on with it.
+        """The complete reply, or a `PausedReply` if the server wants to continue it.
 
         Raises:
             StreamCut: nothing said that the reply is complete.
-            ServerBusy, ReplyUnreadable: the server said that it failed, as `named_end` has it.
+            ServerBusy, ReplyUnreadable: the server said that it failed (see `named_end`).
         """
         if not self.complete:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
@@ -156,7 +158,7 @@ class AnthropicAssembly:
             call, sent = self._finished(block, end)
             calls += [call] if call else []
             content += [sent] if sent else []
-        while content and content[-1]["type"] in _THINKING:  # the API takes none that leads to nothing
+        while content and content[-1]["type"] in _THINKING:  # the API refuses an empty one
             content.pop()
         kind = PausedReply if self._stop == _PAUSE and not calls else StepReply
         return kind(
@@ -170,7 +172,8 @@ class AnthropicAssembly:
         )
 
     def _begin(self, message: Mapping[str, Any]) -> None:
-        """Another reply in the midst of this one makes nothing of both: what was shown would be doubled."""
+        """Begin the reply. A second one in the middle of it spoils both: the text on the screen would be
+        doubled."""
         if self._blocks:
             raise StreamCut(f"{self._server} began another reply before the first was complete.")
         self._count(message.get("usage"))
@@ -214,12 +217,12 @@ class AnthropicAssembly:
         self._count(event.get("usage"))
 
     def _finished(self, block: _Block, end: NamedEnd) -> tuple[ToolCall | None, NativeMessage | None]:
-        """The call in a block, if it is one, and the block as it is sent back, if it is.
+        """The tool call in a block, or None, and the block to send back, or None.
 
-        Thinking goes back unmodified with its signature. Without one it is left out, alone: the rest of a
-        message that was cut never gets here, and what is whole stays, so that every result has its call.
-        Of a refused or filtered reply no call is left: the server may have stopped it anywhere, and the
-        turn is done.
+        Thinking goes back unmodified with its signature. Thinking without a signature is left out, and
+        nothing else: a message that was cut never gets here, and every result must keep its call. A refused
+        or filtered reply keeps no call, because the server may have stopped it anywhere, and the turn is
+        done.
         """
         match block.kind:
             case "text" if block.text.strip():
@@ -237,7 +240,7 @@ class AnthropicAssembly:
         return None, None
 
     def _servers_call(self, block: _Block, end: NamedEnd) -> NativeMessage | None:
-        """A call that the server ran itself; None when it is not whole."""
+        """A call that the server ran itself, or None if it isn't whole."""
         arguments, problem = parse_arguments(block.raw, cut_off=end.leaves_calls_open)
         return None if problem else {**block.start, "input": arguments}
 
@@ -250,12 +253,12 @@ class AnthropicAssembly:
         return call, mended_json({**block.start, **sent})
 
     def _add(self, block: _Block, event: Mapping[str, Any]) -> None:
-        """A start always begins a block of its own, whatever block had that index before."""
+        """Begin or extend a block. A start always begins a new block, even at an index that is in use."""
         self._blocks.append(block)
         self._by_index[count_of(event, "index")] = block
 
     def _count(self, usage: object) -> None:
-        """Counts are cumulative: the newest of each holds."""
+        """Note token counts. They are cumulative, so the newest one counts."""
         for name in _USAGE_FIELDS:
             count = count_of(usage, name)
             if count is not None:
@@ -264,7 +267,8 @@ class AnthropicAssembly:
         self._reasoning_tokens = self._reasoning_tokens if reasoning is None else reasoning
 
     def _usage(self) -> TokenUsage:
-        """In our words `input_tokens` is all of the input, what the cache had or took included."""
+        """The usage in our own terms: `input_tokens` is the whole input, including what was read from the
+        cache or written to it."""
         fresh, output, read, written = (self._counts.get(name) for name in _USAGE_FIELDS)
         return TokenUsage(
             input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
@@ -276,6 +280,6 @@ class AnthropicAssembly:
 
 
 def _start_of(delta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The start of a block that a server left out, as far as its first delta tells."""
+    """A start for a block whose start the server left out, as far as the first delta reveals it."""
     kinds = {"text_delta": "text", "thinking_delta": "thinking"}
     return {"type": kinds.get(text_of(delta.get("type")), "")}

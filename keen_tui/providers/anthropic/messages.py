@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, RequestOptions
 
 OUTPUT_LIMIT = 8_192
-"""Tokens a reply may have where the model's own limit is not known. The API wants a number."""
+"""Tokens that a reply may have if the model's own limit isn't known. The API demands a number."""
 
 LONGEST_OUTPUT = 32_000
-"""Tokens asked for at most: a coding step needs no more, and rate limits count what is asked for."""
+"""The most tokens that are requested: a coding step needs no more, and rate limits count requested tokens."""
 
 PAUSES = 3
 """How often a paused turn is continued (turn.md, "What each API demands")."""
@@ -57,16 +57,16 @@ _REFUSALS = (
     (re.compile(r"thinking|budget", re.IGNORECASE), {"adaptive", "budget"}),
     (re.compile(r"cache_control", re.IGNORECASE), {"cache"}),
 )
-"""What the words of a refusal say about options. The first that fits counts."""
+"""Patterns in the text of a refusal, and the option that each is about. The first match counts."""
 
 _LIMIT_NAMED = re.compile(r"max_tokens: \d+ > (\d+)")
 
 
 class AnthropicMessages(HttpProvider):
-    """The Messages API. Options that only some models take are left out once they were refused.
+    """The Messages API. An option that only some models take is left out once the server has refused it.
 
-    With an effort the model thinks as it sees fit ("adaptive"); models that can't are given a budget of
-    tokens to think with.
+    With an effort the model decides how much to think ("adaptive"); models that can't get a budget of
+    thinking tokens.
     """
 
     api: ClassVar[Api] = "anthropic"
@@ -176,7 +176,7 @@ class AnthropicMessages(HttpProvider):
         return _alternating(super()._messages(parts))
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
-        """With the marks where the prompt cache may break."""
+        """The messages with cache marks."""
         return _with_breakpoints(messages) if "cache" in self.options else messages
 
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
@@ -198,7 +198,7 @@ class AnthropicMessages(HttpProvider):
         yield from (block["id"] for block in message["content"] if block["type"] == "tool_use")
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
-        """What is asked for besides."""
+        """Further options of the request."""
         wanted = self._thinking()
         if request.system:
             system = {"type": "text", "text": mended(request.system)}
@@ -229,7 +229,7 @@ class AnthropicMessages(HttpProvider):
         # The SDK warns of old models and options on stderr, where the screen is drawn.
         warnings.filterwarnings("ignore", message="The model '|Using Claude with ")
         return AsyncAnthropic(
-            api_key=key or "none",  # given even when none is sent, or the SDK looks for others by itself
+            api_key=key or "none",  # passed even if no key is sent, or the SDK looks for one itself
             base_url=self.connection.base_url.rstrip("/").removesuffix("/v1"),
             max_retries=0,
             timeout=self._timeout,
@@ -242,8 +242,8 @@ class AnthropicMessages(HttpProvider):
         )
 
     def _key_options(self) -> RequestOptions:
-        """The key as the server may want it. No other is sent, such as one that the SDK finds among the
-        headers of ANTHROPIC_CUSTOM_HEADERS."""
+        """The headers with the key. They replace any other key, such as one that the SDK finds in
+        ANTHROPIC_CUSTOM_HEADERS."""
         from anthropic import Omit  # noqa: PLC0415
 
         headers = key_headers(self.api, self.connection.base_url, self._key)
@@ -251,8 +251,8 @@ class AnthropicMessages(HttpProvider):
 
 
 def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:
-    """Messages whose roles alternate: what stands together with one role is one message, so that a user's
-    text comes behind the tool results that it follows, in the same message."""
+    """Merge neighbouring messages of one role, so that roles alternate. Text of the user then follows the
+    tool results before it in the same message."""
     messages: list[NativeMessage] = []
     for message in separate:
         if messages and messages[-1]["role"] == message["role"]:
@@ -264,11 +264,12 @@ def _alternating(separate: Iterable[NativeMessage]) -> list[NativeMessage]:
 
 
 def _with_breakpoints(messages: Sequence[NativeMessage]) -> list[NativeMessage]:
-    """Where the prompt cache may break, four places at most with the system prompt, which covers the tools.
+    """Set the cache marks: at most four, including the one on the system prompt, which covers the tools.
 
-    Behind the newest message of the user, which the next step will find again; behind the one before,
-    which this step finds; and behind the newest words of the user, which are still there in the next turn
-    when all the tool results behind them are gone. They stand in what is sent, never in what is kept.
+    One goes after the newest message of the user, which the next step will find in the cache; one after the
+    message before it, which this step finds; and one after the newest text of the user, which the next turn
+    still sends when all tool results after it are gone. Marks are only in the request, never in stored
+    messages.
     """
     sent = list(messages)
     of_user = [place for place, message in enumerate(sent) if message["role"] == "user"]
@@ -288,12 +289,12 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _continued(request: StepRequest, native: Sequence[NativeMessage]) -> StepRequest:
-    """The request with the paused reply at its end."""
+    """The request with the paused reply appended."""
     return replace(request, parts=(*request.parts, NativeTrace(tuple(native))))
 
 
 def _joined(replies: Sequence[StepReply]) -> StepReply:
-    """One reply of all that a server made of it between its pauses."""
+    """All parts of a paused reply as one reply."""
     if len(replies) == 1:
         return replies[0]
     last = replies[-1]
@@ -307,7 +308,8 @@ def _joined(replies: Sequence[StepReply]) -> StepReply:
 
 
 def _summed(usages: Sequence[TokenUsage]) -> TokenUsage:
-    """Output is the sum; the input of the last holds all that was sent before."""
+    """The usage of all parts: the outputs are added up; the input of the last part includes all earlier
+    ones."""
     return replace(
         usages[-1],
         output_tokens=_sum(usage.output_tokens for usage in usages),

@@ -9,7 +9,7 @@ from keen_tui.domain.errors import ConfigError
 from keen_tui.settings.config import is_loopback, problem_of
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/models", "/responses")
-"""What people copy along with a base URL."""
+"""Endings that people copy along with a base URL."""
 _VERSIONED = re.compile(r".*/v\d\w*")
 
 
@@ -18,7 +18,7 @@ def base_urls(address: str) -> tuple[str, ...]:
     unless it ends with a version, the same with /v1. On this machine http:// may be left out.
 
     Raises:
-        ConfigError: it can't be the address of a server: says why.
+        ConfigError: it can't be the address of a server; the message says why.
     """
     text = address.strip()
     if not text:

@@ -1,6 +1,6 @@
-"""What is known of providers and their models: shipped files, and the user's over them.
+"""The known providers and their models: shipped files, and files of the user that override them.
 
-On the way to the first paint only the chosen provider's file is read.
+Before the first paint only the file of the chosen provider is read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SHIPPED = (
     "llamacpp",
     "vllm",
 )
-"""The shipped files, in the order in which providers are shown and searched; the user's own follow."""
+"""The shipped files, in the order in which providers are shown and searched. Providers of the user follow."""
 
 _DATED = re.compile(r"(.+?)[-@](?:\d{8}|\d{4}-\d{2}-\d{2})")
 _ROUTED = re.compile(r"(.+):(?:free|batch|nitro|floor|online|exacto|extended)")
-"""OpenRouter's other ways to the same model. They cost, and may take, something else."""
+"""Variants of a model at OpenRouter. Their prices and limits may differ."""
 
 
 class Catalog:
@@ -47,21 +47,21 @@ class Catalog:
         self.providers: Mapping[str, ProviderInfo] = _Providers(entries)
 
     def provider(self, id: str) -> ProviderInfo | None:
-        """The provider of that id."""
+        """The provider with that id, or None."""
         return self.providers.get(id)
 
     def model(self, provider_id: str, model_id: str) -> ModelInfo:
-        """What is known of a provider's model. Of an unknown one nothing is, but that the provider serves it.
+        """The known facts about a provider's model; for an unknown model only its id and its provider.
 
-        A dated variant has the values of its base. Raises KeyError for an unknown provider.
+        A dated variant gets the values of its base model. Raises KeyError for an unknown provider.
         """
         known = self._known(provider_id, model_id)
         return known or ModelInfo(provider=provider_id, id=model_id, api=self.providers[provider_id].api)
 
     def find(self, model_id: str) -> ModelInfo | None:
-        """The model of that id with whichever provider has it, None when no provider is known to.
+        """The model with that id, from the first provider that has it, or None.
 
-        "anthropic/claude-x" is provider and model, unless only a router has a model of that whole name.
+        "anthropic/claude-x" names provider and model, unless only a router has a model with that whole name.
         """
         provider_id, _, rest = model_id.partition("/")
         named = bool(rest) and provider_id in self._entries
@@ -87,7 +87,7 @@ class Catalog:
 
 
 class _Entry:
-    """A provider, put together when it is first asked for. `changes` is what the user's files say of it."""
+    """A provider, built on first use. `changes` comes from the user's files."""
 
     def __init__(self, shipped: Path | None) -> None:
         self._shipped = shipped
@@ -97,21 +97,21 @@ class _Entry:
         self._file = str(shipped)
 
     def change(self, changes: Mapping[str, Any], file: Path) -> None:
-        """Lay a checked file of the user's over it."""
+        """Override it with a checked file of the user."""
         self._changes = overridden(self._changes, changes)
         self._file = str(file)
         self._provider = None
 
     @property
     def provider(self) -> ProviderInfo:
-        """Raises ConfigError when something is missing."""
+        """The provider. Raises ConfigError if something is missing."""
         if self._provider is None:
             table = parse(self._read(), str(self._shipped))
             self._provider = build_provider(overridden(table, self._changes), self._file)
         return self._provider
 
     def model(self, id: str) -> ModelInfo | None:
-        """The model of exactly that id. A file that does not mention it is not parsed."""
+        """The model with exactly that id. A file that doesn't mention the id isn't parsed."""
         if id not in self._read() and id not in self._changes.get("models", ()):
             return None
         return next((each for each in self.provider.models if each.id == id), None)
@@ -137,20 +137,20 @@ class _Providers(Mapping[str, ProviderInfo]):
 
 
 def load_catalog(user_folder: Path | None) -> Catalog:
-    """The shipped catalogue with the user's files over it.
+    """The shipped catalogue, overridden by the user's files.
 
-    Each *.toml in `user_folder` adds a provider, or, where its id (or file name) is that of a known one,
-    replaces single fields of it and of its models.
+    Each *.toml in `user_folder` adds a provider. If its id (or file name) is that of a known provider, it
+    replaces single fields of that provider and of its models.
 
     Raises:
-        ConfigError: a file of the user's is wrong: names the file, the key, and what to do.
+        ConfigError: a file of the user is wrong; the message names the file, the key, and what to do.
     """
     entries = {id: _Entry(_FOLDER / f"{id}.toml") for id in _SHIPPED}
     for path in sorted(user_folder.glob("*.toml")) if user_folder else ():
         changes = {"id": path.stem} | parse(_text_of(path), str(path))
         entry = entries.setdefault(changes["id"], _Entry(None))
         entry.change(changes, path)
-        _ = entry.provider  # what is missing shall be told now
+        _ = entry.provider  # reports missing fields now
     return Catalog(entries)
 
 

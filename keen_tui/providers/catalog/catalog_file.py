@@ -1,4 +1,4 @@
-"""One TOML file of the catalogue: what may stand in it, and the values that are made of it."""
+"""One TOML file of the catalogue: its allowed content, and the values that are built from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from keen_tui.domain.models import ModelInfo, Price, ProviderInfo
 from keen_tui.settings.config import problem_of
 
 Table = Mapping[str, Any]
-"""A table of the file, as TOML gives it, checked."""
+"""A checked table of the file, as TOML values."""
 
 _Rule = Callable[[object], str]
-"""Tells what the value must be; "" when it is that."""
+"""Says what the value must be; "" if the value is right."""
 
 
 def parse(text: str, file: str) -> dict[str, Any]:
-    """The tables of a file. Raises ConfigError that names `file`, the key and what to do."""
+    """The tables of a file. Raises ConfigError, which names `file`, the key and what to do."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -35,7 +35,7 @@ def parse(text: str, file: str) -> dict[str, Any]:
 
 
 def build_provider(table: Table, file: str) -> ProviderInfo:
-    """The provider that a checked table describes. Raises ConfigError where something is missing."""
+    """The provider that a checked table describes. Raises ConfigError if something is missing."""
     for key in ("id", "api", "base_url"):
         if key not in table:
             raise ConfigError(f"{file}: {key} is missing. Add it: a new provider needs id, api and base_url.")
@@ -51,7 +51,7 @@ def build_provider(table: Table, file: str) -> ProviderInfo:
 
 
 def overridden(table: Table, changes: Table) -> dict[str, Any]:
-    """A provider's table with single fields of it, and of its models, replaced or added."""
+    """A provider's table, with single fields of the provider and of its models replaced or added."""
     models = dict(table.get("models", {}))
     for model, fields in changes.get("models", {}).items():
         models[model] = models.get(model, {}) | fields
@@ -138,7 +138,8 @@ def _texts(value: object) -> str:
 
 
 def _variables(value: object) -> str:
-    """Never quoted back: somebody may have put the key itself there."""
+    """Checks names of variables. The message never quotes them: somebody may have put the key itself
+    there."""
     names = isinstance(value, list) and all(isinstance(each, str) and each.isidentifier() for each in value)
     return "" if names else 'a list of names of environment variables such as ["EXAMPLE_API_KEY"]'
 

@@ -1,4 +1,4 @@
-"""From settings to a model that can be asked: whose it is, where it is served, with which key."""
+"""From settings to a usable model: its provider, its server and the key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from keen_tui.settings.schema import Settings
 
 
 class ModelChoice(Struct, frozen=True, kw_only=True):
-    """A model to speak to. `model.api` is the protocol, `provider.base_url` the place; `key` None: none."""
+    """A model to use. `model.api` is the protocol, `provider.base_url` the server; `key` is None if there is
+    none."""
 
     provider: ProviderInfo
     model: ModelInfo
@@ -28,7 +29,7 @@ class ModelChoice(Struct, frozen=True, kw_only=True):
     key: FoundKey | None = None
 
     def connection(self, stall_seconds: float) -> Connection:
-        """How to reach it."""
+        """The connection for this model."""
         return Connection(
             model=self.model.id,
             base_url=self.provider.base_url,
@@ -43,7 +44,7 @@ class ModelChoice(Struct, frozen=True, kw_only=True):
 
 
 class Chooser:
-    """Makes choices out of settings, the catalogue, the environment and the kept keys."""
+    """Chooses models from the settings, the catalogue, the environment and the saved keys."""
 
     def __init__(self, catalog: Catalog, keys: Keys, environ: Mapping[str, str]) -> None:
         self.catalog = catalog
@@ -54,8 +55,8 @@ class Chooser:
         """The model that the settings name.
 
         Raises:
-            ModelMissing: no model is named, or its key is not there: says what to do.
-            ConfigError: the provider is not known.
+            ModelMissing: no model is named, or its key is missing; the message says what to do.
+            ConfigError: the provider is unknown.
         """
         if not settings.model:
             raise ModelMissing(
@@ -73,9 +74,9 @@ class Chooser:
         return ModelChoice(provider=provider, model=model, effort=settings.effort, key=key)
 
     def provider(self, settings: Settings) -> ProviderInfo:
-        """Who serves the model that the settings name, at the base URL that they name.
+        """The provider of the model in the settings, at the base URL in the settings.
 
-        Raises ConfigError when the settings name a provider that nobody knows.
+        Raises ConfigError if the settings name an unknown provider.
         """
         known = self._known_provider(settings)
         variable = URL_VARIABLES.get(known.id, "")
@@ -87,21 +88,21 @@ class Chooser:
         return _by_address(known, url, settings.api)
 
     def server(self, base_url: str) -> ProviderInfo:
-        """The provider with that base URL: one of the catalogue, else a server by its address."""
+        """The provider with that base URL, from the catalogue if it has one, else a server named by its
+        address."""
         providers = self.catalog.providers
         known = (each for each in providers.values() if each.base_url.rstrip("/") == base_url)
         return next(known, None) or _by_address(providers["openai"], base_url, "")
 
     def key_for(self, provider: ProviderInfo) -> FoundKey | None:
-        """The provider's key. A key that was entered is sent only to the address it was entered for: that in
-        the catalogue, or that of a server by its address.
+        """The provider's key. A key that was entered is sent only to the address that it was entered for.
 
-        Raises ConfigError when what was found can't be a key.
+        Raises ConfigError if the text that was found can't be a key.
         """
         return self.keys.find(provider) if self.key_source(provider) else None
 
     def key_source(self, provider: ProviderInfo) -> str | None:
-        """Where that key is, in words, None: there is none. No keyring is asked. Raises ConfigError."""
+        """Where that key is, in words, or None if there is none. Asks no keyring. Raises ConfigError."""
         source = self.keys.where(provider)
         known = self.catalog.provider(provider.id)
         moved = not provider.by_address and (known is None or known.base_url != provider.base_url)
@@ -143,7 +144,8 @@ class Chooser:
 
 
 def needs_no_key(provider: ProviderInfo) -> bool:
-    """Whether the provider can be asked without a key. A server by its address that wants one says so."""
+    """Whether the provider works without a key. A server named by its address says so itself if it wants
+    one."""
     return not provider.key_variables or provider.by_address or is_loopback(provider.base_url)
 
 
@@ -153,8 +155,8 @@ def _no_key(settings: Settings, provider: ProviderInfo) -> str:
 
 
 def _by_address(openai: ProviderInfo, url: str, api: Api | Literal[""]) -> ProviderInfo:
-    """A server that is not in the catalogue. It gets OpenAI's key, but is seldom OpenAI: nearly all others
-    speak Chat Completions."""
+    """A server that isn't in the catalogue. It gets OpenAI's key but is seldom OpenAI, and nearly all other
+    servers speak Chat Completions."""
     url = url.rstrip("/")
     return replace(openai, id=url, name=_host(url), base_url=url, api=api or "openai-chat", models=())
 

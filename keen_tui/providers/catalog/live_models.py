@@ -1,6 +1,6 @@
-"""Reads the list of models that a server gives. Pure: no network.
+"""Reads a server's list of models. Pure: no network.
 
-Servers say more or less, in fields of their own; what the catalogue knows fills the gaps.
+Servers describe models in more or less detail, in fields of their own; the catalogue fills the gaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from keen_tui.providers.wire.json_fields import count_of, object_of, objects_of,
 from keen_tui.text.sanitize import clean
 
 MODELS_LIMIT = 3_000
-"""Models of one list that are read."""
+"""The most models that are read from one list."""
 
 _ID_LIMIT = 200
 _WINDOW_FIELDS = (
@@ -37,21 +37,21 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def listed_items(body: object) -> list[Mapping[str, Any]] | None:
-    """The models of an answer, as the server describes them; None when it is no list of models."""
+    """The models in an answer, as the server describes them; None if the answer isn't a list of models."""
     if isinstance(body, Mapping):
         if "data" not in body:
             return None
-        body = body["data"] or []  # Ollama without models says null
+        body = body["data"] or []  # Ollama sends null if it has no models
     return objects_of(body) if isinstance(body, list) else None
 
 
 def read_models(
     items: list[Mapping[str, Any]], provider: ProviderInfo, catalog: Catalog
 ) -> tuple[ModelInfo, ...]:
-    """The models that can chat: those that the catalogue lists come first, in its order."""
+    """The models that can chat. Those in the catalogue come first, in its order."""
     found: dict[str, ModelInfo] = {}
     for item in items[:MODELS_LIMIT]:
-        model_id = text_of(item.get("id")).removeprefix("models/")  # Gemini's have the prefix
+        model_id = text_of(item.get("id")).removeprefix("models/")  # Gemini uses this prefix
         if model_id and _is_plain(model_id) and _chats(model_id, item):
             found.setdefault(model_id, _described(item, _known(model_id, provider, catalog)))
     ranks = {model.id: rank for rank, model in enumerate(provider.models)}
@@ -65,7 +65,7 @@ def _known(model_id: str, provider: ProviderInfo, catalog: Catalog) -> ModelInfo
 
 
 def _described(item: Mapping[str, Any], known: ModelInfo) -> ModelInfo:
-    """What is known of a model, with what its server says now."""
+    """A known model, updated with what its server says now."""
     name = clean(text_of(item.get("display_name")) or text_of(item.get("name")))[:_ID_LIMIT]
     efforts = _efforts(item)
     return replace(
@@ -80,12 +80,12 @@ def _described(item: Mapping[str, Any], known: ModelInfo) -> ModelInfo:
 
 
 def _is_plain(model_id: str) -> bool:
-    """Whether an id can be shown as it is: what is shown is what is sent."""
+    """Whether an id can be shown unchanged, since the shown id is the one that is sent."""
     return len(model_id) <= _ID_LIMIT and not re.search(r"\s", model_id) and clean(model_id) == model_id
 
 
 def _chats(model_id: str, item: Mapping[str, Any]) -> bool:
-    """Whether the server says that the model chats and calls tools; where it says nothing its name does."""
+    """Whether the model chats and calls tools, by what the server says, or else by its name."""
     if object_of(item.get("capabilities")).get("completion_chat") is False:  # Mistral
         return False
     if item.get("type") in ("embedding", "embeddings"):  # LM Studio
@@ -97,11 +97,11 @@ def _chats(model_id: str, item: Mapping[str, Any]) -> bool:
 
 
 def _window(item: Mapping[str, Any]) -> int | None:
-    """Tokens of the context window. What a model could have is not what a local server gave it."""
+    """Tokens of the context window. A local server may have given a model less than it supports."""
     told = [count_of(item, field) for field in _WINDOW_FIELDS]
     told.append(count_of(item.get("meta"), "n_ctx"))  # llama.cpp
     if "state" not in item:
-        told.append(count_of(item, "max_context_length"))  # Mistral; LM Studio means something else
+        told.append(count_of(item, "max_context_length"))  # Mistral; in LM Studio this means something else
     return next(filter(None, told), None)
 
 
@@ -115,7 +115,8 @@ def _efforts(item: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _price(item: Mapping[str, Any]) -> Price | None:
-    """OpenRouter's dollars for a token, as texts. None where a part of the price is for some calls only."""
+    """OpenRouter's prices: dollars per token, as text. None if a part of the price applies to some calls
+    only."""
     told = object_of(item.get("pricing"))
     if told.get("overrides"):
         return None

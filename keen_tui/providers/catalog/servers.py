@@ -1,4 +1,4 @@
-"""Asks model servers what they serve: the lists of the model picker, local servers, the connection check."""
+"""Asks model servers for their models: for the model picker, local servers and the connection check."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import httpx2
 
 LIST_SECONDS = 15.0
-"""How long a list of models may take in all."""
+"""Seconds that a list of models may take in all."""
 
 PROBE_SECONDS = 0.5
-"""How long a local server has to say what it serves."""
+"""Seconds that a local server has to list its models."""
 
 BODY_LIMIT = 8 * 2**20
 _PAGES_LIMIT = 5
@@ -35,26 +35,26 @@ _NO_SUCH_PAGE = (404, 405, 501)
 
 
 class NoModelList(RequestRefused):
-    """The server has no list of models. Some that serve models have none."""
+    """The server has no list of models; it may still serve some."""
 
 
 async def list_models(
     provider: ProviderInfo, key: FoundKey | None, catalog: Catalog
 ) -> tuple[ModelInfo, ...]:
-    """The models that the provider's server lists now: those that chat, the known ones first.
+    """The chat models that the provider's server lists now, the known ones first.
 
     Raises:
-        ProviderError: it does not answer, refuses, or answers with no list. Nothing else is raised.
+        ProviderError: the server doesn't answer, refuses, or answers without a list. Nothing else is raised.
     """
     return read_models(await _fetch(provider, key, LIST_SECONDS), provider, catalog)
 
 
 async def find_local_servers(providers: Iterable[ProviderInfo], catalog: Catalog) -> tuple[FoundServer, ...]:
-    """Those of the providers whose servers answer with a list of models within half a second.
+    """The providers whose servers answer with a list of models within half a second.
 
-    They are asked all at once, without a key. Never raises.
+    Asks all of them at once, without a key. Never raises.
     """
-    await asyncio.to_thread(import_module, "httpx2")  # not at the expense of those who are asked
+    await asyncio.to_thread(import_module, "httpx2")  # leaves processor time to the servers that are asked
     found = await asyncio.gather(*(_probe(provider, catalog) for provider in providers))
     return tuple(server for server in found if server is not None)
 
@@ -63,7 +63,7 @@ async def check_connection(provider: ProviderInfo, model: ModelInfo, key: FoundK
     """One sentence about the server, its speed, and whether it lists the model.
 
     Raises:
-        ProviderError: it does not answer, or refuses.
+        ProviderError: the server doesn't answer, or refuses.
     """
     began = time.monotonic()
     try:
@@ -109,7 +109,7 @@ async def _fetch(provider: ProviderInfo, key: FoundKey | None, seconds: float) -
 
 
 def _client(provider: ProviderInfo, key: FoundKey | None) -> httpx2.AsyncClient:
-    """Blocking: it imports the HTTP client and reads the certificates."""
+    """An HTTP client. Blocking: imports the library and reads the certificates."""
     import httpx2  # noqa: PLC0415 - dear, and needed only here
 
     headers = {"accept": "application/json", "accept-encoding": "identity"}
@@ -128,7 +128,7 @@ def _client(provider: ProviderInfo, key: FoundKey | None) -> httpx2.AsyncClient:
 async def _all_pages(
     client: httpx2.AsyncClient, provider: ProviderInfo, server: str
 ) -> list[Mapping[str, Any]]:
-    """The models of all pages, as far as they are read."""
+    """The models of all pages, up to the limit."""
     url = _list_url(provider)
     cursor = "after_id" if provider.api == "anthropic" else "after"
     query = {"limit": "1000"} if provider.api == "anthropic" else {}
@@ -158,7 +158,7 @@ def _list_url(provider: ProviderInfo) -> str:
 
 
 async def _get_json(client: httpx2.AsyncClient, url: str, query: Mapping[str, str], server: str) -> object:
-    """The JSON of an answer. Raises ProviderError for one that is no success, too long, or no JSON."""
+    """The JSON of an answer. Raises ProviderError if it isn't a success, is too long, or isn't JSON."""
     async with client.stream("GET", url, params=query or None) as response:
         raw = bytearray()
         async for piece in response.aiter_bytes():

@@ -22,15 +22,15 @@ from keen_tui.providers.wire.wire_text import PieceMender, mended, mended_json
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 VENDOR_FIELDS = frozenset((*_REASONING_FIELDS, "reasoning_details", "extra_content"))
-"""What only the model that sent it may get back."""
+"""Fields that only the model that sent them may get back."""
 
 
 class ChatAssembly:
     """Give it every event, then ask it to finish.
 
     Args:
-        server: what the server is called in messages.
-        taken_ids: tool call ids that the request already held.
+        server: name of the server, for messages.
+        taken_ids: ids of the tool calls in the request.
     """
 
     def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
@@ -47,20 +47,22 @@ class ChatAssembly:
         self._has_begun = False
         self._has_usage = False
         self.closed = False
-        """`[DONE]` was in: nothing belongs to the reply any more."""
+        """Whether `[DONE]` has arrived: nothing after it belongs to the reply."""
 
     @property
     def complete(self) -> bool:
-        """A finish reason or `[DONE]` was in, or a usage chunk with nothing of the reply behind it."""
+        """Whether a finish reason or `[DONE]` has arrived, or a usage chunk with no more of the reply after
+        it."""
         return self.ended or self._has_usage
 
     @property
     def ended(self) -> bool:
-        """A finish reason or `[DONE]` was in: behind a usage chunk alone the reply may still go on."""
+        """Whether a finish reason or `[DONE]` has arrived: after a usage chunk alone the reply may still
+        continue."""
         return bool(self._finish) or self.closed
 
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and give what it adds for the eye.
+        """Take an event and return the text and reasoning that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -77,7 +79,7 @@ class ChatAssembly:
         return ()
 
     def feed(self, chunk: object) -> list[StepText | StepReasoning]:
-        """Take a chunk and give what it adds for the eye.
+        """Take a chunk and return the text and reasoning that it adds.
 
         Raises:
             ProviderError: the chunk is an error object, and the reply is not complete.
@@ -104,7 +106,7 @@ class ChatAssembly:
 
         Raises:
             StreamCut: nothing said that the reply is complete.
-            ServerBusy, ReplyUnreadable: the server said that it failed, as `named_end` has it.
+            ServerBusy, ReplyUnreadable: the server said that it failed (see `named_end`).
         """
         if not self.complete:
             raise StreamCut(f"The reply of {self._server} ended before it was complete.")
@@ -130,7 +132,7 @@ class ChatAssembly:
         delta = delta if isinstance(delta, Mapping) else {}
         self._vendor.feed(delta)
         seen: list[StepText | StepReasoning] = []
-        if not self._finish:  # what follows a finish reason is a second reply, not more of this one
+        if not self._finish:  # text after a finish reason is a second reply, not more of this one
             self._note_usage_before(delta)
             seen = self._take_delta(delta)
             self._finish = end_word(choice.get("finish_reason"))
@@ -141,7 +143,8 @@ class ChatAssembly:
         return seen
 
     def _object(self, words: str) -> None:
-        """Something behind the end says that the reply is not whole. The first such thing is told."""
+        """Note that something after the end says that the reply isn't whole. Only the first one is
+        reported."""
         self._objection = self._objection or words
 
     def _end(self) -> NamedEnd:
@@ -149,8 +152,9 @@ class ChatAssembly:
         return broken_end(self._objection) if self._objection else end
 
     def _note_usage_before(self, delta: Mapping[str, Any]) -> None:
-        """A usage chunk with more of the reply behind it counted on the way: it closes nothing. Some servers
-        name the role again at the very end, so the role alone counts only where it begins the reply."""
+        """Ignore the end in a usage chunk if more of the reply follows it: that chunk was an interim count.
+        Some servers name the role again at the very end, so the role alone counts only where it begins the
+        reply."""
         if any(value for name, value in delta.items() if name != "role" or not self._has_begun):
             self._has_begun, self._has_usage = True, False
 
@@ -211,7 +215,7 @@ class _VendorFields:
 
 
 class _Detail:
-    """One reasoning detail as it grows: its texts as pieces, everything else as it came last."""
+    """One reasoning detail while it grows: its texts as pieces, and the newest value of every other field."""
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
@@ -246,7 +250,7 @@ def _content(content: object) -> tuple[str, str]:
 
 
 def _read_usage(usage: object) -> TokenUsage | None:
-    """Counts as far as they make sense; None when there are none at all."""
+    """The counts that make sense; None if there are none at all."""
     if not isinstance(usage, Mapping) or not usage:
         return None
     cached = count_of(usage.get("prompt_tokens_details"), "cached_tokens")

@@ -1,7 +1,7 @@
 """Assembles the streamed tool calls of a Chat Completions reply.
 
-Fragments belong together by `index`; servers exist that leave it out, use one index for all calls, repeat
-id and name in every fragment, or give every fragment another id. The rules below keep calls apart by
+Fragments of one call have the same `index`. But some servers leave it out, use one index for all calls,
+repeat id and name in every fragment, or give every fragment another id. The rules below tell calls apart by
 what only a new call has: a name together with another id, or a name and arguments after a whole call.
 """
 
@@ -35,8 +35,8 @@ class _Draft(Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the arguments are a whole JSON object. Each piece is looked at once, however often this
-        is asked."""
+        """Whether the arguments are a whole JSON object. Reads each piece once, no matter how often it is
+        called."""
         for piece in self.pieces[self.looked_at :]:
             self.extent.feed(piece)
         self.looked_at = len(self.pieces)
@@ -44,7 +44,8 @@ class _Draft(Struct):
 
 
 class CallAssembly:
-    """Takes `tool_calls` deltas and gives the calls, in order of index. `taken_ids` may not be used again."""
+    """Takes `tool_calls` deltas and returns the calls, in order of index. `taken_ids` must not be used
+    again."""
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._drafts: list[_Draft] = []
@@ -56,14 +57,14 @@ class CallAssembly:
         return bool(self._drafts)
 
     def feed(self, fragments: object) -> None:
-        """Add the fragments of one delta; anything that is no list of objects is ignored."""
+        """Add the fragments of one delta; anything but a list of objects is ignored."""
         for fragment in fragments if isinstance(fragments, list) else ():
             if isinstance(fragment, Mapping):
                 self._add(fragment)
 
     def finish(self, *, cut_off: bool = False) -> list[tuple[ToolCall, NativeMessage]]:
-        """Each call, with its object for the assistant message of the trace. `cut_off`: the reply broke
-        off at a limit."""
+        """Each call, with its object for the assistant message of the trace. `cut_off`: the reply ended at a
+        limit."""
         in_order = sorted(self._drafts, key=lambda draft: draft.index)
         return [self._finished(draft, cut_off) for draft in in_order]
 
@@ -90,8 +91,8 @@ class CallAssembly:
         return draft
 
     def _candidate(self, index: int | None, call_id: str) -> _Draft | None:
-        """The newest draft that a fragment may belong to: by index, by id where one index serves several
-        calls or there is none, or simply the last one."""
+        """The newest draft that a fragment may belong to: by index, by id if the index is missing or serves
+        several calls, or simply the last one."""
         here = self._drafts if index is None else self._by_index.get(index, [])
         if call_id:
             same_id = next((draft for draft in reversed(here) if draft.id == call_id), None)

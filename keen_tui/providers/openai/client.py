@@ -1,4 +1,5 @@
-"""The openai SDK as both of its APIs use it: made late, never retrying, never led to another host."""
+"""The openai SDK as both of its APIs use it: created late, without retries, never redirected to another
+host."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OpenAIProvider(HttpProvider):
-    """A provider that speaks through the openai SDK."""
+    """A provider that uses the openai SDK."""
 
     _sdk: AsyncOpenAI | None = None
 
@@ -35,7 +36,7 @@ class OpenAIProvider(HttpProvider):
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
 
         return AsyncOpenAI(
-            api_key=key or "none",  # the SDK wants one, even when none is sent
+            api_key=key or "none",  # the SDK demands one, even if none is sent
             base_url=self.connection.base_url,
             max_retries=0,
             timeout=self._timeout,
@@ -48,8 +49,8 @@ class OpenAIProvider(HttpProvider):
         )
 
     async def _posted(self, stack: AsyncExitStack, path: str, request: StepRequest) -> EventReader:
-        """Post the request as it is encoded here: the SDK would take each message apart by its types and
-        encode all of them again, on the event loop."""
+        """Post the request as encoded here: the SDK would validate each message and encode all of them again,
+        on the event loop."""
         client, data = self._client(), await asyncio.to_thread(self.encoded, request)
         from openai import AsyncStream  # noqa: PLC0415 - once there is a client
 
@@ -64,7 +65,7 @@ class OpenAIProvider(HttpProvider):
         return await self._reader(stack, sending)
 
     def _key_options(self) -> RequestOptions:
-        """Where there is no key, the SDK is kept from sending one."""
+        """Without a key, keep the SDK from sending one."""
         from openai import Omit  # noqa: PLC0415
 
         options: RequestOptions = {"security": {"bearer_auth": True}}

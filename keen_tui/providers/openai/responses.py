@@ -1,4 +1,4 @@
-"""The OpenAI Responses API: nothing is stored on the server, so reasoning travels along encrypted."""
+"""The OpenAI Responses API. Nothing is stored on the server, so requests carry encrypted reasoning."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _REFUSALS = (
     (re.compile(r"summar", re.IGNORECASE), {"summary"}),
     (re.compile(r"reasoning", re.IGNORECASE), {"effort", "summary"}),
 )
-"""What the words of a refusal say about options. The first that fits counts."""
+"""Patterns in the text of a refusal, and the option that each is about. The first match counts."""
 
 
 class OpenAIResponses(OpenAIProvider):
-    """The Responses API. Options that only some models take are left out once they were refused.
+    """The Responses API. An option that only some models take is left out once the server has refused it.
 
-    Items go back as they came, ids included, as the API's types demand. A server that looks for the ids
-    among what it stored gets the items without them.
+    Items go back unchanged, ids included, as the API's types demand. A server that looks up the ids in its
+    own store gets the items without them.
     """
 
     api: ClassVar[Api] = "openai-responses"
@@ -73,7 +73,7 @@ class OpenAIResponses(OpenAIProvider):
         return await self._posted(stack, "/responses", request)
 
     def _frame(self, request: StepRequest) -> dict[str, Any]:
-        """The system prompt is no part of the input."""
+        """The fields besides the input, such as the system prompt."""
         return {"model": self.model, "stream": True, "store": False, **self._wanted(request)}
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
@@ -98,7 +98,7 @@ class OpenAIResponses(OpenAIProvider):
             yield message["call_id"]
 
     def _wanted(self, request: StepRequest) -> dict[str, Any]:
-        """What is asked for besides."""
+        """Further options of the request."""
         wanted: dict[str, Any] = {}
         if request.system:
             wanted["instructions"] = mended(request.system)
@@ -123,7 +123,7 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _without_ids(items: Iterable[NativeMessage]) -> Iterator[NativeMessage]:
-    """The items as values of their own; reasoning that is nothing but a reference is left out."""
+    """The items without ids; reasoning that is only a reference is left out."""
     for item in items:
         if item.get("type") != "reasoning" or item.get("encrypted_content") or item.get("content"):
             yield {name: value for name, value in item.items() if name != "id"}

@@ -41,7 +41,7 @@ _ENDS: Mapping[str, str] = {
     "response.incomplete": "incomplete",
     "response.failed": "failed",
 }
-"""The events that end a response, and the status that each stands for."""
+"""The events that end a response, and the status that each one means."""
 _OPEN = {"in_progress", "queued"}
 """Statuses of a response that has not ended, whatever event they came in."""
 
@@ -50,8 +50,8 @@ class ResponsesAssembly:
     """Give it every event, then ask it to finish.
 
     Args:
-        server: what the server is called in messages.
-        taken_ids: tool call ids that the request already held.
+        server: name of the server, for messages.
+        taken_ids: ids of the tool calls in the request.
     """
 
     def __init__(self, server: str, taken_ids: Iterable[str] = ()) -> None:
@@ -67,21 +67,21 @@ class ResponsesAssembly:
 
     @property
     def complete(self) -> bool:
-        """The response ended completed or incomplete; one that failed is raised at once."""
+        """Whether the response has ended as completed or incomplete; a failed one raises at once."""
         return self._end is not None
 
     @property
     def ended(self) -> bool:
-        """The end is always named."""
+        """The same as `complete`: this API always names the end."""
         return self.complete
 
     @property
     def closed(self) -> bool:
-        """Nothing belongs to the reply behind its end."""
+        """The same as `complete`: nothing after the end belongs to the reply."""
         return self.complete
 
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and give what it adds for the eye.
+        """Take an event and return the text and reasoning that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
@@ -92,10 +92,11 @@ class ResponsesAssembly:
         return self.feed({"type": event.name, **payload})
 
     def feed(self, event: Mapping[str, Any]) -> list[StepText | StepReasoning]:
-        """Take the payload of an event and give what it adds for the eye; unknown ones add nothing.
+        """Take the payload of an event and return the text and reasoning that it adds; unknown events add
+        nothing.
 
         Raises:
-            ProviderError: the event is an error, the reply failed, or another one began in its midst.
+            ProviderError: the event is an error, the reply failed, or another one began in the middle of it.
         """
         kind = text_of(event.get("type"))
         if kind == "response.created":
@@ -141,7 +142,8 @@ class ResponsesAssembly:
         )
 
     def _begin(self, response: Mapping[str, Any]) -> None:
-        """A second reply in the same body makes nothing of the first: what was shown would be doubled."""
+        """Begin the reply. A second one in the same body is an error: the text on the screen would be
+        doubled."""
         response_id = text_of(response.get("id"))
         if self._items and response_id != self._response_id:
             raise StreamCut(f"{self._server} began another reply before the first was complete.")
@@ -168,7 +170,7 @@ class ResponsesAssembly:
         return [seen for part, whole in item.whole_texts() for seen in self._see_rest(item, part, whole)]
 
     def _see_rest(self, item: OutputItem, part: PartKey, whole: str) -> list[StepText | StepReasoning]:
-        """What never came as a delta, but stands in the whole."""
+        """The part of the whole text that never came as a delta."""
         if _shows_otherwise(item, part[0]):
             return []
         return self._seen(item, part, item.rest_of(part, whole))
@@ -203,10 +205,10 @@ class ResponsesAssembly:
         return seen
 
     def _read_end(self, status: str, response: Mapping[str, Any]) -> NamedEnd:
-        """What a status means that ends a response. One that nobody knows is not taken for a good end.
+        """The meaning of a status that ends a response. An unknown one doesn't count as a good end.
 
         Raises:
-            ServerBusy, ReplyUnreadable: it is a failure, by its own word or by the reason that it gives.
+            ServerBusy, ReplyUnreadable: the status, or the reason for it, says that the server failed.
         """
         if status == "completed":
             return NamedEnd("stop")
@@ -222,25 +224,25 @@ class ResponsesAssembly:
 
 
 class _Flow:
-    """Pieces of text as they are shown: mended, with a blank line where another source goes on."""
+    """Streamed text for the screen: mended, with a blank line between two sources."""
 
     def __init__(self) -> None:
         self._mender = PieceMender()
         self._source: object = None
 
     def add(self, source: object, piece: str) -> str:
-        """The piece as far as it can be shown now."""
+        """The part of the piece that can be shown now."""
         gap = "" if self._source in (None, source) else "\n\n"
         self._source = source
         return self._mender.feed(gap + piece)
 
     def finish(self) -> str:
-        """What was still waiting."""
+        """The text that was still held back."""
         return self._mender.finish()
 
 
 def _place(event: Mapping[str, Any]) -> int:
-    """The place of a part in its item."""
+    """The position of a part in its item."""
     content = count_of(event, "content_index")
     return content if content is not None else count_of(event, "summary_index") or 0
 
@@ -251,7 +253,7 @@ def _shows_otherwise(item: OutputItem, kind: str) -> bool:
 
 
 def _read_usage(usage: object) -> TokenUsage:
-    """Counts as far as they make sense."""
+    """The counts that make sense."""
     given = object_of(object_of(usage).get("input_tokens_details"))
     made = object_of(object_of(usage).get("output_tokens_details"))
     return TokenUsage(

@@ -1,7 +1,8 @@
-"""The output items of a Responses reply: which event belongs to which, and what of them is sent back.
+"""The output items of a Responses reply: which event belongs to which item, and which items are sent back.
 
-Items belong together by `output_index`; servers exist that use one index for all, or that give an item
-another id in every event. An item counts once its `output_item.done` was in: only that holds it whole.
+Events of one item have the same `output_index`. But some servers use one index for all items, or give an item
+another id in every event. An item counts once its `output_item.done` has arrived: only that event contains
+the whole item.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from keen_tui.providers.wire.json_fields import object_of, objects_of, text_of
 from keen_tui.providers.wire.wire_text import mended, mended_json
 
 PartKey = tuple[str, int]
-"""A part of an item: its type ("output_text", "refusal", "reasoning_text", "summary_text") and its place."""
+"""A part of an item: its type ("output_text", "refusal", "reasoning_text", "summary_text") and its
+position."""
 
 
 class OutputItem(Struct, eq=False):
-    """One item while it streams. `done` is the item as the server sent it at its end."""
+    """One item while it streams. `done` is the final item from the server."""
 
     index: int
     id: str = ""
@@ -32,24 +34,24 @@ class OutputItem(Struct, eq=False):
     texts: dict[PartKey, list[str]] = field(default_factory=dict)
 
     def add_arguments(self, piece: str, whole: str) -> None:
-        """Keep a streamed piece of the arguments, or the whole of them in its place."""
+        """Add a streamed piece of the arguments, or replace all pieces by the whole text."""
         if whole:
             self.arguments = [whole]
         else:
             self.arguments.append(piece)
 
     def add_text(self, part: PartKey, piece: str) -> str:
-        """Keep a streamed piece of a part, and give it back."""
+        """Add a streamed piece of a part, and return it."""
         self.texts.setdefault(part, []).append(piece)
         return piece
 
     def rest_of(self, part: PartKey, whole: str) -> str:
-        """What of the whole text of a part has not been streamed."""
+        """The end of a part's whole text that hasn't been streamed."""
         streamed = "".join(self.texts.get(part, ()))
         return self.add_text(part, whole[len(streamed) :]) if whole.startswith(streamed) else ""
 
     def whole_texts(self) -> Iterator[tuple[PartKey, str]]:
-        """The parts of the item at its end."""
+        """The parts of the finished item."""
         for name in ("summary", "content"):
             for place, part in enumerate(objects_of(object_of(self.done).get(name))):
                 yield (text_of(part.get("type")), place), part_text(part)
@@ -61,7 +63,7 @@ def part_text(part: Mapping[str, Any]) -> str:
 
 
 class OutputItems:
-    """The items of one reply. `taken_ids` are call ids that may not be used again."""
+    """The items of one reply. `taken_ids` are call ids that must not be used again."""
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._items: list[OutputItem] = []
@@ -74,7 +76,7 @@ class OutputItems:
 
     @property
     def any_done(self) -> bool:
-        """Whether any item has come to its end."""
+        """Whether any item has ended."""
         return any(item.done is not None for item in self._items)
 
     def begin(self, event: Mapping[str, Any]) -> None:
@@ -89,17 +91,17 @@ class OutputItems:
         return self._newest(event, text_of(event.get("item_id"))) or self._add(event, {})
 
     def end(self, event: Mapping[str, Any]) -> OutputItem:
-        """Take an `output_item.done` and give its item."""
+        """Take an `output_item.done` and return its item."""
         body = object_of(event.get("item"))
         item = self._newest(event, text_of(body.get("id")), ending=body) or self._add(event, body)
-        if item.done is None:  # its beginning may have been left out: only here it says what it is
+        if item.done is None:  # the server may have left out the start: only this event has the type
             item.done, item.type = body, text_of(body.get("type")) or item.type
         return item
 
     def kept(self, *, cut_off: bool) -> list[tuple[NativeMessage, ToolCall | None]]:
-        """The items that go into the trace, in order, with the calls they are.
+        """The items for the trace, in order, each with its tool call if it is one.
 
-        `cut_off`: the reply broke off at a limit, so a call without arguments is not one that needs none.
+        `cut_off`: the reply ended at a limit, so a call without arguments may have lost them.
         """
         return [self._finished(item, cut_off) for item in self._whole()]
 
@@ -115,7 +117,7 @@ class OutputItems:
     def _newest(
         self, event: Mapping[str, Any], item_id: str, ending: Mapping[str, Any] | None = None
     ) -> OutputItem | None:
-        """The newest item at the index of the event, rather one with that id."""
+        """The newest item at the event's index; one with that id is preferred."""
         place = _place(event)
         here = self._items if place is None else self._by_index.get(place, [])
         newest: OutputItem | None = None
@@ -127,7 +129,7 @@ class OutputItems:
         return newest
 
     def _whole(self) -> list[OutputItem]:
-        """The items that can be sent. Reasoning is worth nothing without the item it led to."""
+        """The items that can be sent. Reasoning is useless without the item that follows it."""
         kept: list[OutputItem] = []
         follower_kept = False
         for item in sorted(self._items, key=lambda item: item.index)[::-1]:
@@ -162,15 +164,15 @@ def _place(event: Mapping[str, Any]) -> int | None:
 
 
 def _may_end(item: OutputItem, body: Mapping[str, Any]) -> bool:
-    """Whether this can be the end of the item; a second end of the same item is one too."""
+    """Whether this can be the end of the item, or a repetition of its end."""
     if item.done is None:
         return item.type in ("", body.get("type"))
     return item.done == body or bool(item.id and item.id == body.get("id"))
 
 
 def _can_be_sent(item: OutputItem) -> bool:
-    """Whole, of a type that the server told, and no call to a tool of another kind, whose result nobody
-    will give."""
+    """Whether the item is whole, has a type, and isn't a call of some other kind of tool that nobody will
+    answer."""
     if item.done is None or not item.type:
         return False
     return item.type == "function_call" or not item.done.get("call_id")

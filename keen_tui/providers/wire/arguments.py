@@ -21,9 +21,9 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any], str | None]:
-    """The arguments of a call, and why they can't be used (they are {} then).
+    """The arguments of a call, and why they can't be used ("" if they can). Unusable arguments become {}.
 
-    Blank text means none, but where the reply was `cut_off` at a limit they just never came.
+    Empty text means no arguments, unless the reply was `cut_off` at a limit: then they are missing.
     """
     if not raw.strip():
         return {}, "the call was cut off before it was complete" if cut_off else None
@@ -48,20 +48,21 @@ class UniqueIds:
         self._taken = set(taken)
 
     def claim(self, call_id: str) -> str:
-        """The id itself, or a new one when it is blank or taken."""
+        """The id itself, or a new one if it is empty or taken."""
         unique = call_id if call_id and call_id not in self._taken else mint_id(self._taken)
         self._taken.add(unique)
         return unique
 
 
 class ReplayedIds:
-    """The ids of the calls of finished turns in requests, of which each begins like the one before it."""
+    """The ids of calls of finished turns. Each request begins like the one before it, so most ids are
+    known."""
 
     def __init__(self) -> None:
         self._kept: tuple[tuple[Part, ...], frozenset[str]] = (), frozenset()
 
     def ids(self, parts: Sequence[Part]) -> frozenset[str]:
-        """The ids in these parts. Those that were looked through the last time cost next to nothing."""
+        """The ids in these parts. Parts that were read the last time cost next to nothing."""
         before, ids = self._kept
         if tuple(parts[: len(before)]) != before:
             before, ids = (), frozenset()
@@ -74,14 +75,14 @@ class ReplayedIds:
 
 
 def mint_id(taken: Collection[str]) -> str:
-    """A new id of nine letters and digits: the one form that every server takes (Mistral wants it so)."""
+    """A new id of nine letters and digits: the only form that every server takes (Mistral demands it)."""
     while (call_id := secrets.token_hex(5)[:9]) in taken:
         pass
     return call_id
 
 
 def sendable_name(name: str) -> str:
-    """A tool name as every API takes it back, also where a model made one up."""
+    """A tool name in a form that every API takes back, even if the model made it up."""
     return _NO_NAME.sub("_", name)[:NAME_LIMIT] or "unnamed"
 
 

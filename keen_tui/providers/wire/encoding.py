@@ -1,4 +1,4 @@
-"""Requests as the bytes that are sent. The beginning that a session's requests share is encoded once."""
+"""Encodes requests as bytes. The beginning that a session's requests share is encoded once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from keen_tui.memory.projection import AssistantText, Part, UserText
 from keen_tui.providers.wire.wire_text import mended_json
 
 _OPEN_TURNS = 3
-"""Turns at the end that are encoded anew each time: their messages may still be joined or marked."""
+"""Turns at the end that are encoded again each time: their messages may still be merged or marked."""
 
 
 class _Beginning(NamedTuple):
-    """Parts as their messages' JSON without brackets, made `under` some options of the API."""
+    """The JSON of the messages of some parts, without brackets, made `under` some options of the API."""
 
     parts: tuple[Part, ...] = ()
     under: Hashable = None
@@ -23,14 +23,15 @@ class _Beginning(NamedTuple):
 
 
 class Encoder:
-    """Encodes the requests of a session, of which each begins like the one before it.
+    """Encodes the requests of a session, each of which begins like the one before it.
 
     Args:
-        messages: what an API makes of parts. Behind a reply, a user's text MUST begin a message of its own.
-        marked: the messages at the end of a request as they are sent. It MUST change nothing before the
-            last three messages that begin with a user's text.
+        messages: turns parts into messages of an API. After a reply, a text of the user MUST begin a new
+            message.
+        marked: marks the last messages of a request. It MUST change nothing before the last three messages
+            that begin with a text of the user.
 
-    May be used in several threads: each sees a whole beginning, of one request or another.
+    Safe to use in several threads: each sees the whole beginning of some request.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Encoder:
 
 
 def _seam(parts: Sequence[Part]) -> int:
-    """The place behind which the newest turns are: where a user's text follows a reply."""
+    """The position where the newest turns begin: a text of the user follows a reply there."""
     turns = 0
     for place in range(len(parts) - 1, 0, -1):
         before, part = parts[place - 1], parts[place]
@@ -91,7 +92,7 @@ def _joined(messages: Iterable[NativeMessage]) -> bytes:
 
 
 def compact_json(value: Any) -> bytes:
-    """Compact UTF-8 JSON; what can't be sent in a text is mended."""
+    """Compact UTF-8 JSON; invalid characters are mended."""
     try:
         return _dumped(value).encode()
     except UnicodeEncodeError:

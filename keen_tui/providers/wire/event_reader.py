@@ -11,11 +11,11 @@ from keen_tui.providers.wire.reported import stream_error
 from keen_tui.providers.wire.sse import ServerSentEvent, SseDecoder
 
 DOCUMENT_LIMIT = 65_536
-"""Bytes read of a body that is no stream, to find the error it may hold."""
+"""Bytes that are read of a body that isn't a stream, to find an error in it."""
 
 
 LONG = 262_144
-"""Bytes or characters from which on the work is done in a thread: on the event loop it would be felt."""
+"""Bytes or characters from which on a thread does the work: on the event loop it would be noticeable."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -24,7 +24,7 @@ QUOTE_LIMIT = 200
 
 
 class EventReader:
-    """Gives the events of a body as they arrive. `server` is what messages call it."""
+    """Returns the events of a body as they arrive. `server` is its name in messages."""
 
     def __init__(self, body: AsyncIterator[bytes], content_type: str, server: str) -> None:
         self._body = body
@@ -37,13 +37,13 @@ class EventReader:
         self._ended = False
 
     async def read(self, limit: float) -> Sequence[ServerSentEvent] | None:
-        """The next events that say something, at least one; None at the end.
+        """The next events with content, at least one; None at the end.
 
-        Comments and pings only keep a connection open: they are no sign that a reply goes on.
+        Comments and pings only keep a connection open; they don't show that a reply continues.
 
         Raises:
             TimeoutError: nothing came for `limit` seconds.
-            ProviderError: the body is no stream: a page, a JSON document, an error object.
+            ProviderError: the body isn't a stream but a web page, a JSON document or an error object.
         """
         async with asyncio.timeout(limit):
             while not self._ended:
@@ -53,7 +53,7 @@ class EventReader:
         return None
 
     async def _next(self) -> Sequence[ServerSentEvent]:
-        """The events of the next piece, maybe none."""
+        """The events of the next piece, possibly none."""
         piece = await anext(self._body, None)
         if piece is None:
             self._ended = True
@@ -65,8 +65,8 @@ class EventReader:
         return events
 
     async def _look_at_beginning(self, piece: bytes) -> None:
-        """Look at the first bytes that say something. Raises ProviderError when they are not of a stream:
-        none of its lines begins with these."""
+        """Check the first bytes with content. Raises ProviderError if no line of a stream can begin with
+        them."""
         self._head = (self._head + piece).removeprefix(_BOM).lstrip()
         self._has_begun = not _BOM.startswith(self._head)
         if self._head[:1] in (b"<", b"{", b"["):
@@ -75,7 +75,7 @@ class EventReader:
             self._head = b""
 
     async def _decoded(self, piece: bytes) -> Sequence[ServerSentEvent]:
-        """The events that end in this piece; where they are long they are read in a thread."""
+        """The events that end in this piece; a thread reads long ones."""
         ends_line = b"\n" in piece or b"\r" in piece
         if ends_line and self._decoder.held + len(piece) > LONG:
             return await asyncio.to_thread(self._decoder.feed, piece)

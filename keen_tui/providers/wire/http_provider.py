@@ -1,6 +1,6 @@
-"""What the providers of all APIs share: one call as a template, its errors, the care for its end.
+"""The part that the providers of all APIs share: one call as a template, with its errors and its end.
 
-An API adds a file: how a request is sent, how a reply is assembled, what tool results look like.
+Each API adds how it sends a request, assembles a reply and formats tool results.
 """
 
 from __future__ import annotations
@@ -43,63 +43,63 @@ if TYPE_CHECKING:
     import httpx2
 
 AFTER_FINISH = 5.0
-"""Seconds to wait for what may follow a complete reply, such as token counts."""
+"""Seconds to wait for anything after a complete reply, such as token counts."""
 
 AFTER_CLOSE = 0.25
-"""Seconds to wait for the end of the body after its last event, so that the connection can be used again."""
+"""Seconds to wait for the end of the body after its last event, so that the connection can be reused."""
 
 
 Result = TypeVar("Result")
 
 
 class OpenStream(Protocol):
-    """An answer whose body is still on its way, as both SDKs give it."""
+    """An answer whose body is still arriving, as both SDKs return it."""
 
     response: httpx2.Response
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
 
 
 class Assembly(Protocol):
-    """Puts one reply together from its events. Pure: no network, no clock."""
+    """Builds one reply from its events. Pure: no network, no clock."""
 
     @property
     def complete(self) -> bool:
-        """The reply is whole (turn.md, "When a reply is complete")."""
+        """Whether the reply is whole (turn.md, "When a reply is complete")."""
 
     @property
     def ended(self) -> bool:
-        """The server said that the reply ends here: only counts may follow. A complete reply that has not
-        ended may still go on."""
+        """Whether the server said that the reply ends here: only counts may follow. A complete reply that
+        hasn't ended may still continue."""
 
     @property
     def closed(self) -> bool:
-        """The last event was in: nothing that follows belongs to the reply."""
+        """Whether the last event has arrived: nothing after it belongs to the reply."""
 
     def take(self, event: ServerSentEvent) -> Sequence[StepText | StepReasoning]:
-        """Take an event and give what it adds for the eye.
+        """Take an event and return the text and reasoning that it adds.
 
         Raises:
             ProviderError: the event is an error, or can't be read, and the reply is not complete.
         """
 
     def finish(self) -> StepReply:
-        """The complete reply. Raises ProviderError when it is not complete."""
+        """The complete reply. Raises ProviderError if it isn't complete."""
 
 
 class HttpProvider(ABC):
     """A client of one model behind one base URL. Creating one is cheap: no SDK is imported.
 
-    Some servers refuse options, so each API names those it can do without in `options`: a server that
-    refused one is asked without it from then on.
+    Some servers refuse options, so `options` names those that an API can do without; a refused one is left
+    out from then on.
     """
 
     api: ClassVar[Api]
     list_name: ClassVar[str] = "messages"
-    """The field of a request that holds the messages."""
+    """The field of a request with the messages."""
     text_type: ClassVar[str] = "text"
-    """The type of a text that stands beside images in a message."""
+    """The type of a text beside images in a message."""
     options: set[str]
 
     def __init__(self, connection: Connection) -> None:
@@ -127,12 +127,12 @@ class HttpProvider(ABC):
 
     @property
     def effort(self) -> str:
-        """How hard the model shall reason, "" for its own default."""
+        """The reasoning effort, "" for the model's default."""
         return self.connection.effort
 
     @property
     def takes_images(self) -> bool:
-        """False for a model that is known to take none, or whose server refused one."""
+        """False if the model is known to take no images, or if its server refused one."""
         return IMAGES in self.options
 
     @property
@@ -161,16 +161,16 @@ class HttpProvider(ABC):
     def load(self) -> None:
         """Import the SDK and make its client. Blocking (a second or more): call it in a thread.
 
-        Safe to call twice, also at the same time.
+        Safe to call twice, even at the same time.
         """
         with self._loading:
             if not self._loaded:
-                with suppress(AuthFailed):  # the call itself tells of it
+                with suppress(AuthFailed):  # the call itself reports the error
                     self._client()
                 self._loaded = True
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
-        """Pending state belongs to API, base URL and model together."""
+        """The pending state, if API, base URL and model are the same, else None."""
         return pending if origin == self.identity else None
 
     def native(self, part: Part) -> tuple[NativeMessage, ...]:
@@ -188,12 +188,13 @@ class HttpProvider(ABC):
                 assert_never(part)
 
     def body(self, request: StepRequest) -> Mapping[str, Any]:
-        """All of the request as it is sent, a JSON object."""
+        """The whole request as it is sent, a JSON object."""
         messages = self._marked([*self._opening(request), *self._messages(request.parts)])
         return {**self._frame(request), self.list_name: mended_json(messages)}
 
     def encoded(self, request: StepRequest) -> bytes:
-        """`body` as the JSON that is sent. What it shares with the request before costs nothing again."""
+        """`body` as the JSON that is sent. The part that it shares with the request before isn't encoded
+        again."""
         return self._encoder.encoded(
             self._frame(request),
             self.list_name,
@@ -214,8 +215,8 @@ class HttpProvider(ABC):
 
     @abstractmethod
     def _client(self) -> object:
-        """The SDK's client: the one there is, or a new one, for which the SDK is imported. Raises AuthFailed
-        for an impossible key."""
+        """The SDK's client. The first call imports the SDK and creates it. Raises AuthFailed for an
+        impossible key."""
 
     @abstractmethod
     def tool_results(self, batch: Sequence[tuple[ToolCall, ToolResult]]) -> tuple[NativeMessage, ...]:
@@ -233,11 +234,11 @@ class HttpProvider(ABC):
 
     @abstractmethod
     def _text(self, role: str, text: str) -> tuple[NativeMessage, ...]:
-        """A text of that role; none where the API takes no empty ones."""
+        """A text of that role; no message for an empty text if the API refuses those."""
 
     @abstractmethod
     def _image(self, image: Image) -> NativeMessage:
-        """An image as it stands in the content of a message."""
+        """An image as a part of a message's content."""
 
     @abstractmethod
     def _calls(self, step: ToolStep) -> tuple[NativeMessage, ...]:
@@ -249,15 +250,15 @@ class HttpProvider(ABC):
 
     @abstractmethod
     def _frame(self, request: StepRequest) -> dict[str, Any]:
-        """All of the request but the messages."""
+        """The whole request except the messages."""
 
     def _opening(self, request: StepRequest) -> Sequence[NativeMessage]:
-        """What stands before the messages in their list."""
+        """The messages that come before all others in the list."""
         return ()
 
     def _messages(self, parts: Sequence[Part]) -> Sequence[NativeMessage]:
-        """The parts as messages, as `Encoder` wants them. Texts of the user that follow each other, as the
-        end of a trace and what was written next, are one."""
+        """The parts as messages for the `Encoder`. Consecutive texts of the user, such as the end of a trace
+        and the next message, are merged."""
         messages: list[NativeMessage] = []
         for message in chain.from_iterable(map(self.native, parts)):
             if messages and _is_of_user(messages[-1]) and _is_of_user(message):
@@ -275,14 +276,14 @@ class HttpProvider(ABC):
         return [*chain.from_iterable(as_blocks)]
 
     def _with_images(self, text: str, images: Sequence[Image]) -> tuple[NativeMessage, ...]:
-        """A message of the user, the images before the text that speaks of them."""
+        """A message of the user, with its images before the text that refers to them."""
         if not self.takes_images:
             return self._text("user", without_images(text, images))
         content = [*map(self._image, images), self._block(text)]
         return tuple({**message, "content": content} for message in self._text("user", text))
 
     def _without_images(self, messages: Sequence[NativeMessage]) -> tuple[NativeMessage, ...]:
-        """A trace as a model may read it that takes no images; those that were handed in stay in it."""
+        """A trace for a model that takes no images. Images that the API received before stay in it."""
         texts = map(text_without_images, messages)
         plain = (
             (message,) if text is None else self._text("user", text)
@@ -294,31 +295,31 @@ class HttpProvider(ABC):
         return {"type": self.text_type, "text": text}
 
     def _marked(self, messages: Sequence[NativeMessage]) -> Sequence[NativeMessage]:
-        """The messages as they are sent, which differ at most at their end, as `Encoder` wants it."""
+        """The messages with marks, for the `Encoder`; only those at the end may change."""
         return messages
 
     def taken_ids(self, request: StepRequest) -> set[str]:
-        """The ids of all tool calls in the request: a reply may use none of them again."""
+        """The ids of all tool calls in the request: a reply must not use them again."""
         traces = [part.messages for part in request.parts if isinstance(part, NativeTrace)]
         traced = map(self.ids_in, chain.from_iterable(traces))
         return {*self._replayed.ids(request.parts), *chain.from_iterable(traced)}
 
     @abstractmethod
     def _assembly(self, request: StepRequest) -> Assembly:
-        """What will put the reply to this request together."""
+        """The assembly for the reply to this request."""
 
     @abstractmethod
     async def _send(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        """Send the request with the options that are left and give the reader of its answer; `stack`
-        closes the answer at the end."""
+        """Send the request with the remaining options and return the reader of its answer; `stack` closes the
+        answer at the end."""
 
     def _refused(self, refusal: str) -> set[str]:
-        """The options that the words of a refusal are about."""
+        """The options that the text of a refusal is about."""
         return {name for name in self.options - {IMAGES} if name in refusal}
 
     def _refused_by(self, refusal: ProviderError, request: StepRequest) -> set[str]:
-        """The options that a request shall do without. That a server takes no images is a refusal whatever
-        its status: some call it a failure of their own. Names say nothing: models are called "vision"."""
+        """The options to leave out of a request. "No images" counts as a refusal whatever its status, since
+        some servers call it a failure of their own. Names say nothing: there are models called "vision"."""
         words = str(refusal).replace(self.model, "").replace(self.server, "")
         may_be = isinstance(refusal, RequestRefused | ServerBusy) and holds_images(request)
         if may_be and refuses_images(words):
@@ -326,7 +327,7 @@ class HttpProvider(ABC):
         return self._refused(str(refusal)) if isinstance(refusal, RequestRefused) else set()
 
     async def _open(self, stack: AsyncExitStack, request: StepRequest) -> EventReader:
-        """Send the request, again without an option that the server says it does not take."""
+        """Send the request, and send it again without an option that the server refuses."""
         if not self._loaded:
             await asyncio.to_thread(self.load)
         while True:
@@ -336,7 +337,7 @@ class HttpProvider(ABC):
             except Exception as error:
                 refusal = self._errors.translated(error, in_body=False)
                 refused = self.options & self._refused_by(refusal, request)
-                if not refused and self.options == sent:  # another request may find out the same meanwhile
+                if not refused and self.options == sent:  # another request may find out meanwhile
                     raise
                 self.options -= refused
 
@@ -357,7 +358,7 @@ class HttpProvider(ABC):
             return None
 
     def _checked_key(self) -> str:
-        """The key. Raises AuthFailed when it can't stand in a header."""
+        """The key. Raises AuthFailed if it can't be sent in a header."""
         if not (self._key.isascii() and self._key.isprintable()):
             raise AuthFailed("The key can't be sent: it contains characters that no key has.")
         return self._key
@@ -369,7 +370,7 @@ class HttpProvider(ABC):
         return httpx2.Timeout(self.connection.stall_seconds, connect=self.connection.connect_seconds)
 
     def _certificates(self) -> Future[ssl.SSLContext]:
-        """What the server is checked against, read in a thread while the SDK is imported."""
+        """The certificates to check the server with, read in a thread while the SDK is imported."""
         import httpcore2  # noqa: F401, PLC0415 - two threads shall not import it at once
         import httpx2  # noqa: PLC0415
 
@@ -380,12 +381,12 @@ class HttpProvider(ABC):
 
     @property
     def _trusts_environment(self) -> bool:
-        """Whether the proxies of the environment are used: they have no business with loopback."""
+        """Whether to use the proxies of the environment: never for loopback."""
         return not is_loopback(self.connection.base_url)
 
 
 async def _done(work: Callable[[], Result], size: int) -> Result:
-    """What the work gives, on `size` characters. Where they are many it is done in a thread."""
+    """The result of the work on `size` characters. A thread does it if there are many."""
     return work() if size < LONG else await asyncio.to_thread(work)
 
 

@@ -1,4 +1,4 @@
-"""What the APIs share in sending images, and how a server says that it takes none."""
+"""Sending images, for every API, and how a server says that it takes none."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from keen_tui.providers.base import StepRequest
 from keen_tui.text.units import counted
 
 _BLOCK_TYPES = ("image", "image_url", "input_image")
-"""What images are called in the content of a message."""
+"""The types of images in the content of a message."""
 
 _PIXELS_PER_TOKEN = 750
 _MOST_TOKENS = 1_600
-"""About what models charge for an image; for none of those that are sent more than that."""
+"""The most tokens that an image costs; models charge about that for the largest one that is sent."""
 
 IMAGES = "images"
-"""The option of a provider that is given up when the server takes no images."""
+"""The option that a provider leaves out once the server has refused images."""
 
-# Patterns are texts here: to compile them would hold up every start for what few servers ever say.
+# The patterns are texts: compiling them would slow down every start, and few servers ever need them.
 _ABOUT_IMAGES = r"image|vision|multi-?modal|mmproj|must be a string"
 _ABOUT_ONE_IMAGE = (
     r"large|size|exceed|dimension|pixel|decode|process (?:the |this |your )?image\b|corrupt|base64"
     r"|media.?type|unsupported image\b|formats?\b|at most|flagged|policy|safety"
 )
-"""Words about an image that this server can't use: it may well take others."""
+"""Words about one image that this server can't use; it may take others."""
 _ABOUT_LATER = r"too many|rate.?limit|quota|overloaded|unavailable|try again|\(429\)"
-"""Words of a server that may take the same image in a while."""
+"""Words of a server that may take the same image later."""
 
 
 def base64_of(image: Image) -> str:
@@ -41,19 +41,19 @@ def base64_of(image: Image) -> str:
 
 
 def data_url(image: Image) -> str:
-    """The image as the two APIs of OpenAI want it."""
+    """The image in the form that both APIs of OpenAI take."""
     return f"data:{image.media_type};base64,{base64_of(image)}"
 
 
 def without_images(text: str, images: Sequence[Image]) -> str:
-    """The text with a line in the place of its images, for a model that takes none."""
+    """The text with a line instead of its images, for a model that takes none."""
     names = ", ".join(image.name for image in images)
     return f"{text}\n\n[{counted(len(images), 'image')} not sent, since this model takes none: {names}]"
 
 
 def text_without_images(message: NativeMessage) -> str | None:
-    """Of a message in a trace that has images: its text with a line in their place, for a model that takes
-    none; None for other messages."""
+    """The text of a trace's message, with a line instead of its images, for a model that takes none. None if
+    the message has no images."""
     if not (images := _images_in(message)):
         return None
     texts = (block["text"] for block in message["content"] if isinstance(block.get("text"), str))
@@ -67,7 +67,7 @@ def holds_images(request: StepRequest) -> bool:
 
 
 class ImageSize(NamedTuple):
-    """The bytes of an image in a request, and about how many tokens it makes."""
+    """The bytes of an image in a request, and the approximate tokens that it costs."""
 
     bytes: int
     tokens: int
@@ -95,7 +95,7 @@ def _has_images(part: Part) -> bool:
 
 
 def _images_in(message: NativeMessage) -> list[NativeMessage]:
-    """The images in a native message, as it has them."""
+    """The images in a native message, unchanged."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else ()
     return [block for block in blocks if block.get("type") in _BLOCK_TYPES]

@@ -1,4 +1,4 @@
-"""Where a JSON object ends whose text arrives in pieces. Each piece is looked at once."""
+"""Finds the end of a JSON object whose text arrives in pieces. Reads each piece once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IN_STRING = re.compile(r'\\(?:.|$)|"', re.DOTALL)
 
 
 class JsonExtent:
-    """Counts brackets and follows strings; whether the text is valid besides is for a parser to say."""
+    """Counts brackets and follows strings. A parser has to check whether the text is valid otherwise."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -20,13 +20,13 @@ class JsonExtent:
 
     @property
     def is_closed(self) -> bool:
-        """An object or list has ended, and nothing but blanks came before or after it."""
+        """Whether an object or list has ended, with only white space before and after it."""
         return self._has_begun and self._depth == 0 and not self._is_spoilt
 
     def feed(self, piece: str) -> None:
         """Take the next piece."""
         place = 0
-        if self._escapes and piece:  # the backslash was the last character of the piece before
+        if self._escapes and piece:  # the previous piece ended with the backslash
             place, self._escapes = 1, False
         while not self._is_spoilt:
             mark = (_IN_STRING if self._in_string else _MARKS).search(piece, place)

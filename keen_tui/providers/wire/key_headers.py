@@ -1,4 +1,4 @@
-"""The headers that carry a key, as each API wants them."""
+"""The headers that carry a key, for each API."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ANTHROPIC_HOST = "api.anthropic.com"
 def key_headers(api: Api, base_url: str, key: str) -> dict[str, str]:
     """The headers for a key; none without one.
 
-    Anthropic itself is sent what its SDK sends, a bearer token. Servers that imitate its API may know only
-    the older `x-api-key`, so they are sent both.
+    Anthropic itself gets a bearer token, as from its SDK. Servers that imitate its API may know only the
+    older `x-api-key`, so they get both.
     """
     if not key:
         return {}

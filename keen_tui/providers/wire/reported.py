@@ -1,6 +1,6 @@
-"""Errors as providers word them: from a status and a JSON body to our own exceptions.
+"""Turns the errors of providers, a status and a JSON body, into our own exceptions.
 
-It serves HTTP errors and error objects inside a stream alike, for every API.
+It handles HTTP errors as well as error objects inside a stream, for every API.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _KEY_WORDS = re.compile(
     r"|(invalid|incorrect|expired|malformed) api[ _-]?key|API_KEY_INVALID",
     re.IGNORECASE,
 )
-"""How servers that answer 400 say that they do not take the key (Google, xAI)."""
+"""How servers that answer 400 say that they refuse the key (Google, xAI)."""
 
 _NOTHING_FOUND = re.compile(
     r"(404)?[ :]*(page |route |path |url |resource )?(not found|not_found)"
     r"|method not allowed|cannot post .*|404|405",
     re.IGNORECASE,
 )
-"""What web servers say of an address that they don't have, in place of a word about the request."""
+"""What web servers say about an unknown address; it says nothing about the request."""
 
 _WORD_FIELDS = ("message", "detail", "msg", "error", "error_description", "title")
 _WORDS_LIMIT = 3
-"""Messages that are shown of a list of them."""
+"""The most messages that are shown from a list."""
 
 _CHECK_BASE_URL = "Check the base URL: it may need a /v1 at its end."
 _MAKE_ROOM = "Send less, or make room with /compact."
@@ -67,7 +67,7 @@ _REFUSED_CODES = {
 
 
 def status_error(status: int, headers: Mapping[str, str], body: object, server: str) -> ProviderError:
-    """The exception for an HTTP answer that is no success. `body` is parsed JSON or text."""
+    """The exception for an HTTP answer that isn't a success. `body` is parsed JSON or text."""
     given = provider_sentence(body)
     sentence = given or f"{status} {_phrase(status)}"
     message = f"{server}: {sentence}"
@@ -88,9 +88,9 @@ def status_error(status: int, headers: Mapping[str, str], body: object, server: 
 
 
 def stream_error(body: object, server: str) -> ProviderError:
-    """The exception for an error object that came in place of, or inside, a stream.
+    """The exception for an error object instead of a stream, or inside one.
 
-    A status or code that says so makes it final; what says nothing counts as a passing fault.
+    It is final if its status or code says so; an error that says nothing counts as temporary.
     """
     codes = _codes(body)
     status = next((int(code) for code in codes if code.isdigit() and 400 <= int(code) < 600), None)
@@ -108,14 +108,14 @@ def stream_error(body: object, server: str) -> ProviderError:
 
 
 def _unworded(body: object) -> str:
-    """An error that has no message, by its code or type."""
+    """A sentence for an error without a message, from its code or type."""
     error = object_of(_error_object(body))
     name = next(filter(None, (_line(error.get(field)) for field in ("code", "type"))), "")
     return f"the error {name}" if name not in ("", "error") else "an error without a message"
 
 
 def provider_sentence(body: object) -> str:
-    """The provider's own message on one line; "" when there is none or it is a page."""
+    """The provider's own message on one line; "" if there is none or it is a web page."""
     error = _error_object(body)
     sentence, cause = _line(error), _cause(error)
     return ": ".join(filter(None, (sentence.rstrip(".") if cause else sentence, cause)))
@@ -139,9 +139,9 @@ def _cause(error: object) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
+    """Seconds that the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
 
-    None for what is missing, negative, past or no number. `headers` is looked up in lower case.
+    None if it is missing, negative, in the past or not a number. The names in `headers` are in lower case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -208,7 +208,7 @@ def _codes(body: object) -> set[str]:
 
 
 def _words(value: object) -> str:
-    """The words in whatever stands in the place of a message."""
+    """The text in a message field of any type."""
     if isinstance(value, list):
         return "; ".join(filter(None, map(_words, value[:_WORDS_LIMIT])))
     if isinstance(value, Mapping):

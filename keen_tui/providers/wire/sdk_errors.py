@@ -1,4 +1,4 @@
-"""From whatever an SDK or its HTTP client raises to our own exceptions. One file for all APIs."""
+"""Turns the exceptions of the SDKs and their HTTP clients into our own. One file for all APIs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _PLAIN_ANSWERS = {
     "UNKNOWN_PROTOCOL",
     "WRONG_VERSION_NUMBER",
 }
-"""What OpenSSL calls bytes that are not TLS."""
+"""OpenSSL's names for bytes that aren't TLS."""
 
 
 class ErrorTranslator(Struct, frozen=True, kw_only=True):
-    """Knows what messages about one server may and may not say.
+    """Words the errors of one server, without its key.
 
-    `server` names it, `address` is its host:port, `key_source` where the key came from; `key` itself is
-    only ever taken out of texts.
+    `server` names it, `address` is its host:port, `key_source` says where the key came from; `key` is needed
+    only to remove it from texts.
     """
 
     server: str
@@ -56,17 +56,17 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
     stall_seconds: float
 
     def __repr__(self) -> str:
-        """Without the key."""
+        """The value as text, without the key."""
         return f"ErrorTranslator({self.server!r} at {self.address!r})"
 
     def translated(self, error: Exception, *, in_body: bool) -> ProviderError:
-        """The exception to raise instead. `in_body`: the reply had begun when it was raised."""
+        """The exception to raise instead. `in_body`: the reply had already begun."""
         plain = error if isinstance(error, ProviderError) else self._ours(error, in_body)
         return self._worded(plain)
 
     def _worded(self, error: ProviderError) -> ProviderError:
-        """The same error with keys masked and cut to a readable length (in this order, or half a key would
-        stay), with its advice, and for a refused key with the place it came from."""
+        """The same error with masked keys, cut to a readable length (in this order, or half a key could
+        stay), with its advice, and for a refused key with the place where the key came from."""
         advice = self._key_advice() if isinstance(error, AuthFailed) else error.advice
         worded = copy(error)
         worded.args = (" ".join(filter(None, (_cut(self.masked(str(error))), advice))),)
@@ -128,7 +128,7 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
         return self.unreachable(_why_unreachable(error))
 
     def _without_http(self, problem: str) -> ConnectionFailed:
-        """The server was reached, and did not speak HTTP."""
+        """The error for a server that was reached but doesn't speak HTTP."""
         if "disconnected" in problem:
             return ConnectionFailed(f"{self.address} closed the connection without an HTTP answer.")
         return ConnectionFailed(
@@ -138,7 +138,7 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
         )
 
     def _tls_failed(self, failure: ssl.SSLError) -> ConnectionFailed:
-        """The server was reached, and no TLS came about."""
+        """The error for a server that was reached, without a TLS connection."""
         if isinstance(failure, ssl.SSLCertVerificationError):
             why = failure.verify_message or "unknown reason"
             return ConnectionFailed(
@@ -162,14 +162,14 @@ class ErrorTranslator(Struct, frozen=True, kw_only=True):
         return is_loopback(f"http://{self.address}")
 
     def unreachable(self, why: str) -> ProviderError:
-        """There is no connection, and what to do about it."""
+        """The error for a failed connection, with what to do about it."""
         advice = "Is the server running?" if self._is_local else "Check the network and the base URL."
         return self._worded(ConnectionFailed(f"Can't reach {self.address}: {why}.", advice=advice))
 
 
 def host_and_port(base_url: str) -> tuple[str, str]:
-    """What the server is called on screen, and its host:port. "https://a.example/v1" -> "a.example",
-    "a.example:443". Never raises: a base URL that is none is returned as it is."""
+    """The server's name on the screen, and its host:port. "https://a.example/v1" -> "a.example",
+    "a.example:443". Never raises: an invalid base URL is returned unchanged."""
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port
@@ -183,7 +183,7 @@ def host_and_port(base_url: str) -> tuple[str, str]:
 
 
 def _body_of(error: Exception, response: httpx2.Response) -> object:
-    """The whole JSON of an answer that is no success, else its text: the SDKs keep only a part of it."""
+    """The whole JSON of an answer that isn't a success, else its text: the SDKs keep only a part."""
     import httpx2  # noqa: PLC0415
 
     try:
@@ -205,13 +205,13 @@ def _why_unreachable(error: Exception) -> str:
 
 
 def _is_in_handshake(error: BaseException) -> bool:
-    """Whether there was a connection already: the HTTP client has one kind of time-out for both."""
+    """Whether the connection existed and TLS failed: the HTTP client raises the same time-out for both."""
     frames = (frame for cause in _chain(error) for frame, _ in traceback.walk_tb(cause.__traceback__))
     return any(frame.f_code.co_name == "start_tls" for frame in frames)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what led to it, outermost first. Exception groups are looked into."""
+    """The error and its causes, outermost first, including those in exception groups."""
     seen: BaseException | None = error
     while seen is not None:
         yield seen

@@ -1,6 +1,6 @@
 """An incremental decoder of server-sent events, as the HTML standard defines them.
 
-Own, since the SDKs hide `[DONE]` and drop a cut tail without a word.
+We have our own since the SDKs hide `[DONE]` and silently drop a cut tail (docs/decisions/003).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class ServerSentEvent(Struct, frozen=True):
-    """One event. `name` is its `event` field ("" when it has none), `data` its data lines joined by \\n."""
+    """One event. `name` is its `event` field ("" for none), `data` its data lines joined by \\n."""
 
     data: str
     name: str = ""
@@ -24,8 +24,8 @@ class ServerSentEvent(Struct, frozen=True):
 class SseDecoder:
     """Turns the bytes of a body, in pieces of any size, into events.
 
-    Lines end in LF, CR or CRLF, and nothing else is a line break. Fields other than `event` and `data`
-    are ignored, as are comments. Bytes that are no UTF-8 become U+FFFD.
+    Lines end in LF, CR or CRLF, and nothing else is a line break. Fields other than `event` and `data` are
+    ignored, as are comments. Bytes that aren't UTF-8 become U+FFFD.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class SseDecoder:
 
     @property
     def held(self) -> int:
-        """Bytes of the line that has not ended yet."""
+        """Bytes of the line that hasn't ended yet."""
         return self._held
 
     def feed(self, piece: bytes) -> list[ServerSentEvent]:
@@ -46,9 +46,9 @@ class SseDecoder:
         return [event for line in self._lines(piece) if (event := self._read(line))]
 
     def finish(self) -> list[ServerSentEvent]:
-        """The last event when only its blank line is missing; call it once, at the clean end of the body.
+        """The last event if only its blank line is missing. Call it once, at the clean end of the body.
 
-        An event whose last line has no line break may have been cut anywhere: it is dropped.
+        An event whose last line has no line break is dropped: it may have been cut anywhere.
         """
         event = None if self._held else self._dispatch()
         return [event] if event else []
@@ -86,6 +86,6 @@ class SseDecoder:
 
 
 def _value(line: bytes, name_length: int) -> str:
-    """What stands behind the name of a field. Long values are not copied on the way."""
+    """The value after the name of a field. Long values aren't copied."""
     start = name_length + (2 if line[name_length + 1 : name_length + 2] == b" " else 1)
     return str(memoryview(line)[start:], "utf-8", "replace")

@@ -1,6 +1,6 @@
-"""The words by which servers say why a reply ended, and what each means. One table for all APIs.
+"""The stop reasons of servers, and what each means. One table for all APIs.
 
-Servers that imitate an API bring words of their own vendors along, so every API knows all of them.
+Servers that imitate an API add words of their own, so every API knows all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _REASONS: Mapping[str, StopReason] = {
     "max_tokens": "length",
     "max_output_tokens": "length",
     "model_length": "length",  # Mistral
-    CONTEXT_FULL: "length",  # Anthropic, Z.ai: what was written until then is whole and usable
+    CONTEXT_FULL: "length",  # Anthropic, Z.ai: the text so far is whole and usable
     "content_filter": "content_filter",
     "content_filtered": "content_filter",
     "sensitive": "content_filter",  # Z.ai
@@ -64,7 +64,7 @@ _FAILURES = {
     "server_error",
     "timeout",
 }
-"""The server gave up, and may do better the next time."""
+"""The server gave up; it may succeed the next time."""
 
 _MALFORMED = {
     "malformed_function_call",  # Google, as the following
@@ -73,15 +73,15 @@ _MALFORMED = {
     "too_many_tool_calls",
     "function_call_filter",
 }
-"""The model wrote a call that the server could not read. It may write a better one the next time."""
+"""The model wrote a call that the server couldn't read. It may write a better one the next time."""
 
 _NO_WORDS = {"", "null", "none", "in_progress"}
 
 
 class NamedEnd(Struct, frozen=True):
-    """An end that the server named. `word` is the server's own word where `reason` says less than it.
+    """An end that the server named. `word` is the server's own word if it says more than `reason`.
 
-    `is_cut`: the server itself says that the reply is not whole, so none of its calls may run.
+    `is_cut`: the server itself says that the reply isn't whole, so none of its calls may run.
     """
 
     reason: StopReason
@@ -99,17 +99,17 @@ UNNAMED = NamedEnd("unknown")
 
 
 def end_word(value: object) -> str:
-    """The word that a server gave for an end; "" for what ends nothing, such as "null" and "in_progress"."""
+    """The server's word for an end; "" for words that end nothing, such as "null" and "in_progress"."""
     word = value.strip() if isinstance(value, str) else ""
     return "" if word.lower() in _NO_WORDS else word
 
 
 def named_end(word: str, server: str) -> NamedEnd:
-    """What an end with this word means. A word that nobody knows is "unknown" and kept.
+    """The meaning of an end with this word. An unknown word gets the reason "unknown" and is kept.
 
     Raises:
         ServerBusy: the server says that it failed.
-        ReplyUnreadable: the server says that it could not read a call of the model.
+        ReplyUnreadable: the server says that it couldn't read a call of the model.
     """
     known = _known(word)
     if known in _FAILURES:
@@ -123,7 +123,7 @@ def named_end(word: str, server: str) -> NamedEnd:
 
 
 def incomplete_end(word: str, server: str) -> NamedEnd:
-    """What it means that a server calls its reply incomplete, for the reason `word`, "" for none.
+    """The meaning of a reply that the server calls incomplete for the reason `word` ("" for none).
 
     Raises:
         ServerBusy, ReplyUnreadable: as `named_end`.
@@ -135,17 +135,17 @@ def incomplete_end(word: str, server: str) -> NamedEnd:
 
 
 def broken_end(words: str) -> NamedEnd:
-    """The end of a reply that the server itself calls not whole, in these words."""
+    """The end of a reply that the server itself calls incomplete, in these words."""
     return NamedEnd("unknown", _short(words), is_cut=True)
 
 
 def is_failure(word: str) -> bool:
-    """Whether the server says by this word that it failed, or could not read what the model wrote."""
+    """Whether the word says that the server failed, or that it couldn't read a call of the model."""
     return _known(word) in _FAILURES | _MALFORMED
 
 
 def _known(word: str) -> str:
-    """The word as the tables have it. Google puts a word of the API first: "content_filter: SAFETY"."""
+    """The word in the form of the tables. Google puts a word of the API first: "content_filter: SAFETY"."""
     plain = word.lower().replace("-", "_")
     general, _, special = plain.partition(":")
     tables = (_REASONS, _CUT, _FAILURES, _MALFORMED)

@@ -1,4 +1,4 @@
-"""Text that can be sent: UTF-8 has no lone surrogates, but JSON escapes smuggle them in."""
+"""Makes text sendable: UTF-8 has no lone surrogates, but JSON escapes can contain them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class PieceMender:
         self._decoder = codecs.getincrementaldecoder("utf-16-le")("replace")
 
     def feed(self, piece: str) -> str:
-        """The piece, mended, as far as it is whole."""
+        """The whole part of the piece, mended."""
         if piece.isascii() and not self._decoder.getstate()[0]:
             return piece
         return self._decoder.decode(piece.encode("utf-16-le", "surrogatepass"))
 
     def finish(self) -> str:
-        """What was still waiting."""
+        """The text that was still held back."""
         return self._decoder.decode(b"", final=True)

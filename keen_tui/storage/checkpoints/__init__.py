@@ -1,1 +1,1 @@
-"""What files held before and after a turn changed them."""
+"""The contents of files before and after a turn changed them."""

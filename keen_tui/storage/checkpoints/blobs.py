@@ -1,4 +1,4 @@
-"""Contents by their hash, each in a file of its own: the same content is kept once."""
+"""File contents by their hash, each in its own file: equal contents are stored once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _HASH_LENGTH = 64
 
 
 def hash_of(content: bytes | None) -> str | None:
-    """The name of a content, as hex digits of its SHA-256; None for a file that is not there."""
+    """The name of a content: its SHA-256 as hex digits. None for a file that doesn't exist."""
     return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 class Blobs:
-    """The contents in `folder`, for this user's eyes only. Nothing is touched before the first use."""
+    """The contents in `folder`, readable by this user only. Nothing is touched before the first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(os.path.realpath(folder))
@@ -33,14 +33,14 @@ class Blobs:
 
     @property
     def total(self) -> int:
-        """Bytes that all of them hold together."""
+        """The size of all contents in bytes."""
         return sum(self._sizes.values())
 
     def __contains__(self, name: str) -> bool:
         return name in self._sizes
 
     def keep(self, content: bytes) -> str:
-        """Keep a content, flushed to the disk; gives its hash. Raises OSError."""
+        """Save a content and flush it to the disk. Returns its hash. Raises OSError."""
         name = hashlib.sha256(content).hexdigest()
         if self._sizes.get(name) != len(content):
             make_private(self._folder)
@@ -49,7 +49,7 @@ class Blobs:
         return name
 
     def get(self, name: str) -> bytes | None:
-        """The content of that hash; None when it was never kept, was removed, or is damaged."""
+        """The content with that hash. None if it was never saved, was removed, or is damaged."""
         size = self._sizes.get(name)
         if size is None:
             return None
@@ -61,13 +61,13 @@ class Blobs:
         return content if hash_of(content) == name else None
 
     def remove(self, name: str) -> None:
-        """Let a content go."""
+        """Remove a content."""
         self._sizes.pop(name, None)
         with suppress(OSError):
             remove_file(self._folder / name)
 
     def copy_to(self, folder: Path, names: Collection[str]) -> None:
-        """Give another folder these contents, as far as they are here. Raises OSError."""
+        """Copy these contents, as far as they exist, to another folder. Raises OSError."""
         make_private(folder)
         for name in names:
             if name in self._sizes and not (folder / name).exists():
@@ -84,7 +84,8 @@ class Blobs:
         return self._known
 
     def _found(self) -> dict[str, int]:
-        """What is in the folder; temporary files that a kill left there are removed."""
+        """The contents in the folder, with their sizes. Removes temporary files that a killed program left
+        there."""
         sizes: dict[str, int] = {}
         try:
             with os.scandir(self._folder) as entries:

@@ -1,4 +1,4 @@
-"""What happened to which file, line by line in an append-only file."""
+"""Which file changed how and when, line by line in an append-only file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A file was changed in `turn`, by an edit or by taking the turn's edits back (undo).
+    """A file was changed in `turn`, by an edit or by an undo of the turn's edits.
 
-    `path` is absolute, `name` as memory calls it. `before` and `after` are hashes of contents, None where
-    there is no file. `mode` are the permission bits that it had, None where it was made. `unkept` says why
-    a content was not kept.
+    `path` is absolute, `name` is the file's name in memory. `before` and `after` are hashes of contents, None
+    if there is no file. `mode` has the permission bits before the change, None for a new file. `unkept` says
+    why a content wasn't saved.
     """
 
     kind: Literal["edit", "undo"]
@@ -36,19 +36,19 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True):
-    """The newest change of that path was not made after all."""
+    """The newest change of that path wasn't made after all."""
 
     path: str
 
 
 class Undone(Struct, frozen=True, kw_only=True):
-    """All changes of that turn so far are taken back."""
+    """All changes of that turn so far are undone."""
 
     turn: int
 
 
 class GivenUp(Struct, frozen=True, kw_only=True):
-    """Contents of that turn were let go, because a session keeps only so much."""
+    """Contents of that turn were removed, because the session reached its limit."""
 
     turn: int
 
@@ -65,8 +65,8 @@ _KINDS: dict[str, type[ChangeLogEntry]] = {
 
 
 class ChangeLog:
-    """The entries of one session, oldest first. What can't be written stays in memory and is written with
-    the next one."""
+    """The entries of one session, oldest first. An entry that can't be written stays in memory and is written
+    with the next one."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -75,13 +75,13 @@ class ChangeLog:
 
     @property
     def entries(self) -> list[ChangeLogEntry]:
-        """All entries; lines that can't be understood are passed over. Raises StorageFailed."""
+        """All entries. Ignores lines that it can't parse. Raises StorageFailed."""
         if self._entries is None:
             self._entries = list(self._read())
         return self._entries
 
     def add(self, *entries: ChangeLogEntry) -> None:
-        """Append entries, flushed to the disk. Raises OSError; they hold then all the same, as long as the
+        """Append entries and flush them to the disk. Raises OSError; the entries still count while the
         program runs."""
         self.entries.extend(entries)
         self._unwritten.extend(map(_line, entries))

@@ -1,6 +1,6 @@
-"""The files that a session's turns changed, as they were before and after: what undo and diff live on.
+"""The files that a session's turns changed, with their contents before and after, for undo and diff.
 
-They lie outside the workspace, in a folder of the session: contents by their hash, and a log of changes.
+They are outside the workspace, in a folder of the session: contents by their hash, and a log of changes.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from keen_tui.system.safe_read import content_of
 log = logging.getLogger(__name__)
 
 LARGEST_FILE = 5_000_000
-"""Bytes of the largest content that is kept."""
+"""Bytes of the largest content that is saved."""
 
 MOST_BYTES = 200_000_000
-"""Bytes of all contents that are kept of a session; those of its oldest turns are let go first."""
+"""Bytes of all contents that are saved per session; those of its oldest turns are removed first."""
 
 _LARGEST_READ = 50_000_000
 _LOG = "changes.jsonl"
@@ -41,9 +41,9 @@ _CONTENTS = "contents"
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):
-    """A file before the first and after the last of several changes; contents are None where there was no
-    file, and the hashes tell it from a content that was lost. `unkept` says why one is not there, "" when
-    all are. `mode` are the permission bits that it had before."""
+    """A file before the first and after the last of several changes. Contents are None if there was no file;
+    the hashes tell this from a lost content. `unkept` says why a content is missing, "" if none is. `mode`
+    has the permission bits before the first change."""
 
     path: Path
     name: str
@@ -56,14 +56,15 @@ class KeptFile(Struct, frozen=True, kw_only=True):
 
 
 class TakenBack(Struct, frozen=True, kw_only=True):
-    """What an undo did: the names of the files that it changed, and a sentence for each that it couldn't."""
+    """The result of an undo: the names of the files that it changed, and a sentence for each that it couldn't
+    change."""
 
     files: tuple[str, ...]
     problems: tuple[str, ...] = ()
 
 
 class Checkpoints:
-    """Keeps contents in `folder`, which is made with the first of them. May be called from any thread."""
+    """Saves contents in `folder`, which is created with the first of them. Safe to call from any thread."""
 
     def __init__(
         self, folder: Path, *, largest_file: int = LARGEST_FILE, most_bytes: int = MOST_BYTES
@@ -78,20 +79,20 @@ class Checkpoints:
     def keep(
         self, turn: int, path: Path, name: str, before: bytes | None, after: bytes | None, mode: int | None
     ) -> None:
-        """Note a change that is about to be made, and keep both contents, flushed to the disk.
+        """Note a change that is about to be made, save both contents, and flush everything to the disk.
 
-        What can't be kept is noted as such. MUST NOT raise: the change is made in any case.
+        A content that can't be saved is noted as missing. MUST NOT raise: the change is made in any case.
         """
         with self._lock:
             self._keep("edit", turn, (path, name), (before, after), mode)
 
     def withdraw(self, path: Path) -> None:
-        """The change that was kept last for this path was not made after all. MUST NOT raise."""
+        """Withdraw the newest change of this path, which wasn't made after all. MUST NOT raise."""
         with self._lock:
             self._note(Withdrawn(path=str(path)))
 
     def newest_turn(self) -> int | None:
-        """The newest turn that changed files and is not undone, or None. Raises StorageFailed."""
+        """The newest turn that changed files and isn't undone, or None. Raises StorageFailed."""
         with self._lock:
             entries = self._log.entries
             turns = {change.turn for change in made_changes(entries) if change.kind == "edit"}
@@ -104,15 +105,16 @@ class Checkpoints:
             return is_undone(self._log.entries, turn)
 
     def changes(self, turn: int) -> tuple[KeptFile, ...]:
-        """The files that a turn changed, all its attempts together; 0: that the session changed, without
-        what was undone. Files that are as before are left out. Raises StorageFailed."""
+        """The files that a turn changed, in all its attempts; for 0 the files that the session changed and
+        didn't undo. Leaves out files whose content is unchanged in the end. Raises StorageFailed."""
         with self._lock:
             return tuple(self._loaded(file) for file in merged(self._log.entries, turn))
 
     def undo(self, turn: int) -> TakenBack:
-        """Put the files of a turn back to what they were before it, each at once or not at all.
+        """Restore the files of a turn to their state before it, each one whole or not at all.
 
-        What is overwritten is kept too; an undone turn is left as it is. Raises StorageFailed.
+        Saves the overwritten contents too. Does nothing for a turn that is undone already. Raises
+        StorageFailed.
         """
         with self._lock:
             taken: list[str] = []
@@ -128,8 +130,8 @@ class Checkpoints:
             return TakenBack(files=tuple(taken), problems=tuple(problems))
 
     def copy_to(self, folder: Path, *, up_to: int) -> None:
-        """Give a fork of the session the changes of the turns up to and with that one. Contents are shared
-        where the file system can. Raises StorageFailed."""
+        """Copy the changes of the turns up to and including that one to a fork of the session. Contents are
+        shared if the file system can do that. Raises StorageFailed."""
         with self._lock:
             entries = [
                 entry
@@ -143,7 +145,7 @@ class Checkpoints:
                 raise StorageFailed(f"The saved files can't be copied: {_reason(error)}.") from error
 
     def delete(self) -> None:
-        """Remove all of it. Raises StorageFailed."""
+        """Remove all contents and the log. Raises StorageFailed."""
         with self._lock:
             try:
                 shutil.rmtree(self._folder)
@@ -155,7 +157,8 @@ class Checkpoints:
             self._log = ChangeLog(self._folder / _LOG)
 
     def _take_back(self, turn: int, file: KeptFile) -> bool:
-        """Whether there was anything to do. Raises OSError, or StorageFailed where nothing was kept."""
+        """Restore one file; whether there was anything to do. Raises OSError, or StorageFailed if its content
+        wasn't saved."""
         if file.unkept:
             raise StorageFailed(file.unkept)
         now = content_of(file.path, most=_LARGEST_READ)
@@ -195,7 +198,7 @@ class Checkpoints:
         )
 
     def _keep_contents(self, turn: int, contents: list[bytes]) -> str:
-        """Why they could not be kept, "" when they are."""
+        """Save the contents; says why that failed, "" if it didn't."""
         if any(len(content) > self._largest_file for content in contents):
             return f"it is larger than {_megabytes(self._largest_file)}"
         names = {name for each in contents if (name := hash_of(each))}
@@ -212,7 +215,8 @@ class Checkpoints:
         return f"one turn changed more than the {_megabytes(self._most_bytes)} that Keen saves"
 
     def _make_room(self, turn: int, needed_now: set[str]) -> bool:
-        """Let go what only earlier turns need, as long as there is too much; False: there still is."""
+        """Remove contents that only earlier turns need until there is enough room. False if there still
+        isn't."""
         changes = made_changes(self._log.entries)
         for oldest in sorted({change.turn for change in changes if change.turn < turn}):
             if self._blobs.total <= self._most_bytes:
@@ -245,7 +249,7 @@ class Checkpoints:
         )
 
     def _content(self, name: str | None, change: Change) -> tuple[bytes | None, str]:
-        """A content, and why it is not there although it should be."""
+        """A content, and why it is missing although it should exist."""
         if name is None:
             return None, ""
         content = self._blobs.get(name)

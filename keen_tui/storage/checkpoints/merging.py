@@ -1,4 +1,4 @@
-"""Several changes of a file as one: what the log of changes amounts to."""
+"""Merges several changes of a file into one."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def settled(entries: Iterable[ChangeLogEntry]) -> list[ChangeLogEntry]:
 
 
 def made_changes(entries: Iterable[ChangeLogEntry]) -> list[Change]:
-    """The changes that were not withdrawn, oldest first."""
+    """The changes that weren't withdrawn, oldest first."""
     return [entry for entry in settled(entries) if isinstance(entry, Change)]
 
 
 def merged(entries: Iterable[ChangeLogEntry], turn: int) -> list[Merged]:
-    """One for each file that the turn changed, or the session where `turn` is 0, in first-seen order.
+    """One entry for each file that the turn changed (for 0: the session), in the order of their first
+    changes.
 
-    The attempts of a turn are one; what was changed and changed back is left out.
+    All attempts of a turn are one change. A file that was changed and changed back is left out.
     """
     files: dict[str, Merged] = {}
     for change in _edits_since_undone(settled(entries), turn) if turn else made_changes(entries):
@@ -47,7 +48,7 @@ def merged(entries: Iterable[ChangeLogEntry], turn: int) -> list[Merged]:
 
 
 def is_undone(entries: Iterable[ChangeLogEntry], turn: int) -> bool:
-    """Whether nothing was changed by the turn after it was undone."""
+    """Whether the turn was undone and has changed nothing since."""
     undone = False
     for entry in settled(entries):
         if _is_edit_of(entry, turn):
@@ -63,7 +64,7 @@ def hashes(changes: Iterable[Change]) -> set[str]:
 
 
 def _edits_since_undone(entries: Iterable[ChangeLogEntry], turn: int) -> list[Change]:
-    """The turn's edits after it was last undone or, where there are none, those that were undone then."""
+    """The turn's edits since its last undo; if there are none, the edits that this undo undid."""
     edits: list[Change] = []
     undone = False
     for entry in entries:

@@ -1,1 +1,1 @@
-"""Saved sessions listed and searched, with an index where there are many."""
+"""Lists of saved sessions and searches in them, with an index if there are many."""

@@ -1,4 +1,4 @@
-"""The session files of a folder, as one look at the folder shows them: no file is opened."""
+"""The session files of a folder, from its directory listing: no file is opened."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keen_tui.storage.paths import is_session_id
 class SessionEntry(NamedTuple):
     """One session file. Times are nanoseconds since the epoch, `size` is in bytes.
 
-    `changed` is 0 for what is no plain file. `titled` is when the user's title was written, 0 without one.
-    `may_be_locked`: a lock file lies beside it.
+    `changed` is 0 for anything but a plain file. `titled` is the time when the user's title was written, 0
+    for no title. `may_be_locked`: there is a lock file.
     """
 
     folder: str
@@ -33,36 +33,39 @@ class SessionEntry(NamedTuple):
 
     @property
     def lock_file(self) -> str:
-        """The lock file beside it."""
+        """The lock file of the session."""
         return f"{self.folder}/{self.id}.lock"
 
     @property
     def key(self) -> str:
-        """What the session is called among those of all folders."""
+        """The name of the session among those of all folders."""
         return key_of(self.folder, self.id)
 
     @property
     def state(self) -> str:
-        """Is another one as soon as the file was changed."""
+        """A text that changes with the file."""
         return f"{self.size} {self.changed} {self.inode}"
 
     @property
     def full_state(self) -> str:
-        """Is another one as soon as the file or the user's title was changed."""
+        """A text that changes with the file or with the user's title."""
         return f"{self.state} {self.titled}"
 
 
 def key_of(folder: str, session_id: str) -> str:
-    """What a session of that folder is called among those of all folders."""
+    """The name of a session of that folder among those of all folders."""
     return f"{folder.rpartition('/')[2]}/{session_id}"
 
 
 def entries_in(folder: str) -> Iterator[SessionEntry]:
-    """The session files of a folder, in any order; none where it isn't there. Raises OSError."""
+    """The session files of a folder, in any order; none if the folder doesn't exist. Raises OSError."""
     try:
         with os.scandir(folder) as found:
             by_name = {entry.name: entry for entry in found}
-    except (FileNotFoundError, NotADirectoryError):  # with a file in its place, or above it, none was saved
+    except (
+        FileNotFoundError,
+        NotADirectoryError,
+    ):  # a file in its place, or above it: nothing was saved
         return
     for name, entry in by_name.items():
         id, _, suffix = name.partition(".")
@@ -84,7 +87,7 @@ def entries_in(folder: str) -> Iterator[SessionEntry]:
 
 
 def folders_in(root: str) -> list[str]:
-    """The folders of all workspaces; none where there are none yet. Raises OSError."""
+    """The folders of all workspaces, possibly none. Raises OSError."""
     try:
         with os.scandir(root) as found:
             return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]

@@ -1,4 +1,4 @@
-"""Whether some program holds a lock, asked thousands of times for one list."""
+"""Whether some program holds a lock. Fast, because one list asks thousands of times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def is_locked(lock_file: str | Path) -> bool:
-    """Whether some program, this one included, holds the lock. False where that can't be found out."""
+    """Whether some program, including this one, holds the lock. False if that is unknown."""
     try:
         descriptor = os.open(lock_file, _FLAGS)
     except OSError:

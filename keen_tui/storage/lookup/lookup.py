@@ -1,4 +1,4 @@
-"""Lists of sessions and searches in them, with the help of an index where there are many."""
+"""Lists of sessions and searches in them, with an index if there are many."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ FEW = 100
 """Sessions that are listed and searched without an index, unless they are large."""
 
 _LITTLE_BYTES = 20_000_000
-"""The size of so few together up to which they are searched without an index."""
+"""Bytes of so few sessions up to which they are searched without an index."""
 
 _MOST_BYTES = 50_000_000
-"""The size of a session from which on it is not indexed: it is searched in its file."""
+"""Bytes of a session that is too large for the index: its file is searched instead."""
 
 _SLICE_SECONDS = 0.05
-"""How long a search works before it says what it has found so far."""
+"""Seconds that a search works before it reports what it has found so far."""
 
 _FIRST_PART, _MOST_IN_PART, _PART_BYTES = 10, 200, 30_000_000
-"""Sessions that a search asks the index for at once, at first and later, and how large they may be."""
+"""Sessions that a search reads from the index at once, at first and later, and their most bytes."""
 
 _WRITTEN_BYTES = 2_000_000
-"""Text that is written to the index at once."""
+"""Bytes of text that are written to the index at once."""
 
 _REST = 3.0
-"""Who builds the index rests this many times as long as it worked."""
+"""The thread that builds the index rests this many times as long as it worked."""
 
 
 class _Glance(msgspec.Struct, frozen=True, array_like=True):
-    """What the index keeps of a `SavedSession`: all that the name of the file and its state don't tell."""
+    """The part of a `SavedSession` in the index: everything that the file's name and state don't say."""
 
     title: str
     workspace: str
@@ -63,10 +63,10 @@ _Fresh = dict[str, tuple[State, bytes]]
 
 
 class SessionLookup:
-    """What is listed of session files, and what is found in them. All methods block, and never raise.
+    """Lists session files and searches them. All methods block, and never raise.
 
     Args:
-        folder: of the index.
+        folder: the folder of the index.
         few: FEW.
     """
 
@@ -76,7 +76,7 @@ class SessionLookup:
         self._index = SessionIndex(folder)
 
     def rows(self, entries: Sequence[SessionEntry], most: int | None = None) -> tuple[SavedSession, ...]:
-        """The first `most` sessions, or all, at a glance, without files that hold nothing."""
+        """Rows for the first `most` sessions, or all of them. Leaves out files without a record."""
         is_worth_it = len(entries) > self._few and most is None
         known = self._index.glances() if is_worth_it else {}
         fresh: _Fresh = {}
@@ -87,9 +87,9 @@ class SessionLookup:
         return shown
 
     def search(self, entries: Sequence[SessionEntry], words: str) -> Iterator[tuple[SearchHit, ...]]:
-        """Where the words stand in these sessions, of which there are no others, in their order.
+        """The places of the words in these sessions, in their order. There MUST be no other sessions.
 
-        Gives what is found so far, time and again, and at last all of it.
+        Yields the places found so far, again and again, and finally all of them.
         """
         hits: list[SearchHit] = []
         until = time.monotonic() + _SLICE_SECONDS
@@ -103,8 +103,8 @@ class SessionLookup:
         yield tuple(hits)
 
     def update(self, entries: Sequence[SessionEntry], stop: threading.Event) -> None:
-        """Bring the index up to date with these sessions, of which there are no others, in small steps until
-        `stop` is set. One program at a time does that."""
+        """Update the index for these sessions in small steps, until `stop` is set. There MUST be no other
+        sessions. Only one program at a time does this."""
         if not self._is_worth_it(entries):
             return
         lock = FileLock(self._lock_file, timeout=0, mode=0o600, thread_local=False)
@@ -118,14 +118,14 @@ class SessionLookup:
             lock.release()
 
     def forget(self, key: str) -> None:
-        """A session was deleted: nothing of it stays in the index."""
+        """Remove a deleted session from the index."""
         self._index.forget([key])
 
     def _is_worth_it(self, entries: Sequence[SessionEntry]) -> bool:
         return len(entries) > self._few or sum(entry.size for entry in entries) > _LITTLE_BYTES
 
     def _found(self, entries: Sequence[SessionEntry], search: SessionSearch) -> Iterator[list[SearchHit]]:
-        """What is found in each session."""
+        """The places in each session."""
         if not self._is_worth_it(entries):
             yield from (_hits(entry, None, search) for entry in entries)
             return
@@ -156,7 +156,7 @@ class SessionLookup:
 
 
 def _row(entry: SessionEntry, known: _Known, fresh: _Fresh) -> SavedSession:
-    """A session at a glance, from what is known of it; what was not goes to `fresh`."""
+    """The row of a session, from the index if it is there; a new row goes to `fresh`."""
     in_use = entry.may_be_locked and is_locked(entry.lock_file)
     state, content = known.get(entry.key, ("", b""))
     if state == entry.full_state and (row := _from_index(entry, content, in_use=in_use)):
@@ -164,7 +164,7 @@ def _row(entry: SessionEntry, known: _Known, fresh: _Fresh) -> SavedSession:
     row = glance(entry.path, in_use=in_use)
     if not (row.problem or row.is_empty):
         kept = _Glance(row.title, str(row.workspace), row.began, row.turns, row.forked_from)
-        with suppress(UnicodeEncodeError):  # a lone surrogate: such a session is looked at each time
+        with suppress(UnicodeEncodeError):  # a lone surrogate: such a session is read each time
             fresh[entry.key] = entry.full_state, msgspec.json.encode(kept)
     return row
 
@@ -199,7 +199,7 @@ def _hits(entry: SessionEntry, text: IndexedText | None, search: SessionSearch) 
 
 
 def _in_parts(entries: Sequence[SessionEntry]) -> Iterator[Sequence[SessionEntry]]:
-    """The entries in their order, few at first so that something is found soon, and never too much text."""
+    """The entries in parts, in their order: small parts first, for early results, and never too much text."""
     part: list[SessionEntry] = []
     most, size = _FIRST_PART, 0
     for entry in entries:
@@ -219,6 +219,6 @@ def _text_of(entry: SessionEntry, stop: threading.Event) -> IndexedText | None:
 
 
 def _are_there(entries: Sequence[SessionEntry]) -> Callable[[str], bool]:
-    """Tells by their keys which of the sessions are there still."""
+    """A function that says whether the session with a key still exists."""
     paths = {entry.key: str(entry.path) for entry in entries}
     return lambda key: os.path.lexists(paths[key])

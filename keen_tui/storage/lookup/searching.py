@@ -1,4 +1,4 @@
-"""Finding words in session files: what can't hold them is passed over, and only lines that may are read."""
+"""Finds words in session files. Skips files that can't contain them, and parses only lines that may."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _AROUND = 60
 """Characters shown before and after the words."""
 
 _BEYOND_BLANKS = 0x3001
-"""No character from here on is a blank."""
+"""No character from here on is white space."""
 
 _STRETCH = 4_000_000
-"""Bytes of a file that are looked through at once."""
+"""Bytes of a file that are searched at once."""
 
 _PLAIN = re.compile(rb"[A-Za-z0-9_]+")
-"""What stands in a session file as it was said, whatever JSON makes of the rest."""
+"""Characters that JSON never escapes."""
 
 
 class LineHit(Struct, frozen=True):
-    """A line of a session file that holds the words, and the text around them, as in `SearchHit`."""
+    """A line of a session file with the words, and the text around them, as in `SearchHit`."""
 
     turn: int
     before: str
@@ -41,7 +41,7 @@ class LineHit(Struct, frozen=True):
     after: str
 
     def of(self, session: SavedSession) -> SearchHit:
-        """The place as it is shown."""
+        """The search result for the screen."""
         return SearchHit(
             session=session, turn=self.turn, before=self.before, words=self.words, after=self.after
         )
@@ -53,7 +53,7 @@ class SessionSearch:
     def __init__(self, words: str) -> None:
         self._needle = Needle(words)
         self.folded = folded(words).encode("utf-8", "surrogatepass")
-        """The words as they stand in an indexed text."""
+        """The words in the form of an indexed text."""
         self._written = _as_written(self._needle)
         plain = max(_PLAIN.findall(words.encode("utf-8", "surrogatepass")), key=len, default=b"")
         self._plain = plain if self._needle.exact else plain.lower()
@@ -66,12 +66,12 @@ class SessionSearch:
                     yield from self._in_content(content)
 
     def in_index(self, path: Path, text: IndexedText) -> Iterator[LineHit]:
-        """The same for a session whose text is indexed. What the index says is looked up in the file."""
+        """The same for a session whose text is indexed. Checks every place from the index in the file."""
         lines = lines_with(text, self.folded)
         first = next(lines, None)
         if first is None:
             return
-        if self._needle.exact:  # the index does not tell capitals from small letters
+        if self._needle.exact:  # the index doesn't distinguish capitals
             yield from self.in_file(path)
             return
         with suppress(OSError, ValueError), open(path, "rb", opener=private_opener) as file:
@@ -81,7 +81,7 @@ class SessionSearch:
                     yield place
 
     def _may_be_in(self, file: BinaryIO) -> bool:
-        """Whether the file is worth a close look: it is ten times faster to see that most are not."""
+        """Whether the file may contain the words: ruling a file out is ten times faster than parsing it."""
         rest = b""
         while stretch := file.read(_STRETCH):
             content = rest + (stretch if self._needle.exact else stretch.lower())
@@ -102,7 +102,7 @@ class SessionSearch:
 
 
 def _as_written(needle: Needle) -> re.Pattern[bytes]:
-    """A pattern for the words as they stand in a session file."""
+    """A pattern for the words in the bytes of a session file."""
     words = (b"".join(_letter(letter, exact=needle.exact) for letter in word) for word in needle.words)
     return re.compile(_blanks().join(words))
 
@@ -114,7 +114,7 @@ def _letter(letter: str, *, exact: bool) -> bytes:
 
 @cache
 def _blanks() -> bytes:
-    """A pattern for all that may stand between two words."""
+    """A pattern for everything that may be between two words."""
     return _any_of(filter(str.isspace, map(chr, range(_BEYOND_BLANKS)))) + b"+"
 
 

@@ -1,8 +1,8 @@
-"""What lists and searches want to know of thousands of session files, in a database beside them.
+"""An index of thousands of session files for lists and searches, in a database beside them.
 
-The files are the truth. What the index says of a file counts only while the file has the size, time and
-inode that it had then, and every place that a search finds is read in the file itself. So the index may be
-thrown away at any time, and where it can't be used everything works without, only slower.
+The files are the truth. An entry counts only while its file has the size, time and inode that it had when it
+was indexed, and a search reads every place that it finds from the file itself. So the index may be deleted at
+any time, and if it can't be used, everything works without it, only slower.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _VERSION = 1
 _FILE = f"sessions-{_VERSION}.sqlite"
 _PAGE_BYTES = 16_384
 _PATIENCE = 0.2
-"""Seconds to wait for another program that writes: a list without the index is better than one that waits."""
+"""Seconds to wait for another program that writes. A list without the index is better than a late one."""
 
 _FORGETTING_PATIENCE = 3.0
-"""The same when something is to be forgotten, which should not be put off."""
+"""The same for deletions, which shouldn't be postponed."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS glances (key TEXT PRIMARY KEY, state TEXT, glance BLOB) WITHOUT ROWID;
@@ -40,11 +40,11 @@ CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, state TEXT, places BLOB,
 """
 
 State = str
-"""What tells one version of a session file from another."""
+"""A text that identifies a version of a session file."""
 
 
 class IndexedText(Struct, frozen=True):
-    """The text of a session that is searched, as `text_index` lays it out, and the state that it is of."""
+    """The searched text of a session, in the layout of `read_text`, and the state of its file."""
 
     state: State
     places: bytes
@@ -52,10 +52,10 @@ class IndexedText(Struct, frozen=True):
 
 
 class SessionIndex:
-    """The database in a folder of its own. Sessions are named by keys.
+    """The database, in its own folder. Sessions are named by keys.
 
-    All methods block and may be called in any thread. They never raise: what can't be read is not known,
-    what can't be written is not kept.
+    All methods block and may be called in any thread. They never raise: an entry that can't be read counts as
+    missing, and one that can't be written isn't saved.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,11 +63,11 @@ class SessionIndex:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is an index at all."""
+        """Whether an index exists."""
         return (self._folder / _FILE).exists()
 
     def glances(self) -> Mapping[str, tuple[State, bytes]]:
-        """What is known of each session for a list."""
+        """The indexed row of each session, with the state of its file."""
         with self._doing_without(), self._opened() as database:
             rows = database.execute("SELECT key, state, glance FROM glances")
             return {key: (state, bytes(glance)) for key, state, glance in rows}
@@ -81,8 +81,7 @@ class SessionIndex:
 
     @contextmanager
     def searching(self, words: bytes) -> Iterator[Callable[[Sequence[str]], Mapping[str, IndexedText]]]:
-        """A function that gives the texts of sessions as far as they are indexed. Where the words are not in
-        a text it is empty."""
+        """A function that returns the indexed texts of sessions. Texts without the words are empty."""
         with contextlib.ExitStack() as leaving:
             database: sqlite3.Connection | None = None
             with self._doing_without():
@@ -99,19 +98,19 @@ class SessionIndex:
     def keep_glances(
         self, glances: Mapping[str, tuple[State, bytes]], is_there: Callable[[str], bool]
     ) -> bool:
-        """Remember these, of sessions that are still there when that is written; False when it can't be."""
+        """Save these rows of sessions that still exist when they are written. False if that failed."""
         rows = ((key, state, glance) for key, (state, glance) in glances.items())
         return self._write("INSERT OR REPLACE INTO glances VALUES (?, ?, ?)", rows, is_there)
 
     def keep_texts(self, texts: Mapping[str, IndexedText], is_there: Callable[[str], bool]) -> bool:
-        """The same for texts."""
+        """Save texts in the same way."""
         rows = ((key, each.state, each.places, each.content) for key, each in texts.items())
         return self._write("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?)", rows, is_there)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Forget these sessions for good: nothing of their text is left in the file.
+        """Delete these sessions. None of their text stays in the file.
 
-        Where that can't be done the whole index goes.
+        If that fails, the whole index is deleted.
         """
         gone = [(key,) for key in keys]
         if not gone or not self.is_there:
@@ -124,17 +123,17 @@ class SessionIndex:
         self.throw_away()
 
     def throw_away(self) -> None:
-        """Remove the database and whatever else lies in its folder. The next one begins empty."""
+        """Delete the database and everything else in its folder. The next one begins empty."""
         files = sorted(_files_in(self._folder), key=lambda file: file.name.endswith("-journal"))
-        for file in files:  # a journal goes after its database: alone it means nothing
+        for file in files:  # a journal is deleted after its database: alone it is useless
             with contextlib.suppress(OSError):
                 file.unlink()
 
     def _write(
         self, statement: str, rows: Iterable[tuple[str, *tuple[object, ...]]], is_there: Callable[[str], bool]
     ) -> bool:
-        """Write what is about sessions that are there. The check is made while no other program can write:
-        who deletes a session removes the file first, then what the index knows of it."""
+        """Write entries of sessions that exist. The check is made while no other program can write: to delete
+        a session, a program removes the file first and then its entries."""
         with self._doing_without(), self._opened(_FORGETTING_PATIENCE) as database:
             with database:
                 database.execute("BEGIN IMMEDIATE")
@@ -144,7 +143,7 @@ class SessionIndex:
 
     @contextmanager
     def _opened(self, patience: float = _PATIENCE) -> Iterator[sqlite3.Connection]:
-        """The database, made where it is missing. Raises OSError, ImportError, sqlite3.Error."""
+        """The database, created if it is missing. Raises OSError, ImportError, sqlite3.Error."""
         import sqlite3  # noqa: PLC0415 - only where there are many sessions
 
         make_private(self._folder)
@@ -163,7 +162,7 @@ class SessionIndex:
 
     @contextmanager
     def _doing_without(self) -> Iterator[None]:
-        """Go on without the index where it can't be used; throw it away where it is damaged."""
+        """Continue without the index if it can't be used; delete it if it is damaged."""
         try:
             yield
         except (OSError, ImportError) as error:
@@ -187,7 +186,7 @@ _SOME_TEXTS = "SELECT key, state, places, content FROM texts WHERE key IN ({})"
 
 
 def _texts(database: sqlite3.Connection, keys: Sequence[str], words: bytes) -> Mapping[str, IndexedText]:
-    """The texts of sessions, empty where the words are not in them."""
+    """The texts of sessions; texts without the words are empty."""
     found = {}
     for key, state, places, content in database.execute(_SOME_TEXTS.format(", ".join("?" * len(keys))), keys):
         found[key] = IndexedText(state, places, content) if words in content else IndexedText(state, b"", b"")
@@ -195,7 +194,7 @@ def _texts(database: sqlite3.Connection, keys: Sequence[str], words: bytes) -> M
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether the error says that this is no good database, and not that it can't be used now."""
+    """Whether the error means that the database is damaged, and not just unusable at the moment."""
     import sqlite3  # noqa: PLC0415 - is loaded where there is such an error
 
     passing = (
@@ -215,10 +214,10 @@ def _is_damage(error: Exception) -> bool:
 
 
 def _made(file: Path) -> bool:
-    """Make the file where it is missing, for this user alone; whether it was. Raises OSError.
+    """Create the file if it is missing, for this user alone. Whether it was missing. Raises OSError.
 
-    One that is there MUST NOT be opened here: closing it would take the locks of this program's other
-    connections away.
+    An existing file MUST NOT be opened here: closing it would drop the locks of this program's other
+    connections.
     """
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

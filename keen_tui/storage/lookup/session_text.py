@@ -1,4 +1,4 @@
-"""The text of a session that is searched, laid out so that one look tells whether words stand in it."""
+"""The searched text of a session, in a layout that shows at once whether it contains some words."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SEARCHED: Mapping[str, tuple[str, ...]] = {
     "shell_finished": ("command", "text"),
     "compacted": ("summary",),
 }
-"""What is searched: the words of the user and of the model, what tools acted on and gave back, and what the
-user ran."""
+"""The searched fields: texts of the user and the model, targets and results of tools, and the user's
+commands."""
 
 _BETWEEN = "\0"
-"""Stands between two texts, so that no words are found across them."""
+"""Separates two texts, so that no match crosses them."""
 
 
 class _Searched(msgspec.Struct):
@@ -48,18 +48,18 @@ _DECODER = msgspec.json.Decoder(_Searched)
 
 
 def folded(text: str) -> str:
-    """The text in small letters and on one line: equal for all that a search takes for equal."""
+    """The text in lower case and on one line. Texts that a search treats as equal become equal."""
     return " ".join(text.casefold().split())
 
 
 def texts_of(line: bytes) -> list[str]:
-    """The texts of a record that are searched; none where the line is no such record."""
+    """The searched texts of a record; none if the line is no record."""
     try:
         record: Any = _DECODER.decode(line)
         return [getattr(record, name) for name in SEARCHED.get(record.type, ())]
     except (msgspec.DecodeError, ValueError, RecursionError):
         pass
-    try:  # lone surrogates, or a field of another kind than it should have
+    try:  # lone surrogates, or a field of the wrong type
         record = json.loads(line)
         texts = [record.get(name) for name in SEARCHED.get(record["type"], ())]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -73,10 +73,10 @@ def state_of(status: os.stat_result) -> State:
 
 
 def read_text(path: Path, stop: threading.Event) -> IndexedText | None:
-    """The text of the session; None when `stop` was set meanwhile. Raises OSError.
+    """The text of the session; None if `stop` was set meanwhile. Raises OSError.
 
-    `content` holds the folded texts in their order; `places` has for each of them where it ends there and
-    where its line begins in the file.
+    `content` has the folded texts in their order; `places` has the end of each text there and the beginning
+    of its line in the file.
     """
     texts: list[bytes] = []
     places = array("Q")
@@ -97,7 +97,7 @@ def read_text(path: Path, stop: threading.Event) -> IndexedText | None:
 
 
 def lines_with(text: IndexedText, words: bytes) -> Iterator[int]:
-    """Where the lines begin in the session file in whose texts these words stand (`folded`, encoded)."""
+    """The positions in the session file of the lines whose texts contain these words (`folded`, encoded)."""
     found = text.content.find(words)
     if found < 0:
         return

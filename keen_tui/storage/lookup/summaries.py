@@ -1,4 +1,4 @@
-"""A session at a glance, without reading all of it: what stands in a list of sessions."""
+"""The row of a session in a list, without reading the whole file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from keen_tui.storage.records import SCHEMA, Header, parsed_header
 from keen_tui.text.units import first_line
 
 _HEAD = 65_536
-"""Bytes from the beginning in which header and first message are looked for."""
+"""Bytes at the beginning in which the header and the first message must be."""
 
 _FIRST_LOOK = 8_192
-"""Bytes of them that are read at first: they are nearly always enough."""
+"""Bytes that are read first; they are nearly always enough."""
 
 _STRETCH = 65_536
-"""Bytes that are read at once, from the end on, to find the newest turn."""
+"""Bytes that are read at once, backwards from the end, to find the newest turn."""
 
 _OVERLAP = 64
-"""Bytes behind a stretch that are read too: the beginning of a turn may stand across its end."""
+"""Bytes after a stretch that are read too: the beginning of a turn may cross its end."""
 
 _TURN_BEGINS = b'"type":"turn_started","turn":'
 _TURN = re.compile(_TURN_BEGINS + rb"(\d{1,9})")
@@ -35,11 +35,11 @@ _TITLE_LENGTH = 120
 _FIRST_WORDS = re.compile(
     r'"type":"turn_started","turn":\d+,"attempt":\d+,"text":("(?:[^"\\]|\\u[0-9a-f]{4}|\\[^u]){0,2000})'
 )
-"""How the line of a first message begins that is longer than what is looked into."""
+"""The beginning of a first message whose line is too long to be read whole."""
 
 
 def glance(path: Path, *, in_use: bool = False) -> SavedSession:
-    """What a list says of the session. Damage is no error; what can't be opened has a `problem`."""
+    """The row of the session. Damage isn't an error; a session that can't be opened has a `problem`."""
     try:
         with _opened(path) as file:
             status = os.fstat(file.fileno())
@@ -61,7 +61,7 @@ def glance(path: Path, *, in_use: bool = False) -> SavedSession:
 
 
 def own_title(path: Path) -> str:
-    """The title that the user gave, "" when there is none."""
+    """The title that the user gave, "" for none."""
     file = title_file(path)
     try:
         require_regular(file)
@@ -71,7 +71,7 @@ def own_title(path: Path) -> str:
 
 
 def title_file(path: Path) -> Path:
-    """Where the user's title of a session stands, so that lists need not read the whole file for it."""
+    """The file with the user's title of a session, so that lists needn't read the whole session file."""
     return path.with_suffix(".title")
 
 
@@ -95,7 +95,7 @@ def _row(
 
 
 def _opened(path: Path) -> BinaryIO:
-    """The file, not buffered. Raises OSError, or StorageFailed where it is no plain file."""
+    """The file, unbuffered. Raises OSError, or StorageFailed if it isn't a plain file."""
     try:
         return cast(BinaryIO, open(path, "rb", buffering=0, opener=private_opener))
     except OSError:
@@ -104,7 +104,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _beginning(path: Path, file: BinaryIO) -> tuple[Header, str]:
-    """Header and first words."""
+    """The header and the first words."""
     head = file.read(_FIRST_LOOK)
     is_all = len(head) < _FIRST_LOOK
     header, title = _header_and_words(path, head if is_all else head.rpartition(b"\n")[0])
@@ -125,7 +125,7 @@ def _header_and_words(path: Path, head: bytes) -> tuple[Header, str | None]:
 
 
 def _record(line: bytes) -> Mapping[str, Any]:
-    """What the line holds, nothing where it is no record."""
+    """The record in the line; empty if the line is no record."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -134,13 +134,13 @@ def _record(line: bytes) -> Mapping[str, Any]:
 
 
 def _cut_off_message(line: bytes) -> dict[str, Any] | None:
-    """What can be told of a first message from the beginning of its line."""
+    """The known part of a first message whose line was cut off."""
     found = _FIRST_WORDS.search(line.decode("utf-8", "ignore"))
     return {"type": "turn_started", "text": json.loads(f'{found[1]}"')} if found else None
 
 
 def _newest_turn(file: BinaryIO, size: int) -> int:
-    """The number of the turn that began last, 0 where none did."""
+    """The number of the newest turn, 0 if there is none."""
     end = size
     while end > 0:
         start = max(end - _STRETCH, 0)
