@@ -1,6 +1,7 @@
 """An incremental decoder of server-sent events, as the HTML standard defines them.
 
-We have our own since the SDKs hide `[DONE]` and silently drop a cut tail (docs/decisions/003).
+We have our own since the SDKs hide `[DONE]` and silently drop a cut tail
+(docs/decisions/003-own-sse-decoder.md).
 """
 
 from __future__ import annotations
