@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.messages import Message, NativeMessage, ToolResult, ToolStep
+from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
@@ -74,7 +75,11 @@ def report(
         kind, turn = key
         rows = [column.rows.get(key) or _ContextRow(kind, turn, "", 0) for column in columns]
         sizes = [sized(row) for row in rows]
-        title, label = _named(kind, turn, titles, pending, setup)
+        title, label = _named(kind, turn, titles, pending, setup.instructions.label)
+        if kind == "tools":
+            label = f"{len(requests[POLICIES.index(policy)].tools)} tools"
+        if kind == "pending":
+            label += _recalled(past, (turn,))
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     reuse = [
         cache_reuse(request, total.tokens, policy_of(name), setup, bytes_per_token)
@@ -191,7 +196,15 @@ def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pendin
         return ""
     size = sum(_result_bytes(result) for result in calls)
     plural = "s and their results" if len(calls) > 1 else " and its result"
-    return f"{len(calls)} call{plural}, {size / 1000:.1f} kB"
+    recalled = _recalled(past, (parts[0].turn,))
+    return f"{len(calls)} call{plural}, {size / 1000:.1f} kB{recalled}"
+
+
+def _recalled(past: Past, turns: Iterable[int]) -> str:
+    """How much of earlier turns these turns recalled: `, 1.2 kB recalled`, "" for nothing."""
+    calls = (pair for turn in turns for step in past.steps.get(turn, ()) for pair in step.calls)
+    total = sum(recalled_bytes(call.name, result) for call, result in calls)
+    return f", {total / 1000:.1f} kB recalled" if total else ""
 
 
 def _result_bytes(result: ToolResult) -> int:
@@ -211,16 +224,16 @@ def with_draft(past: Past, draft: str = "") -> Past:
 
 
 def _named(
-    kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, setup: TurnSetup
+    kind: ContextKind, turn: int, titles: Mapping[int, str], pending: PendingState | None, instructions: str
 ) -> tuple[str, str]:
     """Title and label of a row."""
     match kind:
         case "system":
             return "system prompt", ""
         case "instructions":
-            return "instructions", setup.instructions.label
+            return "instructions", instructions
         case "tools":
-            return "tool definitions", f"{len(setup.toolbox.specs)} tools"
+            return "tool definitions", ""
         case "compacted":
             return "compacted", f"turns up to {turn}, summarised"
         case "pending":

@@ -54,11 +54,13 @@ from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport
 from keen_tui.memory.conversation import Conversation, Past, conversation_of
+from keen_tui.memory.held_record import HeldRecord
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
 from keen_tui.memory.projection import Projector
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
+from keen_tui.tools.earlier import SessionRecord
 from keen_tui.tools.permissions.allowances import Allowances
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.toolbox import Toolbox
@@ -132,6 +134,7 @@ class Session:
             why_stopped=lambda: self._why_stopped,
         )
         opened = OpenSession(setup=setup, instructions=InstructionWatch(instruct))
+        toolbox.earlier.record = HeldRecord()
         self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
         self._runner = Runner(
             self.state, self._job, self._queue, self._meter, self._background, self._publish
@@ -420,6 +423,7 @@ class Session:
         )
         self._approvals.forget_grants()
         self._setup.toolbox.todos.items = newest_todos(past)
+        self.recall_from(HeldRecord(past))
         self._queue.forget()
         self._publish(SessionOpened(id=session_id, title=title, restoring=bool(past)))
         if past:
@@ -430,6 +434,10 @@ class Session:
     def keep_pending_with(self, pending_store: PendingStore | None) -> None:
         """Save pending state outside this process, from the next step on."""
         self._open.setup = replace(self._setup, pending_store=pending_store)
+
+    def recall_from(self, record: SessionRecord) -> None:
+        """Let the tool `recall` read this record of the session."""
+        self._setup.toolbox.earlier.record = record
 
     def adopt(self, pending: PendingState, origin: Identity) -> PendingState | None:
         """Saved pending state in a form that the current model can continue with, or None."""
@@ -549,6 +557,7 @@ class Session:
     def _publish(self, event: Event) -> None:
         """Apply the event to the conversation, then publish it."""
         self._open.conversation.take(event)
+        self._setup.toolbox.earlier.record.note(event)
         if isinstance(event, Usage) and self.running:  # not when a session of the past is opened
             self._meter.size.note(event)
         self.bus.publish(event)

@@ -14,11 +14,17 @@ from msgspec.structs import replace
 
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.messages import Message, ToolCall, ToolResult, ToolStep
+from keen_tui.domain.recorded import RECALL
 from keen_tui.memory.inband import IN_BAND_PROMPT, InBandFilter
 from keen_tui.memory.rendering import render_assistant
 
 RESULT_LIMIT = 16_384
 """The most bytes of a tool result that `full-trace` replays."""
+
+RECALL_PROMPT = (
+    f"- {RECALL} shows what the calls of earlier turns returned, word for word, without running anything."
+)
+"""The item of the system prompt's list that names the tool."""
 
 _NOTE_ROOM = 64
 """Bytes of these reserved for the note about the part left out."""
@@ -45,6 +51,10 @@ class MemoryPolicy(Protocol):
     def instructions(self) -> str:
         """An item of the system prompt's list of what the model remembers: `- ...`."""
 
+    @property
+    def recalls(self) -> bool:
+        """Whether the model gets the tool `recall`: it doesn't if it sees all earlier results anyway."""
+
     def filter(self) -> TextFilter:
         """A filter for the text of one step."""
 
@@ -59,7 +69,8 @@ class Summary:
     """Visible text and rendered TurnMemory."""
 
     name: PolicyName = "summary"
-    instructions = "- Of earlier turns you see the messages only."
+    instructions = f"- Of earlier turns you see the messages only.\n{RECALL_PROMPT}"
+    recalls = True
 
     def filter(self) -> TextFilter:
         return _Unfiltered()
@@ -75,7 +86,8 @@ class InBand:
     """The text as the model wrote it, with the block that it was asked for."""
 
     name: PolicyName = "in-band"
-    instructions = IN_BAND_PROMPT
+    instructions = f"{IN_BAND_PROMPT}{RECALL_PROMPT}"
+    recalls = True
 
     def filter(self) -> TextFilter:
         return InBandFilter()
@@ -94,6 +106,7 @@ class FullTrace:
 
     name: PolicyName = "full-trace"
     instructions = "- You see the calls of earlier turns as they were then, with long results cut."
+    recalls = False
 
     def filter(self) -> TextFilter:
         return _Unfiltered()

@@ -110,6 +110,11 @@ class Journal:
             await self._round.wait()
         return await self._save(boundary=True)
 
+    async def unsaved(self) -> Sequence[bytes]:
+        """The lines that can't be written now, after waiting as `flushed` does."""
+        await self.flushed()
+        return tuple(self._unsaved)
+
     def stop_reading(self) -> None:
         """Events published from now on don't belong to this file."""
         self._reader.close()

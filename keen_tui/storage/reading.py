@@ -348,6 +348,13 @@ def _keep_damage(session: SessionFile) -> None:
         os.fsync(file.fileno())
 
 
+def records_in(line: bytes) -> Iterator[tuple[Record, bytes]]:
+    """The records of a line that hold an event, each with its own bytes; one unless the line is damaged."""
+    for record, event, text in _pieces(line)[0]:
+        if event is not None:
+            yield Record(record["n"], _time(record), event), text
+
+
 def lines_of(path: Path) -> Iterator[tuple[bytes, Event | None]]:
     """The line of each whole record after the header, with its event; None for unknown types."""
     with open(path, "rb", opener=private_opener) as file:

@@ -21,6 +21,7 @@ TOOL_NAMES: Mapping[str, str] = {
     "ask_user": "ask",
     "todo_write": "todo",
     "propose_plan": "plan",
+    "recall": "past",
 }
 """Names of tools as rows show them; others keep theirs."""
 

@@ -24,8 +24,10 @@ from keen_tui.tools.builtin.glob_files import GlobFiles
 from keen_tui.tools.builtin.grep_files import GrepFiles
 from keen_tui.tools.builtin.propose_plan import ProposePlan
 from keen_tui.tools.builtin.read_file import ReadFile
+from keen_tui.tools.builtin.recall import Recall
 from keen_tui.tools.builtin.todo_write import TodoList, TodoWrite
 from keen_tui.tools.builtin.write_file import WriteFile
+from keen_tui.tools.earlier import EarlierTurns
 from keen_tui.tools.files.workspace import Workspace
 from keen_tui.tools.network.online import NO_NETWORK, CommandNetwork
 from keen_tui.tools.permissions.rules import NO_RULES, Rules
@@ -41,7 +43,7 @@ class Toolbox:
 
     `sandbox` finds what its commands run in, `todos` is the model's list, `own_commands` runs those of the
     user. `keys` gives the API keys that are taken out of every result; it may read files. `quarantine` has
-    what commands made and was kept back.
+    what commands made and was kept back. `earlier` holds the record that `recall` reads.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class Toolbox:
         own_commands: OwnCommands | None = None,
         keys: Callable[[], Collection[str]] = tuple,
         quarantine: Quarantine | None = None,
+        earlier: EarlierTurns | None = None,
     ) -> None:
         self._keys = keys
         self._quarantine = quarantine
         self.own_commands = own_commands or OwnCommands(Path.cwd(), lambda: None)
         self.sandbox = sandbox or no_sandbox()
         self.todos = todos or TodoList()
+        self.earlier = earlier or EarlierTurns()
         self._tools = {tool.spec.name: tool for tool in tools}
 
     @property
@@ -152,7 +156,7 @@ def build_toolbox(
         read_only_first: a command that would ask first runs where it can write nothing.
         kept_back: the folder for files that commands make and that would run code later; None: they stay.
     """
-    sandbox, todos = sandbox or no_sandbox(), TodoList()
+    sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     named = cache(lambda: tuple(key_variables()))
 
     def keys() -> frozenset[str]:
@@ -172,10 +176,12 @@ def build_toolbox(
             AskUser(),
             TodoWrite(todos),
             ProposePlan(),
+            Recall(workspace, searcher, earlier),
         ),
         sandbox,
         todos,
         OwnCommands(workspace.root, workspace.new_output_file, named),
         keys,
         quarantine,
+        earlier,
     )

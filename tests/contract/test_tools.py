@@ -126,6 +126,15 @@ TOOLS = (
         wrong={"plan": 7},
         is_question=True,
     ),
+    Promise(
+        name="recall",
+        parameters={"turn": "integer", "call": "integer", "pattern": "string", "offset": "integer"},
+        required=(),
+        works={},
+        kind="nothing",
+        summary="0 turns",
+        wrong={"call": 1},
+    ),
 )
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])

@@ -28,6 +28,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import CommandFailed, TurnMemory
 from keen_tui.domain.models import ModelInfo
+from keen_tui.memory.conversation import COMPACTED
 from keen_tui.providers.base import Provider
 from keen_tui.providers.registry import APIS
 from tests.support import agent
@@ -427,3 +428,53 @@ async def test_15_a_literal_memory_tag_is_just_text(tmp_path: Path, at_work: AtW
         assert "".join(delta.text for delta in bench.log.of(TextDelta)) == text
         await bench.ask("next")
         assert bench.messages()[1] == assistant(text)
+
+
+async def test_16_what_was_recalled_is_part_of_the_trace_that_a_retry_sends(
+    tmp_path: Path, at_work: AtWork
+) -> None:
+    script: list[Answer] = [
+        Reply([bash("echo ran >> counter; echo 42")]),
+        Reply([Say("Counted.")]),
+        Reply([Call("recall", {"turn": 1, "call": 1})]),
+        CUT,
+        Reply([Say("It was 42.")]),
+        Reply([Say("Yes.")]),
+    ]
+    async with at_work(script, tmp_path) as bench:
+        await bench.ask("count")
+        assert isinstance(await bench.ask("what was it?"), TurnIncomplete)
+        assert isinstance(await bench.retry(), TurnDone)
+        (recalled,) = bench.results()
+        assert recalled.startswith(
+            "[turn 1, call 1, as it was then: bash echo ran >> counter; echo 42, exit 0"
+        )
+        assert recalled.endswith("]\n42")
+        assert roles(bench.messages()) == "user assistant user assistant tool"
+        assert bench.messages() == bench.messages(-2), "the retry sends what the cut attempt sent"
+        assert runs(tmp_path) == 1
+        await bench.ask("sure?")
+        assert bench.messages()[2:] == [user("what was it?"), assistant("It was 42."), user("sure?")]
+        bench.assert_valid_requests()
+
+
+async def test_17_a_summary_leaves_the_record_as_it_is(tmp_path: Path, at_work: AtWork) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    script: list[Answer] = [
+        Reply([Call("read_file", {"path": "a.py"})]),
+        Reply([Say("It has two lines.")]),
+        Reply([Say("We looked at a.py.")]),
+        Reply([Call("recall", {"turn": 1, "call": 1})]),
+        Reply([Say("The second was two.")]),
+    ]
+    async with at_work(script, tmp_path) as bench:
+        await bench.ask("look at a.py")
+        await bench.compact()
+        (tmp_path / "a.py").unlink()
+        await bench.ask("what was its second line?")
+        assert bench.messages()[:2] == [user(COMPACTED), assistant("We looked at a.py.")]
+        (recalled,) = bench.results()
+        where, *lines = recalled.split("\n")
+        assert where.startswith("[turn 1, call 1, as it was then: read_file a.py")
+        assert lines == ["1\tone", "2\ttwo"]
+        bench.assert_valid_requests()

@@ -18,6 +18,7 @@ from keen_tui.domain.choices import Api
 from keen_tui.domain.reports import SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.providers.base import Provider
+from keen_tui.storage.journal import FileOpener, open_file
 from keen_tui.storage.paths import workspace_folder
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
@@ -63,9 +64,16 @@ class Place:
 
     @asynccontextmanager
     async def program(
-        self, opening: str = "", *, durable: bool = True, home: Path | None = None, **connection: Any
+        self,
+        opening: str = "",
+        *,
+        durable: bool = True,
+        home: Path | None = None,
+        opener: FileOpener = open_file,
+        **connection: Any,
     ) -> AsyncIterator[SavedBench]:
-        """A program at work: with a new session, or with the one that `opening` names."""
+        """A program at work: with a new session, or with the one that `opening` names. `opener` opens session
+        files."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
         provider: Provider = provider_for(self.server, self.api, **connection)
@@ -77,7 +85,7 @@ class Place:
             retries=ONE_ATTEMPT,
             instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
         )
-        history = SessionManager(session, store, backup, keeps_pending=durable)
+        history = SessionManager(session, store, backup, keeps_pending=durable, opener=opener)
         changes = ChangeService(session, backup)
         log = EventLog(session.bus.subscribe())
         await history.begin()

@@ -254,6 +254,7 @@ class SessionManager:
             opener=self._opener,
         )
         self._session.keep_pending_with(self._scribe.pending)
+        self._session.recall_from(self._scribe.record)
         if opening:
             self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
         if old:

@@ -14,6 +14,7 @@ from keen_tui.storage.journal import FileOpener, Journal, open_file
 from keen_tui.storage.pending_file import PendingFile
 from keen_tui.storage.reading import SessionFile
 from keen_tui.storage.records import Header
+from keen_tui.storage.session_record import FileRecord
 from keen_tui.storage.sessions import SessionLock, SessionStore, pending_file
 
 
@@ -58,6 +59,7 @@ class SessionWriter:
             number=saved.next_number if saved else 0,
             opener=self._open_locked,
         )
+        self.record = FileRecord(path, self._journal.unsaved)
         self.pending: PendingFile | None = None
         if keeps_pending:
             self.pending = PendingFile(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from keen_tui.agent.prompt import system_prompt
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.messages import ToolSpec
+from keen_tui.domain.recorded import RECALL
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingTrace
 from keen_tui.memory.policies import MemoryPolicy
@@ -27,5 +28,10 @@ def step_request(
     return StepRequest(
         system=system_prompt(setup.workspace, policy.instructions, setup.instructions.text),
         parts=(projector or Projector()).project(past, traces, policy),
-        tools=tools,
+        tools=offered_tools(tools, policy),
     )
+
+
+def offered_tools(tools: Sequence[ToolSpec], policy: MemoryPolicy) -> Sequence[ToolSpec]:
+    """The tools that the model gets under a policy."""
+    return tools if policy.recalls else tuple(tool for tool in tools if tool.name != RECALL)

@@ -16,7 +16,8 @@ MOST_BYTES = 50_000_000
 
 
 def main() -> int:
-    """Print files (each with a NUL) or matching lines (`path NUL number:text`); 2 means a bad pattern."""
+    """Print files (each with a NUL) or matching lines (`path NUL number:text`); 2 means a bad pattern.
+    `-` searches standard input, which has no path."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--start", type=Path, required=True, help="where .gitignore files begin to count")
     parser.add_argument("--longest", type=int, required=True, help="characters of a line that are printed")
@@ -33,6 +34,12 @@ def main() -> int:
         sys.stderr.write(f"invalid regular expression: {error}\n")
         return 2
     only = Glob(options.only) if options.only else None
+    if options.what == "-":
+        content = sys.stdin.buffer.read().decode("utf-8", "replace")
+        for number, line in _matching(content, pattern):
+            _print(f"\0{number}:{line[: options.longest]}\n")
+            sys.stdout.buffer.flush()
+        return 0
     for path in walk(here, options.start) if what.is_dir() else [what]:
         name = path.relative_to(here).as_posix()
         if only and not only.matches(name):
@@ -55,7 +62,11 @@ def matching_lines(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, 
         return
     if b"\0" in content[:8_192]:
         return
-    for number, line in enumerate(content.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
+    yield from _matching(content.decode("utf-8", "replace"), pattern)
+
+
+def _matching(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         if pattern.search(line.removesuffix("\r")):
             yield number, line.removesuffix("\r")
 

@@ -115,6 +115,25 @@ class Searcher:
         hidden = self._withheld(place) if is_folder else lambda _: False
         return await asyncio.to_thread(_matches, found, wanted, hidden, most)
 
+    async def lines_of_text(self, text: str, pattern: str, most: int) -> Matches:
+        """Lines of a text that match a regular expression; the first `most` of them are kept.
+
+        Raises:
+            ToolFailure: the pattern is no regular expression, or the search failed.
+        """
+        root = self._workspace.root
+        engine = self._python(root, None)
+        if self._rg is not None:
+            engine = (self._rg, *_RIPGREP, *_RIPGREP_LINES, "--text")
+        process = await _started((*engine, f"--regexp={pattern}", "--", "-"), root, reads=True)
+        feeding = asyncio.create_task(_feed(process, text.encode("utf-8", "replace")))
+        try:
+            found = await self._output(process)
+        finally:
+            feeding.cancel()
+            await asyncio.wait((feeding,))
+        return await asyncio.to_thread(_matches, found, None, lambda _: False, most)
+
     async def all_files(self) -> AsyncGenerator[list[str], None]:
         """The files of the workspace while they are found, in no order, relative to it.
 
@@ -192,19 +211,31 @@ class Searcher:
         return b"".join(pieces), True
 
 
-async def _started(command: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
+async def _started(
+    command: Sequence[str], folder: Path, *, reads: bool = False
+) -> asyncio.subprocess.Process:
+    """The process; if it `reads`, its standard input is a pipe."""
     try:
         return await asyncio.create_subprocess_exec(
             *command,
             cwd=folder,
             env=_environment(),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
     except OSError as error:
         raise ToolFailure(f"the search can't start: {error.strerror}.") from error
+
+
+async def _feed(process: asyncio.subprocess.Process, content: bytes) -> None:
+    """Write to the process; it may end before it has read everything."""
+    assert process.stdin
+    with suppress(ConnectionError):
+        process.stdin.write(content)
+        await process.stdin.drain()
+    process.stdin.close()
 
 
 async def _read_before(end: float, stream: asyncio.StreamReader) -> bytes:

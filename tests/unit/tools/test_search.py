@@ -238,3 +238,32 @@ async def test_files_that_may_hold_keys_are_not_searched_unless_they_are_named(
     assert found.text.count("token") == 1
     assert "not searched: .env, deploy/prod.pem" in found.text
     assert (await bench("grep_files", pattern="token", path=".env")).text == ".env:1:token = 1"
+
+
+async def test_lines_of_a_text(tmp_path: Path, use_rg: bool) -> None:
+    searcher = Searcher(Workspace(tmp_path), shutil.which("rg") if use_rg else None)
+    text = "one\nneedle \udc00\r\n./needle\0:7\n\nneedle " + "x" * 1_000
+    found = await searcher.lines_of_text(text, "^(\\./)?needle", 2)
+    assert [(match.number, match.line) for match in found.first] == [(2, "needle ?"), (3, "./needle\0:7")]
+    assert (found.lines, found.complete) == (3, True)
+    assert (await searcher.lines_of_text("", "x", 2)).lines == 0
+    with pytest.raises(ToolFailure, match="the search failed"):
+        await searcher.lines_of_text(text, "(", 2)
+
+
+async def test_a_large_text_that_matches_early_or_never(tmp_path: Path, use_rg: bool) -> None:
+    searcher = Searcher(Workspace(tmp_path), shutil.which("rg") if use_rg else None)
+    text = "a line of some length\n" * 200_000
+    assert (await searcher.lines_of_text(text, "^nothing", 2)).lines == 0
+    found = await searcher.lines_of_text(text, "line", 2)
+    assert len(found.first) == 2 and found.lines > 2
+
+
+async def test_a_catastrophic_pattern_ends_with_the_time_limit(tmp_path: Path, use_rg: bool) -> None:
+    rg = shutil.which("rg") if use_rg else None
+    searcher = Searcher(Workspace(tmp_path), rg, time_limit=1.0)
+    text = f"needle\n{'a' * 200}!\n"
+    async with asyncio.timeout(LIMIT):
+        found = await searcher.lines_of_text(text, "^(a|a?)+$|needle", 2)
+    assert [match.line for match in found.first] == ["needle"]
+    assert found.complete == use_rg

@@ -161,3 +161,23 @@ def test_stopped_is_not_failed_and_the_message_stays() -> None:
     rows = said(story.started(1, "hi"), stopped)
     assert rows[1].startswith("■ turn 1") and rows[1].endswith("stopped")
     assert "  nothing was done; message kept" in rows
+
+
+def test_what_a_turn_recalled_is_counted_in_bytes_while_it_runs_and_later() -> None:
+    results = (ToolResult(text="x" * 1_500, summary="turn 1"), ToolResult(text="y" * 500, summary="1 match"))
+    calls = [
+        story.tool_finished(2, f"r{place}", "recall", "turn 1, call 1", result)
+        for place, result in enumerate(results)
+    ]
+    failed = ToolResult(text="Error: this session has no turn 9.", is_error=True, summary="failed")
+    running: list[Event] = [
+        story.started(2, "what was it?"),
+        *calls,
+        story.tool_finished(2, "other", "read_file", "a.py", ToolResult(text="z" * 900)),
+        story.tool_finished(2, "wrong", "recall", "turn 9", failed),
+    ]
+    row = "  recalled 2.0 kB of earlier turns"
+    assert row in panel(apply_all(UiState(), running, 1.0))
+    done = story.done(2)
+    assert row in panel(apply_all(UiState(), [*running, done], 1.0))
+    assert not any("recalled" in row for row in panel(apply_all(UiState(), story.three_turns(), 1.0)))

@@ -86,6 +86,9 @@ class MemoryRows(PanelStyle, frozen=True):
             rows.append(cut_row(row, self.width, glyphs.more))
         if not rows:
             rows.append(Text(f"  {_nothing(turn)}", look("dim")))
+        if turn.recalled_bytes:
+            recalled = Text(f"  recalled {size(turn.recalled_bytes)} of earlier turns", look("dim"))
+            rows.append(cut_row(recalled, self.width, glyphs.more))
         return rows
 
     def _kept(self, turn: TurnRow) -> list[Text]:

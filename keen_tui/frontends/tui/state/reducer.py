@@ -52,6 +52,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import Image
+from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.frontends.tui.state.session_reducer import (
     compaction,
     memory_edited,
@@ -295,6 +296,7 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
             facts=row.facts + event.result.facts,
             calls=row.calls + 1,
             failures=row.failures + (event.result.outcome == "failed"),
+            recalled_bytes=row.recalled_bytes + recalled_bytes(event.name, event.result),
         ),
     )
 
