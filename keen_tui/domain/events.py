@@ -16,7 +16,7 @@ from msgspec import Struct, field, to_builtins
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.display import Display
 from keen_tui.domain.errors import EndReason
-from keen_tui.domain.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.messages import Image, StopReason, TokenUsage, ToolResult, TurnMemory, UnknownCall
 
 
 class Stored(Struct, frozen=True, kw_only=True):
@@ -231,7 +231,7 @@ class TurnDone(Stored, frozen=True, kw_only=True):
 
 class TurnIncomplete(Stored, frozen=True, kw_only=True):
     """The turn ended midway and its work is kept as pending state: `calls` results, `trace_bytes` bytes.
-    `seconds` counts all attempts."""
+    `seconds` counts all attempts, and so do the `unknown_calls`, whose effects nobody knows."""
 
     turn: int
     attempt: int
@@ -242,6 +242,7 @@ class TurnIncomplete(Stored, frozen=True, kw_only=True):
     calls: int
     seconds: float
     trace_bytes: int
+    unknown_calls: tuple[UnknownCall, ...] = ()
 
 
 class TurnError(Stored, frozen=True, kw_only=True):

@@ -149,6 +149,20 @@ class ToolResult(Struct, frozen=True, kw_only=True):
             return "stopped" if self.ran else "not_run"
         return "failed" if self.is_error or self.exit_code else "done"
 
+    @property
+    def effects_unknown(self) -> bool:
+        """Whether the call was stopped while it ran and could change something: what it did, nobody knows."""
+        return self.outcome == "stopped" and not self.read_only
+
+
+class UnknownCall(Struct, frozen=True, kw_only=True):
+    """A tool call that was stopped by the user or cut off by the end of the program while it ran, so that its
+    effects are unknown. `target` is what it acts on: the whole command, or a path."""
+
+    id: str
+    name: str
+    target: str
+
 
 class ToolStep(Struct, frozen=True, kw_only=True):
     """A step of a turn, independent of any API: the model's text, and its calls with their results."""

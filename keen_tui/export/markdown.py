@@ -35,6 +35,7 @@ from keen_tui.export.phrases import (
     header_facts,
     memory_entries,
     outcome,
+    unknown_effects,
 )
 from keen_tui.export.safe_markdown import code_span, fenced, plain_words, quoted, safe_markdown
 from keen_tui.text.labels import tool_label
@@ -78,6 +79,7 @@ def _item(item: ExportedItem, turn: Turn | None) -> Iterator[str]:
             glyph, words = end_facts(item, turn.spent.cost if turn else None)
             yield f"{glyph} {', '.join(words)}"
             yield quoted(plain_words(end_detail(item))) if end_detail(item) else ""
+            yield "\n".join(f"- ■ {plain_words(words)}" for words in unknown_effects(item))
         case Compacted():
             yield f"*{plain_words(aside(item))}*"
             yield quoted(safe_markdown(item.summary))

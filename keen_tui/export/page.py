@@ -37,6 +37,7 @@ from keen_tui.export.phrases import (
     end_facts,
     header_facts,
     memory_entries,
+    unknown_effects,
 )
 from keen_tui.text.labels import image_line
 from keen_tui.text.units import duration
@@ -98,7 +99,8 @@ def _item(item: ExportedItem, turn: Turn | None) -> str:
         case TurnDone() | TurnIncomplete() | TurnError() | TurnAbandoned():
             glyph, words = end_facts(item, turn.spent.cost if turn else None)
             detail = _row("", line_text(end_detail(item)), "soft") if end_detail(item) else ""
-            return _end_row(glyph, words) + detail
+            doubts = (_row("■", line_text(words), "soft") for words in unknown_effects(item))
+            return _end_row(glyph, words) + detail + "".join(doubts)
         case Compacted():
             summary = f'<div class="summary">\n{html_of(item.summary)}</div>\n{_memory(item.turn_memory)}'
             return _folded("summed", "✓", aside(item), summary)

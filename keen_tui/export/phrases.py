@@ -22,7 +22,14 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.export.document import CallState, ExportedCall, ExportedSession
-from keen_tui.text.labels import REASONS, contact_line, image_line, not_done_words
+from keen_tui.text.labels import (
+    READING_TOOLS,
+    contact_line,
+    image_line,
+    not_done_words,
+    unknown_call,
+    why_ended,
+)
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
@@ -56,7 +63,9 @@ def outcome(call: ExportedCall) -> str:
     """What a call came to, in a few words."""
     result = call.result
     if result is None:
-        return UNFINISHED
+        return UNFINISHED if call.started.name in READING_TOOLS else f"{UNFINISHED}, effects unknown"
+    if result.effects_unknown:
+        return "stopped, effects unknown"
     if words := not_done_words(result):
         return words
     if isinstance(result.display, DiffDisplay) and not result.is_error:
@@ -87,12 +96,14 @@ def end_facts(end: EndEvent | TurnAbandoned, cost: float | None) -> tuple[str, l
             ]
             return "✓", [word for word in words if word]
         case TurnIncomplete():
-            why = f"{REASONS[end.reason]} after {duration(end.seconds)}"
-            return "▲", [f"turn {end.turn} incomplete", why, f"{counted(end.calls, 'call')} kept"]
+            why = f"{why_ended(end)} after {duration(end.seconds)}"
+            files = [counted(changed, "changed file")] if changed else []
+            kept = [f"{counted(end.calls, 'call')} kept", *files, size(end.trace_bytes)]
+            return "▲", [f"turn {end.turn} incomplete", why, *kept]
         case TurnError(reason="interrupted"):
             return "■", [f"turn {end.turn} stopped", duration(end.seconds)]
         case TurnError():
-            return "✗", [f"turn {end.turn} failed", REASONS[end.reason]]
+            return "✗", [f"turn {end.turn} failed", why_ended(end)]
         case TurnAbandoned():
             kept = [f"{counted(changed, 'file')} remembered"] if changed else []
             return "–", [f"turn {end.turn} abandoned", *kept]
@@ -101,6 +112,12 @@ def end_facts(end: EndEvent | TurnAbandoned, cost: float | None) -> tuple[str, l
 def end_detail(end: EndEvent | TurnAbandoned) -> str:
     """The server's own words about a failure, "" where there are none."""
     return clean(end.detail.strip()) if isinstance(end, TurnIncomplete | TurnError) else ""
+
+
+def unknown_effects(end: EndEvent | TurnAbandoned) -> list[str]:
+    """The calls whose effects nobody knew when the turn ended, each in one line."""
+    calls = end.unknown_calls if isinstance(end, TurnIncomplete) else ()
+    return [f"effects unknown: {unknown_call(call)}" for call in calls]
 
 
 def memory_entries(memory: TurnMemory) -> list[tuple[str, str, str]]:

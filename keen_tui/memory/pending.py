@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from keen_tui.domain.messages import Fact, NativeMessage
+from keen_tui.domain.messages import Fact, NativeMessage, UnknownCall
 
 
 class PendingTrace(Struct, frozen=True):
@@ -25,7 +25,8 @@ class PendingState(Struct, frozen=True):
     """The traces of turns that ended midway, oldest first, with what they did so far.
 
     `texts` are the visible assistant texts of the whole steps, `raw_texts` the same as the model wrote them,
-    `calls` the number of tool calls with a result, `seconds` how long all of it took.
+    `calls` the number of tool calls with a result, `seconds` how long all of it took, `unknown_calls` the
+    calls whose effects nobody knows.
     """
 
     traces: tuple[PendingTrace, ...] = ()
@@ -34,6 +35,7 @@ class PendingState(Struct, frozen=True):
     facts: tuple[Fact, ...] = ()
     calls: int = 0
     seconds: float = 0.0
+    unknown_calls: tuple[UnknownCall, ...] = ()
 
     @property
     def trace_bytes(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from keen_tui.domain.errors import PROGRAM_ENDED
 from keen_tui.domain.events import (
@@ -23,10 +24,11 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import Fact, ToolResult
+from keen_tui.domain.messages import Fact, ToolResult, UnknownCall
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.text.labels import READING_TOOLS
 
 ENDED_MIDWAY = ToolResult(
     text="interrupted: the program ended while this ran, effects unknown",
@@ -36,11 +38,21 @@ ENDED_MIDWAY = ToolResult(
 )
 """The result of a call whose program ended before it returned."""
 
+_ENDED_READING = replace(
+    ENDED_MIDWAY, text="interrupted: the program ended while this ran; it changed nothing", read_only=True
+)
+
+
+def ended_midway(name: str) -> ToolResult:
+    """The result of a call of that tool whose program ended before it returned."""
+    return _ENDED_READING if name in READING_TOOLS else ENDED_MIDWAY
+
 
 class Unfinished(Struct):
     """What follows the last assistant message. `running` is the turn that was cut off by the end of the
     program; `turns` are the numbers of all unanswered turns, `calls` and `facts` are those of all of them
-    together, `seconds` is the time they took until the last one that ended."""
+    together, `seconds` is the time they took until the last one that ended. `stopped` are the calls that
+    ended with unknown effects, `open_calls` those without a result."""
 
     running: TurnStarted | None = None
     turn: int = 0
@@ -49,10 +61,18 @@ class Unfinished(Struct):
     result_bytes: int = 0
     seconds: float = 0.0
     facts: list[Fact] = field(default_factory=list)
+    stopped: list[UnknownCall] = field(default_factory=list)
     open_calls: dict[str, ToolStarted] = field(default_factory=dict)
     compacting: bool = False
     has_pending: bool = False
     own_command: ShellStarted | None = None
+
+    @property
+    def unknown_calls(self) -> tuple[UnknownCall, ...]:
+        """The calls whose effects nobody knows: those that were stopped, and those that the end of the
+        program cut off."""
+        cut = (call for call in self.open_calls.values() if ended_midway(call.name).effects_unknown)
+        return (*self.stopped, *(_unknown(call) for call in cut))
 
 
 def unfinished(events: Iterable[Event]) -> Unfinished:
@@ -104,7 +124,7 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
             state.open_calls[event.id] = event
         case ToolFinished():
             state.open_calls.pop(event.id, None)
-            _count(state, event.result)
+            _count(state, event)
         case ShellStarted():
             state.own_command = event
         case ShellFinished():
@@ -122,11 +142,18 @@ def _after(state: Unfinished, event: Event) -> Unfinished:
     return state
 
 
-def _count(state: Unfinished, result: ToolResult) -> None:
+def _count(state: Unfinished, call: ToolFinished) -> None:
+    result = call.result
+    if result.effects_unknown:
+        state.stopped.append(_unknown(call))
     if result.ran or not result.interrupted:
         state.calls += 1
         state.facts += result.facts
         state.result_bytes += len(result.text.encode("utf-8", "replace"))
+
+
+def _unknown(call: ToolStarted | ToolFinished) -> UnknownCall:
+    return UnknownCall(id=call.id, name=call.name, target=call.target)
 
 
 def _orphans(state: Unfinished) -> Iterator[Event]:
@@ -139,7 +166,7 @@ def _orphans(state: Unfinished) -> Iterator[Event]:
             name=call.name,
             arguments=call.arguments,
             target=call.target,
-            result=ENDED_MIDWAY,
+            result=ended_midway(call.name),
             seconds=0.0,
         )
 
@@ -157,6 +184,7 @@ def _incomplete(
         calls=recovered.calls if recovered else calls,
         seconds=recovered.seconds if recovered else state.seconds,
         trace_bytes=recovered.trace_bytes if recovered else state.result_bytes,
+        unknown_calls=state.unknown_calls,
     )
 
 

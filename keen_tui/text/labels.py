@@ -8,7 +8,7 @@ from typing import Final
 from keen_tui.domain.choices import Mode, PolicyName
 from keen_tui.domain.errors import PROGRAM_ENDED, EndReason
 from keen_tui.domain.events import HostContacted, TurnError, TurnIncomplete
-from keen_tui.domain.messages import Image, ToolResult
+from keen_tui.domain.messages import Image, ToolResult, UnknownCall
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration, size
 
@@ -27,6 +27,13 @@ TOOL_NAMES: Mapping[str, str] = {
 
 PATH_TOOLS: Final = frozenset(("read_file", "write_file", "edit_file"))
 """Tools whose target is the path of a file."""
+
+READING_TOOLS: Final = frozenset(
+    ("read_file", "glob_files", "grep_files", "ask_user", "todo_write", "propose_plan", "recall")
+)
+"""Tools that change nothing on this machine: wherever a call of them was cut, its effects are known."""
+
+_TARGET_LENGTH: Final = 200
 
 MODES: Final[Mapping[Mode, str]] = {
     "ask": "reading is allowed; everything else asks",
@@ -68,6 +75,13 @@ OF_THE_SERVER: Final = frozenset(("provider", "auth", "network"))
 def tool_label(name: str) -> str:
     """The name of a tool for a person."""
     return TOOL_NAMES.get(name, clean(name))
+
+
+def unknown_call(call: UnknownCall) -> str:
+    """A call whose effects nobody knows, in one line: `bash make deploy`."""
+    target = clean(call.target)
+    cut = target if len(target) <= _TARGET_LENGTH else f"{target[:_TARGET_LENGTH]}…"
+    return f"{tool_label(call.name)} {cut}".rstrip()
 
 
 def not_done_words(result: ToolResult) -> str:

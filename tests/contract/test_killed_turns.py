@@ -90,6 +90,8 @@ async def test_killed_in_the_middle_of_a_batch_it_goes_on_and_runs_nothing_twice
                 end = bench.log.ends[-1]
                 assert isinstance(end, TurnIncomplete)
                 assert (end.turn, end.reason, end.calls) == (1, "interrupted", 3)
+                (cut,) = end.unknown_calls
+                assert cut.target.startswith("echo two >> counter; until")
                 assert end.turn_memory.files_changed == ("a.py",)
                 done = await bench.retry()
                 assert isinstance(done, TurnDone)

@@ -94,7 +94,7 @@ async def test_an_unfinished_session_ends_and_does_not_run_on() -> None:
     events = [*story.discount_turn(1), *story.edit(1, "e1"), *story.running_bash(1)]
     async with replay(recording(events)) as driver:
         await driver.until_shown("± src/cart.py")
-        await driver.until_shown("calls kept")
+        await driver.until_shown("Turn incomplete")
         assert not driver.screen.state.running
 
 
@@ -139,7 +139,7 @@ async def test_every_action_on_a_replay_is_refused_in_a_sentence_or_changes_only
     words: str,
 ) -> None:
     async with replay(recording(incomplete_session())) as driver:
-        await driver.until_shown("calls kept")
+        await driver.until_shown("Turn incomplete")
         before = driver.screen.state
         for action in _harmless():
             driver.screen.say("")
@@ -166,7 +166,7 @@ async def test_every_action_while_a_replay_plays_is_survived() -> None:
                 await _back(driver)
         assert len(driver.screen.state.turns) == 0, "it still plays"
         driver.screen.run("stop")
-        await driver.until_shown("calls kept")
+        await driver.until_shown("Turn incomplete")
 
 
 async def test_another_policy_is_refused_in_a_replay() -> None:
@@ -228,7 +228,7 @@ async def test_a_replay_shows_the_keys_of_a_replay() -> None:
         assert driver.shows("ctrl+d leave")
         await driver.press("escape")
         await driver.until_shown("ctrl+f find")
-        await driver.until_shown("4 calls kept")
+        await driver.until_shown("4 calls, 1 changed file, 18.2 kB")
         await driver.until_shown("This is a replay; you can't send messages")
         for key in ("ctrl+r", "ctrl+x", "play the rest", "ask "):
             assert not driver.shows(key), key

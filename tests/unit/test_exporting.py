@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from keen_tui.domain.display import CommandDisplay, FileDisplay
+from keen_tui.domain.errors import PROGRAM_ENDED
 from keen_tui.domain.events import (
     Event,
     HostContacted,
@@ -21,7 +23,7 @@ from keen_tui.domain.events import (
     TurnUndone,
     Usage,
 )
-from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory
+from keen_tui.domain.messages import TokenUsage, ToolResult, TurnMemory, UnknownCall
 from keen_tui.export import as_html, as_markdown, export_text
 from keen_tui.export.html_calls import LINES_SHOWN
 from tests.support.exported import (
@@ -159,9 +161,33 @@ def test_a_retry_goes_on_in_its_turn() -> None:
     )
     text = as_markdown(events)
     assert text.count("## Turn 1") == 1
-    assert "▲ turn 1 incomplete, the reply was cut off after 41 s, 1 call kept" in text
+    kept = "1 call kept, 1 changed file, 5.0 kB"
+    assert f"▲ turn 1 incomplete, the reply was cut off after 41 s, {kept}" in text
     assert "after 1 retry" in text
     assert text.count("TurnMemory") == 1
+
+
+RETRIED = (started(1, None, attempt=2), done(1, "Done.", attempt=2))
+
+
+@pytest.mark.parametrize("later", [(), (abandoned(1, MEMORY),), RETRIED])
+def test_an_incomplete_end_names_the_calls_with_unknown_effects_whatever_came_later(
+    later: tuple[Event, ...],
+) -> None:
+    stopped = UnknownCall(id="b", name="bash", target="make deploy")
+    end = replace(incomplete(1), unknown_calls=(stopped,), reason="interrupted", detail=PROGRAM_ENDED)
+    events = (started(1, "go"), failing_bash(1, "a", "make"), end, *later)
+    for text in in_both(source(*events)):
+        assert "effects unknown: bash make deploy" in text
+        assert "the program ended after 41 s" in text and "you stopped it" not in text
+    (record,) = (each for each in as_data(*events)["activity"] if each["type"] == "turn_incomplete")
+    assert record["unknown_calls"] == [{"id": "b", "name": "bash", "target": "make deploy"}]
+
+
+def test_a_call_without_a_result_says_that_its_effects_are_unknown_unless_it_only_reads() -> None:
+    cut = [tool_started(1, "a", "bash", "make deploy"), tool_started(1, "b", "read_file", "a.py")]
+    for text in in_both(source(started(1, "go"), *cut)):
+        assert text.count("not finished, effects unknown") == 1
 
 
 def test_the_turn_that_goes_on_from_others_has_their_memory() -> None:

@@ -269,7 +269,9 @@ class SessionManager:
     def _recovered(self, state: Unfinished, kept: KeptPending | None) -> PendingState | None:
         """The pending state that was kept, where it can be gone on with."""
         adopted = self._session.adopt(kept[1], kept[0]) if kept else None
-        return replace(adopted, facts=tuple(state.facts)) if adopted else None
+        if adopted is None:
+            return None
+        return replace(adopted, facts=tuple(state.facts), unknown_calls=state.unknown_calls)
 
     async def _flushed(self) -> Path:
         """The file of the session at work, with all that was said so far."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.turn.repeats import RepeatWatch
 from keen_tui.agent.turn.settle import TurnRecord
-from keen_tui.domain.messages import NativeMessage, StepReply, ToolResult
+from keen_tui.domain.messages import NativeMessage, StepReply, ToolCall, ToolResult, UnknownCall
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, PendingTrace, with_trace
 from keen_tui.memory.policies import MemoryPolicy, visible
@@ -34,6 +34,7 @@ class ActiveTurn(Struct, kw_only=True):
     texts: list[str] = field(default_factory=list)
     raw_texts: list[str] = field(default_factory=list)
     calls: int = 0
+    unknown_calls: list[UnknownCall] = field(default_factory=list)
     recorder: Recorder
     repeats: RepeatWatch = field(default_factory=RepeatWatch)
     told_stop_words: set[str] = field(default_factory=set)
@@ -56,24 +57,24 @@ class ActiveTurn(Struct, kw_only=True):
         if (text := visible(self.policy, reply.text)).strip():
             self.texts.append(text)
 
-    def with_step(self, reply: StepReply, results: Sequence[NativeMessage]) -> ActiveTurn:
-        """A copy of the turn with this step added and one more call counted; this one is unchanged."""
-        copy = replace(
+    def copied(self) -> ActiveTurn:
+        """A copy that can gather more while this one stays as it is."""
+        return replace(
             self,
             trace=list(self.trace),
             texts=list(self.texts),
             raw_texts=list(self.raw_texts),
-            calls=self.calls + 1,
+            unknown_calls=list(self.unknown_calls),
             recorder=Recorder(self.recorder.facts),
         )
-        copy.add_step(reply, results)
-        return copy
 
-    def add_result(self, result: ToolResult) -> None:
-        """Count a call that began to run or was answered, and keep its facts."""
+    def add_result(self, call: ToolCall, target: str, result: ToolResult) -> None:
+        """Count a call that began to run or was answered, and keep its facts. `target` is what it acts on."""
         if result.ran or not result.interrupted:
             self.calls += 1
             self.recorder.record(result.facts)
+        if result.effects_unknown:
+            self.unknown_calls.append(UnknownCall(id=call.id, name=call.name, target=target))
 
     def shorten(self, provider: Provider) -> int:
         """Shorten the oldest tool results, also those of the pending state, here and in what will be saved
@@ -101,6 +102,7 @@ class ActiveTurn(Struct, kw_only=True):
             raw_texts=tuple(self.raw_texts),
             facts=self.recorder.facts,
             calls=self.calls,
+            unknown_calls=tuple(self.unknown_calls),
             seconds=self.seconds_before + now - self.started_at,
             policy=self.policy,
         )

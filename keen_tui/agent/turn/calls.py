@@ -14,6 +14,7 @@ from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import STOPPED, ToolFailure
 from keen_tui.domain.events import ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import ToolCall, ToolResult
+from keen_tui.text.labels import READING_TOOLS
 from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
 
@@ -117,7 +118,7 @@ class _RunningCall:
     async def _try_read_only(self, prepared: PreparedCall, trial: Trial) -> None:
         """Run it where none of its effects last. If that isn't enough, drop its output and, after a yes, run
         it from the beginning."""
-        await self._execute(trial.run)
+        await self._execute(trial.run, changes_nothing=True)
         not_enough = trial.reason(self.result)
         if not not_enough:
             self._add_plan_note()
@@ -194,8 +195,9 @@ class _RunningCall:
             )
             self.result = replace(self.result, text=f"{note}\n{self.result.text}", outside=True)
 
-    async def _execute(self, run: Run) -> None:
-        """Run the tool in a task of its own, so that an interrupt can wait for a write to finish."""
+    async def _execute(self, run: Run, *, changes_nothing: bool = False) -> None:
+        """Run the tool in a task of its own, so that an interrupt can wait for a write to finish.
+        `changes_nothing`: no effect of it lasts."""
         self._started_at, self._tail = self._setup.clock(), ""
         task = asyncio.create_task(_outcome(run, self._on_output))
         try:
@@ -204,7 +206,7 @@ class _RunningCall:
             task.cancel()
             await asyncio.wait({task}, timeout=END_GRACE)
             ended_anyway = task.done() and not task.cancelled()
-            self.result = task.result() if ended_anyway else self._interrupted()
+            self.result = task.result() if ended_anyway else self._interrupted(changes_nothing)
             raise
         self.result = task.result()
 
@@ -212,12 +214,14 @@ class _RunningCall:
         self._tail = (self._tail + text)[-TAIL_KEPT:]
         self._setup.publish(ToolOutput(turn=self._turn, id=self._call.id, text=text, lines=lines, bytes=size))
 
-    def _interrupted(self) -> ToolResult:
+    def _interrupted(self, changes_nothing: bool) -> ToolResult:
+        reads_only = changes_nothing or self._call.name in READING_TOOLS
+        effects = "it changed nothing" if reads_only else "effects unknown"
         output = self._tail.strip() or "(none)"
         by_user = self._setup.why_stopped() == STOPPED
         how, summary = ("by the user", "stopped") if by_user else ("as the program ended", "program ended")
-        text = f"interrupted {how}, effects unknown; output so far: {output}"
-        return ToolResult(text=text, summary=summary, is_error=True, interrupted=True)
+        text = f"interrupted {how}, {effects}; output so far: {output}"
+        return ToolResult(text=text, summary=summary, is_error=True, interrupted=True, read_only=reads_only)
 
 
 def _denied(answer: ApprovalDecision, text: str) -> ToolResult:

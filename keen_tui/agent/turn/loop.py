@@ -30,7 +30,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import StepReply, ToolCall, ToolResult
 from keen_tui.memory.projection import UserText
-from keen_tui.memory.unfinished import ENDED_MIDWAY
+from keen_tui.memory.unfinished import ended_midway
 from keen_tui.providers.base import StepPart, StepReasoning, StepText
 
 log = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ async def _run_batch(turn: ActiveTurn, setup: TurnSetup, reply: StepReply) -> No
 
     def finished(call: ToolCall, result: ToolResult) -> None:
         batch.append((call, result))
-        turn.add_result(result)
+        turn.add_result(call, setup.toolbox.target(call), result)
 
     try:
         for call in reply.tool_calls:
@@ -218,9 +218,10 @@ async def _keep_before(
     if setup.pending_store is None:
         return
     begun, *later = reply.tool_calls[len(batch) :]
-    results = (*batch, (begun, ENDED_MIDWAY), *((call, NOT_RUN) for call in later))
-    setup.pending_store.keep(
-        setup.provider.identity,
-        pending_of(turn.with_step(reply, setup.provider.tool_results(results)).record(setup.clock())),
-    )
+    cut = ended_midway(begun.name)
+    results = (*batch, (begun, cut), *((call, NOT_RUN) for call in later))
+    supposed = turn.copied()
+    supposed.add_result(begun, setup.toolbox.target(begun), cut)
+    supposed.add_step(reply, setup.provider.tool_results(results))
+    setup.pending_store.keep(setup.provider.identity, pending_of(supposed.record(setup.clock())))
     await setup.pending_store.kept()

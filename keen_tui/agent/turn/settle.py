@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
-from keen_tui.domain.messages import Fact, Message, NativeMessage, StopReason, ToolStep
+from keen_tui.domain.messages import Fact, Message, NativeMessage, StopReason, ToolStep, UnknownCall
 from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.memory.recorder import turn_memory
@@ -40,7 +40,8 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
 
     `injected` is the pending state that it continued from. `trace` and `texts` come from the whole steps of
     this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
-    were answered in this attempt; `seconds` is its duration, including earlier attempts that kept nothing;
+    were answered in this attempt, and `unknown_calls` are those whose effects nobody knows; `seconds` is its
+    duration, including earlier attempts that kept nothing;
     `steps` are those of the turn in all its attempts, for a policy that replays them.
     """
 
@@ -54,6 +55,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     calls: int
     seconds: float
     policy: MemoryPolicy
+    unknown_calls: tuple[UnknownCall, ...] = ()
     steps: Sequence[ToolStep] = ()
 
 
@@ -147,6 +149,7 @@ def _save(record: TurnRecord, ending: Broken) -> Save:
             calls=pending.calls,
             seconds=pending.seconds,
             trace_bytes=pending.trace_bytes,
+            unknown_calls=pending.unknown_calls,
         ),
     )
 
@@ -163,6 +166,7 @@ def pending_of(record: TurnRecord) -> PendingState:
         facts=record.facts,
         calls=_all_calls(record),
         seconds=_all_seconds(record),
+        unknown_calls=(record.injected.unknown_calls if record.injected else ()) + record.unknown_calls,
     )
 
 

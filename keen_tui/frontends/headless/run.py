@@ -30,7 +30,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.frontends.headless.outlets import is_abandoned, note, unwritable
 from keen_tui.frontends.headless.printer import Printer, is_without_answer
-from keen_tui.frontends.headless.sentences import what_opening_did
+from keen_tui.frontends.headless.sentences import what_is_pending, what_opening_did
 
 EXIT_DONE, EXIT_ERROR, EXIT_INCOMPLETE = 0, 1, 3
 
@@ -76,6 +76,8 @@ async def run_prompt(
             await _open(history, opening)
         past.close()
         opened = what_opening_did([event async for batch in past for event in batch])
+        if session.pending:
+            opened.append(what_is_pending(session.pending))
         printer = Printer(output, out, err, history.session_id, keeps_pending=keeps_pending)
         printer.begin((*notices, *opened))
         with _stopping_on_signals(session.stop), _watching(out, session.stop):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.errors import NOBODY
@@ -19,8 +19,9 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CallOutcome
-from keen_tui.text.labels import contact_line
+from keen_tui.domain.messages import CallOutcome, UnknownCall
+from keen_tui.memory.pending import PendingState
+from keen_tui.text.labels import contact_line, unknown_call
 
 FAILURE_LINES = 5
 """Lines that are shown of what a failed tool call said."""
@@ -102,7 +103,19 @@ def what_is_lost(end: TurnIncomplete | TurnError, kept_in: str) -> str:
         )
     else:
         fate = f"lost with this process; files changed: {files}."
-    return f"Turn incomplete: {_as_sentence(end.detail)} {calls} {fate}"
+    return f"Turn incomplete: {_as_sentence(end.detail)} {calls} {fate}{_unknown(end.unknown_calls)}"
+
+
+def what_is_pending(pending: PendingState) -> str:
+    """What an incomplete turn left, before the next message continues it."""
+    calls = "1 call" if pending.calls == 1 else f"{pending.calls} calls"
+    unknown = _unknown(pending.unknown_calls)
+    return f"The last turn was incomplete; this one continues after its {calls}.{unknown}"
+
+
+def _unknown(calls: Sequence[UnknownCall]) -> str:
+    """Names the calls whose effects nobody knows, as one more sentence; "" for none."""
+    return f" Effects unknown: {'; '.join(map(unknown_call, calls))}." if calls else ""
 
 
 def _as_sentence(detail: str) -> str:

@@ -24,9 +24,9 @@ from keen_tui.domain.events import (
     TurnIncomplete,
     TurnStarted,
 )
-from keen_tui.domain.messages import ToolResult, TurnMemory
+from keen_tui.domain.messages import ToolResult, TurnMemory, UnknownCall
 from keen_tui.frontends.line.displays import diff_counts, display_lines
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, not_done_words, tool_label, why_ended
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, not_done_words, tool_label, unknown_call, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, duration, size
 
@@ -117,6 +117,7 @@ def turn_ends(event: EndEvent, *, lost_words: bool) -> Iterator[str]:
             files = f", {counted(changed, 'changed file')}" if changed else ""
             yield f"Kept: {counted(event.calls, 'call')}{files}, {size(event.trace_bytes)}."
             yield from _not_kept(lost_words)
+            yield from map(_unknown, event.unknown_calls)
             yield from _ways_on(event)
         case TurnError():
             why = "" if event.detail == STOPPED else f": {why_ended(event)}"
@@ -142,6 +143,10 @@ def _detail(end: TurnIncomplete | TurnError) -> Iterator[str]:
 def _not_kept(lost_words: bool) -> Iterator[str]:
     if lost_words:
         yield "The unfinished text above is not carried over."
+
+
+def _unknown(call: UnknownCall) -> str:
+    return f"Cut off, effects unknown: {unknown_call(call)}"
 
 
 def _ways_on(end: TurnIncomplete | TurnError) -> Iterator[str]:

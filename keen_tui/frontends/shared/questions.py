@@ -16,7 +16,7 @@ from keen_tui.domain.display import CommandDisplay
 from keen_tui.domain.reports import POLICIES
 from keen_tui.memory.recorder import turn_memory
 from keen_tui.text.disguise import revealed
-from keen_tui.text.labels import CARRIED, MODES
+from keen_tui.text.labels import CARRIED, MODES, unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -299,4 +299,6 @@ def _kept(pending: PendingState) -> str:
     kept = f"Kept: {counted(pending.calls, 'call')}, {size(pending.trace_bytes)}."
     more = len(files) - _MOST_NAMED
     names = ", ".join(map(clean, files[:_MOST_NAMED]))
-    return f"{kept} Changed: {names}{f' and {more} more' if more > 0 else ''}." if files else kept
+    changed = f" Changed: {names}{f' and {more} more' if more > 0 else ''}." if files else ""
+    doubt = "; ".join(map(unknown_call, pending.unknown_calls))
+    return f"{kept}{changed}" + (f" Effects unknown: {doubt}." if doubt else "")

@@ -16,7 +16,7 @@ from keen_tui.domain.display import (
 )
 from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import HostContacted, RetryScheduled, TurnError, TurnIncomplete
-from keen_tui.domain.messages import TurnMemory
+from keen_tui.domain.messages import TurnMemory, UnknownCall
 from keen_tui.frontends.tui.look.glyphs import ASCII, UNICODE
 from keen_tui.frontends.tui.state.state import (
     Block,
@@ -222,10 +222,51 @@ def test_the_incomplete_block_fits_any_width(width: int) -> None:
 def test_a_settled_end_is_one_row() -> None:
     block = incomplete_block()
     retried = rows(replace(block, settled="retried"))
-    assert retried == ["  ▲ no connection after 41 s   4 calls kept   retried"]
+    assert retried == [_folding("  ▲ no connection after 41 s   4 calls kept   retried")]
     abandoned = rows(replace(block, settled="abandoned"))
-    assert abandoned == ["  – turn 1 abandoned   no connection after 41 s   1 file remembered"]
+    assert abandoned == [_folding("  – turn 1 abandoned   no connection after 41 s   1 file remembered")]
     assert len(rows(block)) == 1
+
+
+def _folding(row: str) -> str:
+    """The row with the mark that it unfolds."""
+    return f"{row.ljust(77)}▸"
+
+
+def test_a_settled_end_unfolds_to_what_was_kept_then() -> None:
+    block = replace(with_unknown("make deploy"), settled="retried")
+    shown = rows(block, replace(SCENE, unfolded=True))
+    assert shown[0].startswith("  ▲ no connection after 41 s   4 calls kept   1 in doubt   retried")
+    assert shown[1:] == [
+        "    kept       4 calls, 1 changed file, 18.2 kB",
+        "    not kept   the 17 words above that were still streaming",
+        "    unknown    effects of bash make deploy",
+    ]
+
+
+def test_the_calls_with_unknown_effects_are_listed_before_the_keys() -> None:
+    shown = rows(with_unknown("make deploy", "npm publish"), replace(SCENE, last=True))
+    assert shown[5:7] == [
+        "▌   unknown    effects of bash make deploy",
+        "▌              effects of bash npm publish",
+    ]
+    assert "ctrl+r" in shown[8]
+    many = rows(with_unknown(*map(str, range(9))), replace(SCENE, last=True))
+    assert "▌              effects of 4 more calls" in many
+
+
+def test_without_controls_the_incomplete_block_has_no_keys() -> None:
+    shown = rows(with_unknown("make deploy"), replace(SCENE, last=True, has_ways_on=False))
+    assert "▌   unknown    effects of bash make deploy" in shown
+    assert not any("ctrl+" in row for row in shown)
+
+
+def with_unknown(*commands: str) -> EndBlock:
+    """An incomplete turn in which these commands were cut off."""
+    calls = tuple(UnknownCall(id=command, name="bash", target=command) for command in commands)
+    block = incomplete_block()
+    assert isinstance(block.end, TurnIncomplete)
+    return replace(block, end=replace(block.end, unknown_calls=calls))
 
 
 def test_an_error_is_three_rows_with_the_key_that_sends_again() -> None:

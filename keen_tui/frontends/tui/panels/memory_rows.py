@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.text import Text
 
 from keen_tui.frontends.tui.look.cells import cut_path, meter
@@ -10,6 +12,7 @@ from keen_tui.frontends.tui.panels.panel import PanelStyle
 from keen_tui.frontends.tui.state.state import TurnRow
 from keen_tui.frontends.tui.state.totals import carried_of
 from keen_tui.frontends.tui.widgets.row_widget import GAP, action_hint, cut_row, spread
+from keen_tui.text.labels import unknown_call
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
@@ -93,15 +96,24 @@ class MemoryRows(PanelStyle, frozen=True):
 
     def _kept(self, turn: TurnRow) -> list[Text]:
         kept = f"  kept: {counted(turn.calls, 'call')}, {size(turn.trace_bytes or 0)}, {self.kept_where}"
-        row = spread(Text(kept, self.look("soft")), Text(), self.width, self.glyphs.more)
+        rows = [cut_row(Text(kept, self.look("soft")), self.width, self.glyphs.more), *self._unknown(turn)]
         if self.is_replay:
-            return [row]
+            return rows
         return [
-            row,
+            *rows,
             Text(),
             Text.assemble("  ", action_hint(self.look, "retry", role="wait")),
             Text.assemble("  ", action_hint(self.look, "discard")),
         ]
+
+    def _unknown(self, turn: TurnRow) -> Iterator[Text]:
+        """The calls whose effects nobody knows."""
+        for call in turn.unknown_calls:
+            words = unknown_call(call)
+            left = Text.assemble(
+                "  ", (self.glyphs.stopped, self.look("wait")), " ", (words, self.look("text"))
+            )
+            yield spread(left, Text("effects unknown", self.look("wait")), self.width, self.glyphs.more)
 
 
 def _nothing(turn: TurnRow) -> str:

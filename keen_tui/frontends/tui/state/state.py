@@ -28,7 +28,7 @@ from keen_tui.domain.events import (
     TurnError,
     TurnIncomplete,
 )
-from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory
+from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory, UnknownCall
 from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import turn_memory
@@ -137,6 +137,8 @@ TurnStatus = Literal["running", "done", "pending", "failed", "stopped", "abandon
 class TurnRow(Struct, frozen=True, kw_only=True):
     """One turn in the side panels. `facts` fill live, and `failures` counts the calls that failed.
 
+    `unknown_calls` are those of an incomplete turn whose effects nobody knows.
+
     `said_bytes` are the user's own words, with what goes along: pastes, images, commands that the user ran.
     `carried_bytes` is what later requests hold of the reply, known once there is one; 0 when the turn is
     `summarised`: then a summary carries what is left of it. `edited`: the user changed what is remembered.
@@ -151,6 +153,7 @@ class TurnRow(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     attempt: int = 1
     failures: int = 0
+    unknown_calls: tuple[UnknownCall, ...] = ()
     edited: bool = False
     said_bytes: int = 0
     recalled_bytes: int = 0

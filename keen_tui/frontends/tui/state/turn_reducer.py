@@ -113,6 +113,7 @@ def turn_ended(state: UiState, end: EndEvent) -> UiState:
                     seconds=end.seconds,
                     facts=facts_of(end.turn_memory),
                     trace_bytes=end.trace_bytes,
+                    unknown_calls=end.unknown_calls,
                 ),
             )
         case TurnError():

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from keen_tui.domain.display import CommandDisplay, DiffDisplay
+from keen_tui.domain.events import TurnIncomplete
 from keen_tui.frontends.tui.state.state import (
     OWN_COMMAND,
     Block,
     CompactionBlock,
+    EndBlock,
     ReasoningBlock,
     ToolBlock,
     UserBlock,
@@ -40,6 +42,8 @@ def fold_key(block: Block) -> FoldKey | None:
             return ("compaction", block.turn, 0)
         case UserBlock() if is_long(block.text):
             return ("user", block.turn, len(block.text))
+        case EndBlock(end=TurnIncomplete() as end):
+            return ("end", end.turn, end.attempt)
     return None
 
 

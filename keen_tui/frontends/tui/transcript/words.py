@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from keen_tui.domain.display import (
     CommandDisplay,
     DiffDisplay,
@@ -71,7 +73,7 @@ def _texts(block: Block, context: BlockContext) -> Iterator[str]:
         case EndBlock(end=TurnDone() as end):
             yield "   ".join(text for text, _ in done_facts(end, block.cost) if text)
         case EndBlock() | CompactionBlock() | RetryBlock():
-            yield Flow(draw_block(block, context)).text
+            yield Flow(draw_block(block, replace(context, unfolded=True))).text
         case _:
             assert_never(block)
 

@@ -14,13 +14,15 @@ from keen_tui.frontends.tui.state.state import EndBlock, RetryBlock
 from keen_tui.frontends.tui.transcript.block_context import BlockContext
 from keen_tui.frontends.tui.transcript.blocks.lines import Line, cells_of, wrap
 from keen_tui.frontends.tui.transcript.render_style import TEXT_EDGE
-from keen_tui.text.labels import DETAILED, OF_THE_SERVER, shortly_why, why_ended
+from keen_tui.text.labels import DETAILED, OF_THE_SERVER, shortly_why, unknown_call, why_ended
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
 COMPACT: Final = ("/compact", "make room")
 """What to write when the context window is full, and what it does."""
 _RETRIES: Final = "continues from the last result; no call runs twice"
+_UNKNOWN_SHOWN: Final = 5
+"""Calls with unknown effects that are listed; the others are counted."""
 _GAP: Final = "   "
 _RETRY_DETAIL: Final = 100
 """Columns of the server's words about a failure that is tried again."""
@@ -33,13 +35,12 @@ def draw_end(block: EndBlock, context: BlockContext) -> list[Line]:
         case TurnDone():
             return context.facts(context.look.glyphs.done, "ok", *done_facts(block.end, block.cost))
         case TurnIncomplete():
-            waits = context.last and context.has_ways_on and not block.settled
-            return (
-                _draw_incomplete(block, block.end, context) if waits else _folded(block, block.end, context)
-            )
+            if context.last and not block.settled:
+                return _draw_incomplete(block, block.end, context)
+            return _draw_settled(block, block.end, context)
         case TurnError():
             waits = context.last and context.has_ways_on and not block.settled
-            return _draw_error(block.end, context) if waits else _folded(block, block.end, context)
+            return _draw_error(block.end, context) if waits else _error_row(block, block.end, context)
 
 
 def draw_retry(block: RetryBlock, context: BlockContext) -> list[Line]:
@@ -73,43 +74,76 @@ def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]
     )
 
 
-def _folded(block: EndBlock, end: TurnIncomplete | TurnError, context: BlockContext) -> list[Line]:
-    """One row for an end that waits for nothing any more."""
-    words = shortly_why(end)
+def _error_row(block: EndBlock, end: TurnError, context: BlockContext) -> list[Line]:
+    """One row for a failed turn that waits for nothing any more."""
     glyphs = context.look.glyphs
-    if isinstance(end, TurnError):
-        settled = "sent again" if block.settled == "retried" else ""
-        glyph, role = (glyphs.stopped, "soft") if end.outcome == "stopped" else (glyphs.failed, "fail")
-        return context.facts(glyph, role, (words, "soft"), (settled, "dim"))
+    settled = "sent again" if block.settled == "retried" else ""
+    glyph, role = (glyphs.stopped, "soft") if end.outcome == "stopped" else (glyphs.failed, "fail")
+    return context.facts(glyph, role, (shortly_why(end), "soft"), (settled, "dim"))
+
+
+def _draw_settled(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
+    """One row for an incomplete turn that waits for nothing any more. It unfolds to what was kept then."""
+    words, glyphs = shortly_why(end), context.look.glyphs
+    doubt = f"{len(end.unknown_calls)} in doubt" if end.unknown_calls else ""
     if block.settled == "abandoned":
         changed = len(end.turn_memory.files_changed)
         kept = f"{counted(changed, 'file')} remembered" if changed else ""
-        return context.facts(
-            glyphs.none, "dim", (f"turn {end.turn} abandoned", "soft"), (words, "dim"), (kept, "dim")
+        row = context.facts(
+            glyphs.none,
+            "dim",
+            (f"turn {end.turn} abandoned", "soft"),
+            (words, "dim"),
+            (kept, "dim"),
+            (doubt, "dim"),
         )
-    kept = f"{counted(end.calls, 'call')} kept"
-    return context.facts(glyphs.look, "soft", (words, "soft"), (kept, "dim"), (block.settled, "dim"))
+    else:
+        kept = f"{counted(end.calls, 'call')} kept"
+        row = context.facts(
+            glyphs.look, "soft", (words, "soft"), (kept, "dim"), (doubt, "dim"), (block.settled, "dim")
+        )
+    row[0] = context.fold_mark(row[0])
+    if not context.unfolded:
+        return row
+    below = [*_detail(end, context, None), *_what_was_kept(block, end, context, None)]
+    return [*row, *(Line(tuple(each), skip=TEXT_EDGE) for each in below)]
 
 
-def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
-    """The block that shows the way on: what is kept, what is not, and the two keys."""
+def _what_was_kept(
+    block: EndBlock, end: TurnIncomplete, context: BlockContext, on: str | None
+) -> list[list[Segment]]:
+    """What an incomplete turn keeps, what it doesn't, and the calls whose effects nobody knows."""
     changed = len(end.turn_memory.files_changed)
     kept = [counted(end.calls, "call")]
     kept += [counted(changed, "changed file")] if changed else []
     lost = f"the {counted(block.lost_words, 'word')} above that were still streaming"
     if block.lost_words == 1:
         lost = "the 1 word above that was still streaming"
-    remembered = "the changed file stays" if changed == 1 else "the changed files stay"
+    rows = [
+        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context, on),
+        *_labelled("not kept", lost if block.lost_words else "nothing is lost", context, on),
+    ]
+    for number, call in enumerate(end.unknown_calls[:_UNKNOWN_SHOWN]):
+        rows += _labelled("" if number else "unknown", f"effects of {unknown_call(call)}", context, on)
+    more = len(end.unknown_calls) - _UNKNOWN_SHOWN
+    return rows + (_labelled("", f"effects of {counted(more, 'more call')}", context, on) if more > 0 else [])
+
+
+def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext) -> list[Line]:
+    """The block that shows the way on: what is kept, what is not, and the two keys, which a replay hasn't."""
     reason = why_ended(end) + (f" after {duration(end.seconds)}" if end.seconds else "")
     rows = [
         [],
         *_title(context.look.glyphs.look, "wait", "Turn incomplete", reason, context, "wait-wash"),
         *_detail(end, context, "wait-wash"),
         [],
-        *_labelled("kept", ", ".join((*kept, size(end.trace_bytes))), context),
-        *_labelled("not kept", lost if block.lost_words else "nothing is lost", context),
+        *_what_was_kept(block, end, context, "wait-wash"),
         [],
     ]
+    if not context.has_ways_on:
+        return [_washed(row, context, is_chip=False) for row in rows]
+    changed = len(end.turn_memory.files_changed)
+    remembered = "the changed file stays" if changed == 1 else "the changed files stay"
     first = len(rows)
     full = end.reason == "context"
     if full:
@@ -193,11 +227,11 @@ def _detail(end: TurnIncomplete | TurnError, context: BlockContext, on: str | No
     return [[*context.look.gutter(on=on), *row.segments] for row in wrap(runs, context.look.prose)]
 
 
-def _labelled(label: str, words: str, context: BlockContext) -> list[list[Segment]]:
+def _labelled(label: str, words: str, context: BlockContext, on: str | None) -> list[list[Segment]]:
     """A label and what it stands for, in as many rows as that takes."""
     styles = context.look.styles
-    left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on="wait-wash"))]
-    return _beside(left, VERB_COLUMN, Segment(words, styles("text", on="wait-wash")), context)
+    left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on=on))]
+    return _beside(left, VERB_COLUMN, Segment(words, styles("text" if on else "soft", on=on)), context, on)
 
 
 def _key_rows(context: BlockContext, key: str, verb: str, effect: str, is_chip: bool) -> list[list[Segment]]:
@@ -215,13 +249,15 @@ def _key_rows(context: BlockContext, key: str, verb: str, effect: str, is_chip: 
         Segment(verb, styles("text", on="wait-wash", bold=is_chip)),
         Segment(" " * (EFFECT_COLUMN - VERB_COLUMN - len(verb)), wash),
     ]
-    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), context)
+    return _beside(left, EFFECT_COLUMN, Segment(effect, styles("soft", on="wait-wash")), context, "wait-wash")
 
 
-def _beside(left: list[Segment], column: int, words: Segment, context: BlockContext) -> list[list[Segment]]:
+def _beside(
+    left: list[Segment], column: int, words: Segment, context: BlockContext, on: str | None
+) -> list[list[Segment]]:
     """What stands left of a column, and the words in it, broken into rows where they are too long."""
     first, *more = wrap([words], max(context.look.width - column - 2, 1))
-    indent = Segment(" " * column, context.look.styles("text", on="wait-wash"))
+    indent = Segment(" " * column, context.look.styles("text", on=on))
     return [[*left, *first.segments], *([indent, *row.segments] for row in more)]
 
 
