@@ -1,1 +1,1 @@
-"""The conversation on the screen: drawn from blocks, line by line, only where it is seen."""
+"""The conversation on the screen: blocks drawn as rows, but only where they are visible."""

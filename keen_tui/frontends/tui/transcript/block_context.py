@@ -1,4 +1,4 @@
-"""What the drawing of a block depends on besides the block itself."""
+"""Everything besides the block itself that its drawing depends on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 class BlockContext(Struct, frozen=True):
     """`now` is seconds on the clock of `state.reducer.apply`; `last`: no block follows.
 
-    `breath` is the half of the second in which a running call's dot is small. `live_output` shows the
-    newest output under a running call. A block that is not `unfolded` may show an `excerpt`. `labelled` gives
-    a text with labels for the long pastes in it. While something is `asked` no other key is the one to press.
-    `has_ways_on`: an end that waits shows its keys.
+    `breath` is true in the half of the second in which a running call's dot is small. `live_output` shows the
+    newest output under a running call. A block that isn't `unfolded` may show an `excerpt`. `labelled`
+    returns a text with labels for the long pastes in it. While something is `asked`, no other key is
+    highlighted. `has_ways_on`: an end that waits shows its keys.
     """
 
     look: RenderStyle
@@ -37,7 +37,8 @@ class BlockContext(Struct, frozen=True):
         return glyphs.running_alt if self.breath else glyphs.running
 
     def facts(self, glyph: str, glyph_role: str, *words: tuple[str, str]) -> list[Line]:
-        """A row of facts, three blanks between them: each a text and its role. Too long: more rows."""
+        """A row of facts, separated by three spaces, each a text and its role. Facts that don't fit go to
+        more rows."""
         styles = self.look.styles
         runs: list[Segment] = []
         for text, role in words:

@@ -1,4 +1,5 @@
-"""What is copied of a transcript. Long texts are put together beside everything else."""
+"""Copies parts of a transcript. Long texts are put together in slices, so that keys and paints aren't held
+up."""
 
 from __future__ import annotations
 
@@ -13,22 +14,22 @@ from keen_tui.frontends.tui.transcript.document import Document
 from keen_tui.text.units import counted
 
 SLICE_SECONDS: Final = 0.008
-"""How long text is gathered before keys and paints get their turn."""
+"""Seconds of work before keys and paints get their turn."""
 _LONG: Final = 100_000
 """Characters from which on a text is encoded for the terminal in a thread."""
 
 RunBeside: TypeAlias = Callable[[Coroutine[object, object, None]], object]
-"""Runs a task of the widget's, which ends with it."""
+"""Runs a task of the widget, which ends with the widget."""
 
 
 class Copier:
     """Copies parts of a document.
 
     Args:
-        clipboard: takes a text; from a thread too.
-        run: runs what takes long.
-        copied: is called with each text that was copied, and with a few words that say so, or say why there
-            was nothing to copy.
+        clipboard: takes a text, also from a thread.
+        run: runs long tasks.
+        copied: called with each copied text, and with a few words that say so, or why there was nothing to
+            copy.
     """
 
     def __init__(
@@ -46,15 +47,15 @@ class Copier:
         self._run = run
         self._copied = copied
         self._code_copied: tuple[int, int] = (-1, 0)
-        """The block whose code was copied last, and how many of its pieces."""
+        """The block whose code was copied last, and how many of its pieces were."""
 
     def copy_blocks(self, indices: Iterable[int]) -> None:
-        """Copy blocks as they were written: Markdown, code without line numbers."""
+        """Copy the source of blocks: Markdown, code without line numbers."""
         blocks = [self._document.entries[index].block for index in indices]
         self.copy(_joined(blocks), "of an excerpt" if any(map(is_excerpt, blocks)) else "")
 
     def copy_code(self, index: int) -> None:
-        """Copy the code in a block; once more, its next piece."""
+        """Copy the code in a block; when repeated, its next piece."""
         entry = self._document.entries[index]
         pieces = code_of(entry.block)
         serial, taken = self._code_copied
@@ -76,7 +77,7 @@ class Copier:
             self.copy(_joined((newest,)))
 
     def copy_everything(self) -> None:
-        """Copy the whole conversation as it was written."""
+        """Copy the source of the whole conversation."""
         blocks = (entry.block for entry in tuple(self._document.entries))
         self.copy(_joined(blocks), nothing="nothing to copy yet")
 
@@ -110,7 +111,7 @@ class Copier:
 
 
 def _gather(pieces: Iterator[str], gathered: list[str]) -> bool:
-    """Take pieces for the time of a slice. True: that was the last one."""
+    """Collect pieces for one slice of time. True after the last piece."""
     until = time.perf_counter() + SLICE_SECONDS
     for piece in pieces:
         gathered.append(piece)
@@ -124,6 +125,6 @@ def _is_reply(block: Block) -> bool:
 
 
 def _joined(blocks: Iterable[Block]) -> Iterator[str]:
-    """What the blocks are copied as, a blank line between them."""
+    """The source of the blocks, with empty lines between them."""
     for number, block in enumerate(blocks):
         yield "\n\n" * (number > 0) + source(block)

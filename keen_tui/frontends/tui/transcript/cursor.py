@@ -1,4 +1,4 @@
-"""The block cursor: keys move it from block to block and act on the blocks it stands on."""
+"""The block cursor: keys move it from block to block and act on its blocks."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from keen_tui.frontends.tui.transcript.viewport import Step, Surface, Viewport
 
 ROWS_ABOVE_REVEALED: Final = 2
 _NEAR: Final = 2
-"""How far a block may move when one is added or taken away before it: only at the end of a turn."""
+"""How far a block may move when another one is added or removed before it, at the end of a turn."""
 
 
 class BlockCursor:
-    """Stands on a block of a document, and may be drawn out over several.
+    """Marks a block of a document, or a range of blocks.
 
-    `index` is the block it stands on; None before the transcript had the focus for the first time.
+    `index` is the block at the cursor; None until the transcript has had the focus.
     """
 
     def __init__(self, surface: Surface, document: Document, viewport: Viewport) -> None:
         self.index: int | None = None
         self._range_from: int | None = None
-        """Where a range of blocks began; the cursor is its other end."""
+        """The block where a range began; the cursor is its other end."""
         self._surface = surface
         self._document = document
         self._viewport = viewport
 
     @property
     def block(self) -> Block | None:
-        """The block it stands on."""
+        """The block at the cursor."""
         return None if self.index is None else self._document.entries[self.index].block
 
     @property
     def indices(self) -> range:
-        """The blocks from one end to the other."""
+        """The blocks of the range."""
         if self.index is None:
             return range(0)
         other = self.index if self._range_from is None else self._range_from
@@ -44,37 +44,37 @@ class BlockCursor:
 
     @property
     def can_fold(self) -> bool:
-        """Whether the block it stands on folds."""
+        """Whether the block at the cursor can fold."""
         return self.index is not None and self._document.folds(self.index)
 
     def is_on(self, index: int) -> bool:
-        """Whether a block is painted as the cursor's, alone or in a range."""
+        """Whether a block is painted as the cursor's, alone or in the range."""
         return self._surface.has_focus and index in self.indices
 
     def ensure(self) -> int | None:
-        """The block it stands on; it begins on the last one in view."""
+        """The block at the cursor, which starts on the last block in view."""
         if self.index is None and len(self._document):
             self.index = self._viewport.blocks.stop - 1
         return self.index
 
     def ensure_block(self) -> Block | None:
-        """The same as a block. None: there is no block at all."""
+        """The same, as a block; None if there are no blocks."""
         self.ensure()
         return self.block
 
     def forget(self) -> None:
-        """Stand nowhere."""
+        """Remove the cursor."""
         self.index = self._range_from = None
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one."""
+        """So many blocks were inserted at the beginning."""
         if self.index is not None:
             self.index += blocks
         if self._range_from is not None:
             self._range_from += blocks
 
     def stay_on(self, before: Block | None) -> None:
-        """The blocks changed: stay on the block that it stood on, which was `before`."""
+        """Stay on the same block, which was `before`, after the blocks have changed."""
         entries = self._document.entries
         if self.index is None or before is None or not entries:
             self.forget()
@@ -88,19 +88,19 @@ class BlockCursor:
             self._range_from = min(self._range_from, len(entries) - 1)
 
     def stand_on(self, index: int) -> None:
-        """Stand on that block alone, if there is one."""
+        """Move to that block alone, if it exists."""
         if 0 <= index < len(self._document):
             self.index, self._range_from = index, None
             self.changed()
 
     def reveal(self, index: int) -> None:
-        """Stand on a block, and have it in view with some rows above."""
+        """Move to a block, and scroll it into view with some rows above it."""
         self.index = index
         self._viewport.go(Place(index, 0))
         self._viewport.scroll(-ROWS_ABOVE_REVEALED)
 
     def move(self, step: Step, *, extend: bool = False) -> None:
-        """To the next block; through one that is higher than the view, a page at a time."""
+        """Move to the next block, or a page at a time through a block that is higher than the view."""
         index = self.ensure()
         if index is None:
             return
@@ -116,49 +116,50 @@ class BlockCursor:
         self.changed()
 
     def fetch(self, step: Step) -> None:
-        """Out of view: stand at the edge of the view that one comes in by, going that way."""
+        """If the cursor is out of view, move it to the edge where a move in that direction enters the
+        view."""
         seen = self._viewport.blocks
         if self._surface.has_focus and self.ensure() not in (None, *seen):
             self.index = seen.start if step > 0 else seen.stop - 1
             self.changed()
 
     def to_turn_above(self) -> None:
-        """To the beginning of this turn or, from there, of the one before."""
+        """Move to the beginning of this turn or, from there, of the turn before."""
         index = self.ensure()
         if index is not None and not self._stand_on_turn(range(index - 1, -1, -1)):
             self.to_first()
 
     def to_turn_below(self) -> None:
-        """To the beginning of the next turn; from the last one, to the end."""
+        """Move to the beginning of the next turn, or from the last turn to the end."""
         index = self.ensure()
         if index is not None and not self._stand_on_turn(range(index + 1, len(self._document))):
             self.to_last()
 
     def to_first(self) -> None:
-        """To the first block."""
+        """Move to the first block."""
         self._viewport.go_home()
         self.stand_on(0)
 
     def to_last(self) -> None:
-        """To the last block, following the end from now on."""
+        """Move to the last block, and follow the end from now on."""
         self._viewport.go_to_end()
         self.stand_on(len(self._document) - 1)
 
     def fold(self) -> None:
-        """Unfold the block it stands on, or fold it."""
+        """Unfold the block at the cursor, or fold it."""
         if self.index is not None and self._document.toggle(self.index):
-            # What is unfolded in view must not be pushed out of it.
+            # Unfolding must not push the block out of view.
             self._viewport.following = False
             self._viewport.settle()
             self._viewport.stop()
 
     def changed(self) -> None:
-        """It stands elsewhere, or is painted at all: the bar moves with it."""
+        """Repaint after the cursor has moved or appeared."""
         self._surface.refresh()
         self._surface.announce()
 
     def _stand_on_turn(self, blocks: Iterable[int]) -> bool:
-        """Stand on the first of these blocks that begins a turn. False: none of them does."""
+        """Move to the first of these blocks that begins a turn. False if none does."""
         entries = self._document.entries
         begin = next((index for index in blocks if isinstance(entries[index].block, UserBlock)), None)
         if begin is None:

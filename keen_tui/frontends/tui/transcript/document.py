@@ -1,4 +1,4 @@
-"""All blocks of the conversation as rows: drawn where they are seen, estimated elsewhere."""
+"""All blocks of the conversation as rows: drawn where they are visible, estimated elsewhere."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from keen_tui.frontends.tui.transcript.markdown.stream import MarkdownStream
 from keen_tui.frontends.tui.transcript.render_style import RenderStyle
 
 LINES_KEPT: Final = 2_000
-"""Drawn rows that are kept; the blocks seen longest ago lose theirs."""
+"""Drawn rows that are kept; the least recently seen blocks lose theirs."""
 _NARROWEST: Final = 10
-"""Cells in a row, at least, when heights are estimated."""
+"""The fewest cells in a row when heights are estimated."""
 
 _serials = count()
 
 
 class PlacedBlock(Struct, eq=False):
-    """A block in its place, with the blank rows above it. In the look of number `measured` its height is
-    known; else it is estimated from its `extent`."""
+    """A block in its place, with the empty rows above it. Its height is known for the look with the number
+    `measured`, and estimated from its `extent` for others."""
 
     block: Block
     gap: int
@@ -49,7 +49,7 @@ class PlacedBlock(Struct, eq=False):
 
 
 class _Coming(Struct, eq=False):
-    """Blocks that were taken in and are not shown yet, measured while the `folds` were like that."""
+    """Blocks that are prepared but not shown yet, measured with these `folds`."""
 
     folds: object = None
     look_number: int = 0
@@ -59,24 +59,24 @@ class _Coming(Struct, eq=False):
 
 
 class Place(NamedTuple):
-    """A row by the block that it belongs to: it stays the same when heights above it change."""
+    """A row, named by its block, so that it stays the same when heights above it change."""
 
     block: int
     offset: int
 
 
 class Document:
-    """The blocks of a conversation, their heights, and which of them are unfolded."""
+    """The blocks of a conversation, their heights and their fold states."""
 
     def __init__(self, look: RenderStyle, clock: Callable[[], float]) -> None:
         self.look = look
         self.breath = False
         self.live_output = False
         self.asked = False
-        """Whether a question is open: then the key to press is there."""
+        """Whether a question is open: then the key to press is in the question."""
         self.has_ways_on = True
         self.labelled: Callable[[str], str] = str
-        """Gives a text of the user's with labels for the long pastes in it."""
+        """Returns a text of the user with labels for the long pastes in it."""
         self.entries: list[PlacedBlock] = []
         self._clock = clock
         self._heights = HeightIndex()
@@ -95,17 +95,17 @@ class Document:
         return self._heights.total
 
     def top(self, index: int) -> int:
-        """The first row of a block; the blank rows above it count as its own."""
+        """The first row of a block, including the empty rows above it."""
         return self._heights.top(index)
 
     def height(self, index: int) -> int:
-        """The rows of a block, which is drawn for that if its height is only an estimate."""
+        """The height of a block in rows. Draws the block if its height is only an estimate."""
         if self.entries[index].measured != self._look_number:
             self.lines(index)
         return self._heights[index]
 
     def find(self, row: int) -> Place:
-        """The place of a row; the last one for a row behind the end."""
+        """The place of a row; the last place for a row after the end."""
         index, offset = self._heights.find(max(row, 0))
         if index < len(self.entries):
             return Place(index, offset)
@@ -122,7 +122,7 @@ class Document:
             index, offset = index + 1, 0
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> int:
-        """Take the blocks over. Returns the first block that is different; all before are untouched."""
+        """Show these blocks. Returns the first block that differs; all before it are unchanged."""
         start = min(past.same_as(self._past), len(self.entries))
         self._past = past
         before_last = len(self.entries) - 1
@@ -142,7 +142,7 @@ class Document:
         return self._last_changed(before_last, first_changed)
 
     def index_of(self, block: Block) -> int | None:
-        """Where a block stands now that was shown before, though it may be another object."""
+        """The index of a block that was shown before; it may be a different object now."""
         name = block_name(block)
         if self.entries and block_name(self.entries[0].block) == name:
             return 0
@@ -150,8 +150,8 @@ class Document:
         return next((index for index in from_the_end if block_name(self.entries[index].block) == name), None)
 
     def prepare(self, past: Trail[Block]) -> None:
-        """Take blocks in that are not shown yet: the past of a session, which is still being restored. A
-        piece at a time, each of which costs what it adds."""
+        """Prepare blocks that aren't shown yet: the past of a session that is still being restored. Called
+        for one piece after another; each call costs as much as its piece adds."""
         coming = self._coming
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
             coming = self._coming = _Coming(self._folds.as_it_is(), self._look_number)
@@ -164,7 +164,7 @@ class Document:
             before = block
 
     def adopt(self, past: Trail[Block]) -> bool:
-        """Have what was prepared of this past take the place of what is shown. False: nothing was."""
+        """Replace the shown blocks by the prepared blocks of this past. False if nothing was prepared."""
         coming, self._coming = self._coming, _Coming()
         if not coming.entries or past.same_as(coming.past) < len(coming.entries):
             return False
@@ -178,13 +178,13 @@ class Document:
         return True
 
     def clear(self) -> None:
-        """Forget all blocks, and which of them were unfolded by themselves."""
+        """Forget all blocks and their individual fold states."""
         self._truncate(0)
         self._past = Trail()
         self._folds.forget()
 
     def lines(self, index: int) -> Sequence[Line]:
-        """The rows of a block without the blank ones above it."""
+        """The rows of a block without the empty ones above it."""
         entry = self.entries[index]
         if entry.lines is None:
             self._draw(index, entry)
@@ -194,7 +194,7 @@ class Document:
         return entry.lines
 
     def drawn(self, index: int) -> Sequence[Line]:
-        """The rows of a block, drawn without keeping them where they are not on the screen."""
+        """The rows of a block. Rows that aren't on the screen aren't kept."""
         entry = self.entries[index]
         if entry.lines is not None:
             return entry.lines
@@ -209,7 +209,7 @@ class Document:
         return lines[row] if 0 <= row < len(lines) else BLANK
 
     def is_unfolded(self, block: Block) -> bool:
-        """Whether all of a block is shown that folds."""
+        """Whether a foldable block is shown whole."""
         return self._folds.view(block) == "unfolded"
 
     def view(self, index: int) -> FoldState:
@@ -217,15 +217,15 @@ class Document:
         return self._folds.view(self.entries[index].block)
 
     def folds(self, index: int) -> bool:
-        """Whether a block is of a kind that folds."""
+        """Whether a block can fold."""
         return fold_key(self.entries[index].block) is not None
 
     def toggle(self, index: int) -> bool:
-        """Unfold a block or, where all of it is shown, fold it. False: it is of a kind that does not fold."""
+        """Unfold a block, or fold it if it is shown whole. False if it can't fold."""
         return self.set_view(index, "folded" if self.view(index) == "unfolded" else "unfolded")
 
     def set_view(self, index: int, view: FoldState) -> bool:
-        """Show so much of a block. False: it is of a kind that does not fold."""
+        """Set how much of a block is shown. False if it can't fold."""
         if not self.folds(index):
             return False
         self._folds.set(self.entries[index].block, view)
@@ -235,7 +235,7 @@ class Document:
         return True
 
     def next_folding(self) -> Folding:
-        """Show of all blocks what the next state says: all unfolded, all folded, or what is usual."""
+        """Switch all blocks to the next state: all unfolded, all folded, or the usual view."""
         folding = self._folds.next()
         self._coming = _Coming()
         self._measure_folds()
@@ -243,7 +243,7 @@ class Document:
         return folding
 
     def redraw(self, look: RenderStyle | None = None) -> None:
-        """Forget all drawings, as the look or the fold state changed."""
+        """Forget all drawings, because the look or the fold states changed."""
         self.look = look or self.look
         self._look_number += 1
         for entry in self._drawn.values():
@@ -253,7 +253,7 @@ class Document:
         self._estimate_all()
 
     def recolour(self) -> None:
-        """Draw what is seen anew: there are colours that were not there before."""
+        """Redraw visible blocks, because new colours are ready."""
         for entry in tuple(self._drawn.values()):
             if isinstance(entry.lines, LazyLines):
                 entry.lines.forget()
@@ -263,7 +263,7 @@ class Document:
                 entry.stream.forget_rows()
 
     def tick(self, indices: Iterable[int]) -> list[int]:
-        """Redraw the running clocks among these blocks; returns which have one."""
+        """Redraw the running clocks in these blocks; returns the blocks that have one."""
         last = len(self.entries) - 1
         ticking = [index for index in indices if ticks(self.entries[index].block, last=index == last)]
         for index in ticking:
@@ -303,7 +303,8 @@ class Document:
         self._heights.truncate(length)
 
     def _last_changed(self, before_last: int, first_changed: int) -> int:
-        """Blocks are drawn differently while they are the last: see to the one that was, and that is."""
+        """Redraw the block that was last before and the one that is last now: the last block is drawn
+        differently."""
         last = len(self.entries) - 1
         if before_last == last:
             return first_changed
@@ -331,7 +332,7 @@ class Document:
         return gap_before(before, block, before_unfolded=shows_more)
 
     def _measure_folds(self) -> None:
-        """Gaps and extents of all blocks anew, as what is unfolded has changed."""
+        """Recompute the gaps and extents of all blocks, because fold states changed."""
         before = None
         for entry in self.entries:
             entry.gap = self._gap(before, entry.block)
@@ -344,7 +345,7 @@ class Document:
         return rows + characters // max(self.look.prose, _NARROWEST)
 
     def _estimate_all(self) -> None:
-        """The heights of all blocks anew; of none is it known that it was drawn."""
+        """Estimate the heights of all blocks again, as if none had been drawn."""
         width = max(self.look.prose, _NARROWEST)
         self._heights = HeightIndex(
             [entry.gap + entry.extent[0] + entry.extent[1] // width for entry in self.entries]
@@ -377,7 +378,7 @@ class Document:
             oldest.lines = None
 
     def _stream(self, entry: PlacedBlock) -> MarkdownStream | None:
-        """The stream of a text that grows, fed with what is new; None for text that was never open."""
+        """The stream of a growing text, fed with the new part; None for text that was never open."""
         block = entry.block
         if not isinstance(block, TextBlock) or not (block.open or entry.stream):
             entry.stream = None
@@ -388,7 +389,7 @@ class Document:
         stream.feed(block.text[len(streamed) :])
         if not block.open:
             stream.finish()
-        # A finished stream is of no more use: a later drawing starts from the whole text.
+        # A finished stream isn't needed any more: later drawings start from the whole text.
         entry.stream, entry.streamed = (stream, block.text) if block.open else (None, "")
         return stream
 

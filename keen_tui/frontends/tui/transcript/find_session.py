@@ -1,4 +1,4 @@
-"""Words are looked for in the transcript: the view goes where the hits are, and back."""
+"""A search in the transcript: the view moves to the matches, and back."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from keen_tui.frontends.tui.transcript.viewport import Viewport
 from keen_tui.text.find import Needle
 
 SLICE_SECONDS: Final = 0.008
-"""How long a search goes on before keys and paints get their turn."""
+"""Seconds of a search before keys and paints get their turn."""
 
 
 class _Departure(NamedTuple):
-    """Where the view stood before words were looked for."""
+    """The position of the view before the search."""
 
     place: Place
     following: bool
 
 
 class FindSession:
-    """Looks for words in a document. While a hit is shown, the view does not follow the end.
+    """Searches a document for words. While a match is shown, the view doesn't follow the end.
 
     Args:
-        run: runs a search that takes long.
+        run: runs a long search.
         refresh: paints all rows in view again.
-        counted: is called when there are more hits, or another one is shown.
+        counted: called when the number of matches changes, or another one is shown.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class FindSession:
         self._searching = False
 
     def find(self, words: str, *, turn: int = 0) -> None:
-        """Look for these words instead of others, in the given turn first; "" lights nothing up."""
+        """Search for these words, in the given turn first; "" highlights nothing."""
         viewport = self._viewport
         if self._departure is None:
             self._departure = _Departure(viewport.top, viewport.following)
@@ -69,13 +69,13 @@ class FindSession:
         self._refresh()
 
     def show_next(self, way: Way) -> None:
-        """Show the next hit that way; behind the last one comes the first."""
+        """Show the next match in that direction; the first one follows the last."""
         if self._finder.step(way):
             self._show_hit()
         self._report()
 
     def stop(self, *, stay: bool) -> None:
-        """Nothing lights up any more. The view stays at the hit, or goes back to where it was before."""
+        """End the search. The view stays at the match, or returns to where it was before."""
         departure, self._departure = self._departure, None
         hit = self._finder.current
         if stay and hit:
@@ -92,31 +92,31 @@ class FindSession:
             self._viewport.stop()
 
     def follow(self, first: int) -> None:
-        """The document changed from block `first` on: what is new is not searched yet."""
+        """The document changed from block `first` on; the new part isn't searched yet."""
         self._finder.follow(first)
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one."""
+        """So many blocks were inserted at the beginning."""
         self._finder.moved_down(blocks)
         if self._departure:
             place = self._departure.place
             self._departure = self._departure._replace(place=place._replace(block=place.block + blocks))
 
     def begin(self) -> None:
-        """Another conversation takes the place of this one; the same words are looked for in it."""
+        """Another conversation replaces this one; search it for the same words."""
         self._finder.forget()
         if self._departure:
             self._departure = _Departure(Place(0, 0), following=True)
 
     def search(self) -> None:
-        """Search what was not searched: at once, as far as that is quick, and the rest in slices."""
+        """Search the rest: at once if that is quick, else in slices."""
         self._search_slice()
         if self._finder.tally.unfinished and not self._searching:
             self._searching = True
             self._run(self._search_in_slices())
 
     def marks(self, place: Place) -> list[Mark]:
-        """How the hits in a row are painted."""
+        """The marks for the matches in a row."""
         return self._finder.marks(place)
 
     def _return(self, departure: _Departure) -> None:
@@ -139,7 +139,7 @@ class FindSession:
         self._report()
 
     def _show_hit(self) -> None:
-        """Have the hit in view, with rows above and below it."""
+        """Scroll the match into view, with rows above and below it."""
         place = self._finder.place
         if place is None:
             return

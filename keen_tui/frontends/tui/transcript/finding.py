@@ -1,4 +1,4 @@
-"""Which hit is shown of all that a search finds, and where hits light up in what is seen."""
+"""Chooses the match to show among all matches of a search, and highlights the visible ones."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from keen_tui.frontends.tui.transcript.search import Hit, TranscriptSearch
 from keen_tui.text.find import Needle
 
 Way = Literal[-1, 1]
-"""Towards older hits, or towards newer ones."""
+"""Towards older matches, or towards newer ones."""
 
 _BLOCKS_KEPT: Final = 256
 
 HitRanges = list[tuple[int, int]]
-"""Hits in a block's text, each from its first character up to the one behind its last."""
+"""Matches in a block's text, each from its first character to the one after its last."""
 
 
 _END: Final = Spot(sys.maxsize, sys.maxsize)
 
 
 class Tally(NamedTuple):
-    """The hit that is shown is `number` (from 1, 0: none is) of `total`.
+    """The shown match is `number` (from 1, 0 for none) of `total`.
 
-    `unfinished`: there may be more. `wrapped`: the step to it went over the last hit (1) or the first (-1).
+    `unfinished`: there may be more. `wrapped`: the step to it passed the last match (1) or the first (-1).
     """
 
     number: int = 0
@@ -40,15 +40,15 @@ class Tally(NamedTuple):
 
 
 class Finder:
-    """Leads from hit to hit through a document.
+    """Steps from match to match through a document.
 
-    The first one shown is the nearest at or above where one looks, as a session is read from its end. A hit
-    in what is folded unfolds its block, which is folded again when another block's hit is shown.
+    The first one shown is the nearest at or above the current position, since a session is read from its end.
+    A match in a folded block unfolds the block; it is folded again when a match in another block is shown.
     """
 
     def __init__(self, document: Document, flows: Flows) -> None:
         self.current: Hit | None = None
-        """The hit that is shown."""
+        """The match that is shown."""
         self._document = document
         self._flows = flows
         self._search = TranscriptSearch(document)
@@ -60,13 +60,13 @@ class Finder:
 
     @property
     def tally(self) -> Tally:
-        """Where one stands among all hits."""
+        """The position of the shown match among all matches."""
         number = self._search.number(self.current) + 1 if self.current else 0
         return Tally(number, self._search.total, self._search.unfinished, self._wrapped)
 
     @property
     def place(self) -> Place | None:
-        """The row of the hit that is shown."""
+        """The row of the shown match."""
         if self.current is None:
             return None
         block, ordinal = self.current
@@ -74,7 +74,7 @@ class Finder:
         return Place(block, self._document.entries[block].gap + row)
 
     def look_from_turn(self, turn: int) -> None:
-        """What is looked for next shall be the last in that turn, or near it."""
+        """Let the next search begin at the end of that turn."""
         of_turn = (
             index
             for index, entry in enumerate(self._document.entries)
@@ -83,20 +83,20 @@ class Finder:
         self._origin = Spot(max(of_turn, default=sys.maxsize), sys.maxsize)
 
     def look_from(self, place: Place) -> None:
-        """What is looked for next shall be near that row."""
+        """Let the next search begin at that row."""
         if place.block < len(self._document):
             row = place.offset - self._document.entries[place.block].gap
             flow = self._flows.of(place.block)
             self._origin = Spot(place.block, flow.place(row, len(flow.text)) if row >= 0 else -1)
 
     def begin(self, needle: Needle) -> None:
-        """Look for another needle."""
+        """Search for another needle."""
         self._search.begin(needle, self._origin.block)
         self._spans.clear()
         self.current, self._wrapped = None, 0
 
     def run(self, seconds: float) -> bool:
-        """Search on for about so long. True: a hit is shown now, and none was before."""
+        """Continue the search for about that time. True if it found the first match to show."""
         if not self._search.needle:
             return False
         self._search.run(seconds)
@@ -106,7 +106,7 @@ class Finder:
         return nearest is not None and self._arrive(nearest, -1)
 
     def step(self, way: Way) -> bool:
-        """Go to the next hit that way. False: there is none, or none yet."""
+        """Go to the next match in that direction. False if there is none, or none yet."""
         total = self._search.total
         if self.current is None or not total:
             return False
@@ -129,7 +129,8 @@ class Finder:
             self._opened = None
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one: all is searched again, and the same hit stays shown."""
+        """So many blocks were inserted at the beginning: search everything again, and keep showing the same
+        match."""
         shown, needle = self.current, self._search.needle
         self._origin = self._origin._replace(block=min(self._origin.block + blocks, sys.maxsize))
         self._opened = None if self._opened is None else self._opened + blocks
@@ -138,24 +139,24 @@ class Finder:
         self.current = shown and shown._replace(block=shown.block + blocks)
 
     def forget(self) -> None:
-        """The document holds another conversation: what was looked for is looked for in that."""
+        """The document has another conversation: search it for the same needle."""
         self._origin, self._opened = _END, None
         needle = self._search.needle
         self.begin(Needle(""))
         self.begin(needle)
 
     def fold_back(self) -> None:
-        """Fold the block that was unfolded to show a hit."""
+        """Fold the block that was unfolded to show a match."""
         if self._opened is not None and not self._is_folded(self._opened):
             self._document.set_view(self._opened, self._view_before)
         self._opened = None
 
     def stay(self) -> None:
-        """What was unfolded to show a hit stays so."""
+        """Keep the block unfolded that was unfolded to show a match."""
         self._opened = None
 
     def marks(self, place: Place) -> list[Mark]:
-        """How the hits in a row are painted; the one that is shown is stronger."""
+        """The marks for the matches in a row; the shown one is stronger."""
         row = place.offset - self._document.entries[place.block].gap
         if row < 0 or not self._search.needle:
             return []
@@ -174,7 +175,7 @@ class Finder:
         return marks
 
     def _nearest(self) -> Hit | None:
-        """The last hit at or above the origin; where there is none and all is searched, the first below."""
+        """The last match at or above the origin, or, if everything is searched, the first one below it."""
         if not len(self._document):
             return None
         block, place = min(self._origin, Spot(len(self._document) - 1, sys.maxsize))
@@ -189,7 +190,7 @@ class Finder:
         return None if self._search.unfinished or not self._search.total else self._search.hit(0)
 
     def _arrive(self, hit: Hit, way: Way) -> bool:
-        """Show this hit or, where its block turns out to show fewer than were counted, the next one."""
+        """Show this match, or the next one if its block turns out to have fewer than counted."""
         while self._search.total:
             block, ordinal = hit
             shown = self._shown(block)
@@ -222,7 +223,7 @@ class Finder:
         return hit.block < len(self._document) and hit.ordinal < len(self._shown(hit.block))
 
     def _shown(self, block: int) -> HitRanges:
-        """The hits in what the block shows now."""
+        """The matches in the visible text of the block."""
         flow = self._flows.of(block)
         kept = self._spans.get(block)
         if kept is None or kept[0] is not flow:

@@ -1,7 +1,7 @@
-"""The rows of a block as the text that they show, and the way between the two.
+"""The text of a block's rows, and the conversion between rows and text.
 
-What is searched, selected and copied is this text: rows that were wrapped are one line in it, and
-decoration is left out. A place in it stays the same when the block is wrapped for another width.
+Searching, selecting and copying work on this text: wrapped rows are one line in it, and decoration is left
+out. A position in it stays the same when the block is wrapped for another width.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Spot(NamedTuple):
 
 
 class _Edge(NamedTuple):
-    """Where the text of a row stands: from `place` on, in the columns from `left` up to `right`."""
+    """The text of a row: it begins at `place` and fills the columns from `left` up to `right`."""
 
     place: int
     left: int
@@ -36,10 +36,10 @@ class _Edge(NamedTuple):
 
 
 class Flow:
-    """`text` is what `lines` show. Places in it are counted in characters, columns in those of a row.
+    """`text` is the text of `lines`. Positions in it, and columns of a row, are counted in characters.
 
-    Of rows that are drawn where they are seen, only the text is asked for; where it stands in them is looked
-    up group by group.
+    Lazy rows are asked for their text only; the positions of the text in the rows are looked up group by
+    group.
     """
 
     __slots__ = ("_ends", "_groups", "_lines", "_starts", "text")
@@ -56,27 +56,27 @@ class Flow:
         self.text = "".join(pieces)
 
     def row(self, place: int) -> int:
-        """The row that shows the character at `place`, or what is left of it."""
+        """The row with the character at `place`, or the row before it."""
         group = max(bisect_right(self._starts, place) - 1, 0)
         row = bisect_right(self._edges(group), place, key=itemgetter(0)) - 1
         return max(self._first_row(group) + max(row, 0), 0)
 
     def place(self, row: int, column: int) -> int:
-        """Where the character in `column` of `row` stands; the nearest place for decoration."""
+        """The position of the character in `column` of `row`; for decoration the nearest position."""
         if not len(self._lines):
             return 0
         edge = self._edge(min(row, len(self._lines) - 1))
         return edge.place + min(max(column, edge.left), edge.right) - edge.left
 
     def bounds(self, row: int) -> tuple[int, int]:
-        """The text of `row`: its first character, and the one behind its last."""
+        """The text of `row`: the positions of its first character and of the one after its last."""
         if not 0 <= row < len(self._lines):
             return 0, 0
         place, left, right = self._edge(row)
         return place, place + right - left
 
     def columns(self, row: int, first: int, last: int) -> tuple[int, int] | None:
-        """The columns of `row` that show text from `first` up to `last`; None where there are none."""
+        """The columns of `row` with text from `first` up to `last`, or None."""
         if not 0 <= row < len(self._lines):
             return None
         place, left, right = self._edge(row)
@@ -92,7 +92,7 @@ class Flow:
         return self._ends[group - 1] if group else 0
 
     def _edges(self, group: int) -> list[_Edge]:
-        """The edges of the rows of a group, which is drawn for them."""
+        """The edges of the rows of a group. Draws the group."""
         edges = self._groups.get(group)
         if edges is None:
             rows = self._lines[self._first_row(group) : self._ends[group]]
@@ -101,14 +101,14 @@ class Flow:
         return edges
 
     def _goes_on_behind(self, group: int) -> bool:
-        """Whether the next group begins in the middle of a word, or of blanks."""
+        """Whether the next group begins in the middle of a word, or of spaces."""
         is_last = group + 1 >= len(self._ends)
         return isinstance(self._lines, LazyLines) and not is_last and self._lines.say(group + 1).joint == ""
 
 
 def _contents(lines: Sequence[Line], start: int, *, goes_on: bool = False) -> tuple[list[str], list[_Edge]]:
-    """What rows show, with the joints between them, and where it stands, the first of it at `start`.
-    `goes_on`: the last row does, in a row that is not among these."""
+    """The text of the rows with the joints between them, and the edges of each row, counted from `start`.
+    `goes_on`: a row that isn't among these continues the last one."""
     pieces: list[str] = []
     edges: list[_Edge] = []
     for number, line in enumerate(lines):
@@ -127,7 +127,7 @@ def _contents(lines: Sequence[Line], start: int, *, goes_on: bool = False) -> tu
 
 
 def _said(lines: LazyLines) -> tuple[list[str], list[int]]:
-    """What the groups show, with the joints between them, and where each begins."""
+    """The text of the groups with the joints between them, and the beginning of each."""
     pieces: list[str] = []
     starts: list[int] = []
     length = 0
@@ -141,19 +141,19 @@ def _said(lines: LazyLines) -> tuple[list[str], list[int]]:
 
 
 class Flows:
-    """The flows of a document's blocks, each made once for its rows."""
+    """The flows of a document's blocks, each created once for its rows."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._kept: Recent[int, tuple[Sequence[Line], int, Line | None, Flow]] = Recent(FLOWS_KEPT)
 
     def of(self, index: int) -> Flow:
-        """That of a block, which is drawn if it was not."""
+        """The flow of a block. Draws the block if necessary."""
         lines = self._document.lines(index)
         if not lines:
             return Flow(())
         serial = self._document.entries[index].serial
-        last = None if isinstance(lines, LazyLines) else lines[-1]  # a list may have grown since
+        last = None if isinstance(lines, LazyLines) else lines[-1]  # a list may have grown meanwhile
         kept = self._kept.get(serial)
         if kept and kept[0] is lines and kept[1] == len(lines) and kept[2] is last:
             return kept[3]

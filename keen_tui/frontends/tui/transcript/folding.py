@@ -1,4 +1,4 @@
-"""How much of each block is shown: what all of them are set to, and what single ones were set to."""
+"""How much of each block is shown: the state for all blocks, and the exceptions for single ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keen_tui.frontends.tui.state.state import (
 from keen_tui.frontends.tui.widgets.pastes import is_long
 
 MOST_DIFF_ROWS: Final = 20
-"""Rows of an edit's diff that are shown without being asked for."""
+"""Rows of an edit's diff that are shown without unfolding it."""
 MOST_OUTPUT_ROWS: Final = 8
 """The same for the end of a failed command's output."""
 _ROW_CELLS: Final = 60
-"""Characters of a row, at least, when its length is estimated."""
+"""The fewest characters of a row when its length is estimated."""
 
 FoldState = Literal["folded", "excerpt", "unfolded"]
 Folding = Literal["usual", "unfolded", "folded"]
@@ -32,7 +32,7 @@ _NEXT: Final[dict[Folding, Folding]] = {"usual": "unfolded", "unfolded": "folded
 
 
 def fold_key(block: Block) -> FoldKey | None:
-    """What the fold state of this block is kept under; None for blocks that do not fold."""
+    """The key of this block's fold state; None for blocks that can't fold."""
     match block:
         case ToolBlock():
             return ("tool", block.turn, block.id)
@@ -48,7 +48,7 @@ def fold_key(block: Block) -> FoldKey | None:
 
 
 def usual_view(block: Block) -> FoldState:
-    """How a block is shown where nobody chose: what needs a look is open, all else is folded."""
+    """The view of a block that nobody folded or unfolded: open if it needs attention, else folded."""
     if not isinstance(block, ToolBlock) or block.result is None:
         return "folded"
     match block.result.display:
@@ -62,13 +62,13 @@ def usual_view(block: Block) -> FoldState:
 
 
 def _is_small(diff: DiffDisplay) -> bool:
-    """Whether a diff has no more rows than are shown of a big one."""
+    """Whether a diff has at most as many rows as the excerpt of a large one."""
     rows = sum(len(hunk) + 1 + sum(len(row.text) // _ROW_CELLS for row in hunk) for hunk in diff.hunks)
     return rows <= MOST_DIFF_ROWS and not diff.left_out
 
 
 class Folds:
-    """The state that `ctrl+o` goes through, and the blocks that were folded or unfolded one by one."""
+    """The state that `ctrl+o` switches, and the blocks that were folded or unfolded individually."""
 
     def __init__(self) -> None:
         self.all: Folding = "usual"
@@ -85,20 +85,20 @@ class Folds:
         return usual_view(block) if self.all == "usual" else self.all
 
     def set(self, block: Block, view: FoldState) -> None:
-        """Show so much of this block."""
+        """Set how much of this block is shown."""
         if key := fold_key(block):
             self._own[key] = view
 
     def next(self) -> Folding:
-        """Go to the next state, which holds for all blocks."""
+        """Go to the next state, which applies to all blocks."""
         self.all = _NEXT[self.all]
         self._own.clear()
         return self.all
 
     def forget(self) -> None:
-        """Other blocks come: none of them was folded by itself."""
+        """Forget all exceptions: other blocks are coming."""
         self._own.clear()
 
     def as_it_is(self) -> object:
-        """A value that is equal to an earlier one while nothing was folded or unfolded since."""
+        """A value that stays equal until something is folded or unfolded."""
         return self.all, dict(self._own)

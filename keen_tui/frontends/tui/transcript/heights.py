@@ -21,7 +21,7 @@ class HeightIndex:
 
     @property
     def total(self) -> int:
-        """Rows of all blocks together."""
+        """The rows of all blocks together."""
         return self.top(len(self._heights))
 
     def append(self, height: int) -> None:
@@ -55,9 +55,9 @@ class HeightIndex:
         return rows
 
     def find(self, row: int) -> tuple[int, int]:
-        """The block that holds `row`, and which of its rows that is.
+        """The block of `row`, and the number of that row in the block.
 
-        A row behind the end gives the number of blocks and the distance from the end.
+        For a row after the end: the number of blocks, and the distance from the end.
         """
         position, step = 0, 1 << len(self._sums).bit_length()
         while step:

@@ -1,4 +1,4 @@
-"""What the transcript tells the screen around it."""
+"""The messages of the transcript to the screen around it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keen_tui.frontends.tui.transcript.finding import Tally
 
 
 class Moved(Message, namespace="transcript"):
-    """The view moved: does it follow the end, how many rows are below, is the key to press next in it, does
-    the block under the cursor fold."""
+    """The view moved. Says whether it follows the end, how many rows are below it, whether the key to press
+    next is in view, and whether the block at the cursor can fold."""
 
     def __init__(self, *, following: bool, below: int, key_chip_visible: bool, can_fold: bool) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class Moved(Message, namespace="transcript"):
 
 
 class LinkOpened(Message, namespace="transcript"):
-    """A link in the text was clicked. `href` is what the model wrote: ask before acting on it."""
+    """A link in the text was clicked. `href` comes from the model: ask before acting on it."""
 
     def __init__(self, href: str) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class LinkOpened(Message, namespace="transcript"):
 
 
 class FileWanted(Message, namespace="transcript"):
-    """The file that the block names is to be opened."""
+    """The user wants to open the file that the block names."""
 
     def __init__(self, block: Block) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class FileWanted(Message, namespace="transcript"):
 
 
 class LinkWanted(Message, namespace="transcript"):
-    """The web page that the block names is to be opened."""
+    """The user wants to open the web page that the block names."""
 
     def __init__(self, block: Block) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class LinkWanted(Message, namespace="transcript"):
 
 
 class RowWanted(Message, namespace="transcript"):
-    """The row of the block in Activity is to be shown: of the call `call_id`, else of `turn`."""
+    """The user wants to see the block's row in Activity: that of the call `call_id`, else that of `turn`."""
 
     def __init__(self, turn: int, call_id: str | None) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class RowWanted(Message, namespace="transcript"):
 
 
 class Copied(Message, namespace="transcript"):
-    """`text` was put on the clipboard; `told` says so in a few words, or why there was nothing to copy."""
+    """`text` was copied to the clipboard; `told` says so in a few words, or why there was nothing to copy."""
 
     def __init__(self, text: str, told: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Copied(Message, namespace="transcript"):
 
 
 class HitsCounted(Message, namespace="transcript"):
-    """The words that are looked for were found so often, or another hit of theirs is shown."""
+    """The number of matches changed, or another match is shown."""
 
     def __init__(self, tally: Tally) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Text of the transcript that is selected with the mouse, also beyond what is in view."""
+"""Selecting text of the transcript with the mouse, also beyond the view."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from keen_tui.frontends.tui.transcript.selection import EVERYTHING, Span, TextSe
 from keen_tui.frontends.tui.transcript.viewport import Viewport
 
 SCROLL_SECONDS: Final = 1 / 20
-"""How often the view goes on while the pointer is held above or below it."""
+"""Seconds between two steps of scrolling while the pointer is held above or below the view."""
 _ROWS_A_ROW_AWAY: Final = 2
-"""How many rows faster it goes for each row that the pointer is further away."""
+"""Additional rows per step for each row that the pointer is further away."""
 _SELECTED: Final = Selection(Offset(0, 0), Offset(0, 0))
-"""Tells Textual that something is selected here. What it is, is our own business."""
+"""Tells Textual that something is selected here; the transcript itself knows what."""
 
 
 class MouseSelection:
-    """Selects text of a document, from where the button of the pointer went down to where the pointer is.
+    """Selects text of a document, from the point where the button went down to the pointer.
 
-    Textual would keep a selection in rows, which move whenever a height above them changes. Ours is kept in
-    the text of blocks: it stays on its words while text streams in, blocks fold and the width changes.
-    Offsets are those from the upper left corner of the view.
+    Textual would store a selection as rows, which move whenever a height above them changes. Ours is stored
+    as positions in the text of blocks: it stays on its words while text streams in, blocks fold and the width
+    changes. Offsets are relative to the upper left corner of the view.
 
     Args:
-        widget: what Textual knows as selected. It gets the mouse while the button is down.
-        selected: what is selected of the document.
+        widget: the widget that Textual treats as selected. It captures the mouse while the button is down.
+        selected: the selection in the document.
     """
 
     def __init__(self, widget: Widget, viewport: Viewport, selected: TextSelection) -> None:
         self.dragged = False
-        """Whether the pointer was moved since its button went down."""
+        """Whether the pointer has moved since its button went down."""
         self._widget = widget
         self._viewport = viewport
         self._selected = selected
         self._pointer: Offset | None = None
-        """Where the pointer is while its button is down."""
+        """The position of the pointer while its button is down."""
         self._timer: Timer | None = None
 
     @property
@@ -52,60 +52,61 @@ class MouseSelection:
 
     @property
     def first_block(self) -> int | None:
-        """The block in which the selected text begins."""
+        """The block where the selected text begins."""
         return self._selected.span.first.block if self._selected.span else None
 
     def marks(self, place: Place) -> list[Mark]:
-        """How the selected characters of a row are painted."""
+        """The marks for the selected characters of a row."""
         return self._selected.marks(place)
 
     def pieces(self) -> Iterator[str] | None:
-        """The selected text in pieces: wrapped lines in one, decoration left out. None: nothing is."""
+        """The selected text in pieces, with wrapped lines joined and without decoration. None if nothing is
+        selected."""
         return self._selected.pieces(self._selected.span) if self._selected.span else None
 
     def select_all(self) -> None:
-        """Select the whole conversation, as it is shown."""
+        """Select the whole visible text of the conversation."""
         self._select(EVERYTHING)
 
     def forget(self) -> None:
-        """Nothing is selected any more."""
+        """Clear the selection."""
         self._selected.forget()
         if self._widget in self._widget.screen.selections:
             self._widget.screen.clear_selection()
 
     def updated(self) -> None:
-        """Textual cleared the selection, as somebody clicked somewhere, or took ours over."""
+        """Textual cleared the selection after a click elsewhere, or took ours over."""
         if self._widget not in self._widget.screen.selections:
             self._selected.span = None
         self._widget.refresh()
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one."""
+        """So many blocks were inserted at the beginning."""
         self._selected.moved_down(blocks)
 
     def press(self, offset: Offset, *, extend: bool) -> None:
-        """The button went down: what is selected begins there or, to `extend` it, where it began."""
+        """The button went down: the selection begins there, or with `extend` at its old beginning."""
         self._pointer, self.dragged = offset, False
         if not extend:
             self._selected.hold(*self.pointed(offset))
         self._widget.capture_mouse()
 
     def drag(self, offset: Offset) -> None:
-        """The pointer moved with its button down: select up to there."""
+        """The pointer moved with its button down: select up to it."""
         if self._pointer is not None and offset != self._pointer:
             self._pointer, self.dragged = offset, True
             self.reach_pointer()
             self._scroll_on()
 
     def release(self) -> None:
-        """The button is up, or the mouse is somebody else's."""
+        """The button is up, or another widget has the mouse."""
         if self._pointer is not None:
             self._pointer = None
             self._scroll_on()
             self._widget.release_mouse()
 
     def reach(self, offset: Offset) -> None:
-        """Select from where it began up to there."""
+        """Select from the beginning of the selection up to there."""
         self._selected.reach(*self.pointed(offset))
         self._select(self._selected.span)
 
@@ -123,7 +124,7 @@ class MouseSelection:
         return self._viewport.row + row, cell
 
     def reach_pointer(self) -> None:
-        """Select up to where the pointer is, if its button is down."""
+        """Select up to the pointer, if its button is down."""
         before = self._selected.span
         if self._pointer is not None:
             self._selected.reach(*self.pointed(self._pointer))
@@ -136,7 +137,7 @@ class MouseSelection:
         self._widget.refresh()
 
     def _scroll_on(self) -> None:
-        """Scroll for as long as the pointer is held above or below the view: the only timer there is."""
+        """Scroll while the pointer is held above or below the view. This is the only timer."""
         wanted = self._rows_away() != 0
         if wanted and self._timer is None:
             self._timer = self._widget.set_interval(SCROLL_SECONDS, self._scroll_to_pointer)
@@ -153,7 +154,7 @@ class MouseSelection:
 
     def _rows_away(self) -> int:
         """How many rows the pointer is above the view (negative) or below it. The first row of the screen
-        counts as above: no pointer gets further."""
+        counts as above, since a pointer can't get higher."""
         if self._pointer is None:
             return 0
         above = self._pointer.y - (1 if self._widget.region.y == 0 else 0)

@@ -1,5 +1,5 @@
-"""Rows of the document as strips for the screen: with the block cursor, selected text, and the mark
-that says what is below."""
+"""Paints rows of the document as strips, with the block cursor, the selection, and the mark that counts the
+rows below."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from keen_tui.frontends.tui.transcript.blocks.lines import Line, sliced
 from keen_tui.frontends.tui.transcript.document import Document, Place
 
 _NARROW: Final = 40
-"""Columns below which the mark says only a number: the bar of the cursor stays in sight."""
+"""Columns below which the mark has only a number, so that the bar of the cursor stays visible."""
 STRIPS_KEPT: Final = 512
-"""Strips are heavy: only about those on the screen are kept."""
+"""Strips that are kept: they are large, so about as many as the screen shows."""
 
 
 class Mark(NamedTuple):
@@ -36,7 +36,7 @@ class Painter:
         self._strips: Recent[tuple[int, int, bool], tuple[Line, Strip]] = Recent(STRIPS_KEPT)
 
     def forget(self) -> None:
-        """The look changed."""
+        """Forget all strips, because the look changed."""
         self._strips.clear()
 
     def blank(self, cells: int) -> Strip:
@@ -51,7 +51,7 @@ class Painter:
             return self._painted(_marked(self._with_cursor(line, row, has_cursor), marks))
         key = (entry.serial, row, has_cursor)
         kept = self._strips.get(key)
-        # While a text streams in, most of its rows are drawn as they were before.
+        # While a text streams in, most of its rows stay the same.
         if kept is not None and kept[0] == line:
             return kept[1]
         strip = self._painted(self._with_cursor(line, row, has_cursor))
@@ -59,7 +59,7 @@ class Painter:
         return strip
 
     def with_mark(self, strip: Strip, below: int, key: str) -> Strip:
-        """The last row in view, with the number of rows below it and the key that goes there."""
+        """The last row in view, with the number of rows below it and the key that leads there."""
         look = self._document.look
         words = f" {look.glyphs.down} {below:,} " + ("" if look.width < _NARROW else "below  ")
         pieces = [Segment(words, look.styles("text", on="raised"))]
@@ -79,7 +79,7 @@ class Painter:
         return Strip(segments).crop_extend(0, self._document.look.width, self._base)
 
     def _with_cursor(self, line: Line, row: int, has_cursor: bool) -> Line:
-        """The rows of the cursor's block have the bar; the first one is raised."""
+        """A row of the cursor's block: all of them have the bar, and the first one is raised."""
         if not has_cursor or row < 0:
             return line
         look = self._document.look
@@ -92,7 +92,7 @@ class Painter:
 
 
 def _marked(line: Line, marks: Sequence[Mark]) -> Line:
-    """The row with marks on it, one over the other where they meet."""
+    """The row with marks; where they overlap, a later one wins."""
     for first, last, style in marks:
         inside = (
             Segment(segment.text, (segment.style or Style.null()) + style)
@@ -104,6 +104,6 @@ def _marked(line: Line, marks: Sequence[Mark]) -> Line:
 
 
 def _on(segments: tuple[Segment, ...], ground: Style) -> tuple[Segment, ...]:
-    """The same text on another ground."""
+    """The same text on another background."""
     on = Style(bgcolor=ground.bgcolor, reverse=ground.reverse)
     return tuple(Segment(segment.text, (segment.style or Style.null()) + on) for segment in segments)

@@ -1,4 +1,4 @@
-"""What all drawing of the transcript needs to know: the theme's styles, the glyphs, the width."""
+"""The styles of the theme, the glyphs and the width that the transcript is drawn with."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TEXT_EDGE: Final = 4
 """The column where all text begins."""
 RIGHT_MARGIN: Final = 4
 PROSE_CELLS: Final = 96
-"""Prose is never wider than this."""
+"""The most cells of prose."""
 ROW_CELLS: Final = 110
-"""The same for a row of facts whose last ones stand at its right end."""
+"""The most cells of a row of facts whose last ones are at its right end."""
 
 
 class RenderStyle(Struct, frozen=True):
-    """`width` is that of the whole column in cells, gutter and right margin included."""
+    """`width` is the width of the whole column in cells, with gutter and right margin."""
 
     styles: Styles
     glyphs: Glyphs
@@ -29,13 +29,13 @@ class RenderStyle(Struct, frozen=True):
 
     @property
     def wide(self) -> int:
-        """Cells between the text edge and the right text edge: for code, diffs and tables."""
+        """Cells between the left and right text edges, for code, diffs and tables."""
         return max(self.width - TEXT_EDGE - RIGHT_MARGIN, 8)
 
     @property
     def row(self) -> int:
-        """Cells from the left edge to the end of a row that is spread over the column, right margin included:
-        in a wide terminal its two ends still belong together."""
+        """Cells of a row that is spread over the column, with the right margin. Limited, so that its two ends
+        stay close together in a wide terminal."""
         return min(self.width, ROW_CELLS)
 
     @property

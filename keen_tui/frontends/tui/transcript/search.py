@@ -1,4 +1,4 @@
-"""Where words stand in a document: counted block by block, a slice at a time, and never drawn for that."""
+"""Searches a document: counts matches block by block, a slice at a time, without drawing."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from keen_tui.text.find import Needle
 
 
 class Hit(NamedTuple):
-    """One of the hits in a block; the first has the ordinal 0."""
+    """One of the matches in a block; the first has the ordinal 0."""
 
     block: int
     ordinal: int
 
 
 class TranscriptSearch:
-    """The hits of one needle at a time, numbered from the first block to the last.
+    """The matches of one needle at a time, numbered from the first block to the last.
 
-    They are counted in an index of heights: which block holds hit 4,711, and what number the hits of a block
-    begin with, costs O(log n) however many there are.
+    They are counted in an index of heights, so finding the block of match 4,711, or the number of a block's
+    first match, costs O(log n).
     """
 
     def __init__(self, document: Document, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -38,18 +38,18 @@ class TranscriptSearch:
 
     @property
     def unfinished(self) -> bool:
-        """Whether there are blocks that were not searched yet."""
+        """Whether some blocks haven't been searched yet."""
         return bool(self._ahead)
 
     @property
     def total(self) -> int:
-        """The hits found so far."""
+        """The matches found so far."""
         return self._counts.total
 
     def begin(self, needle: Needle, near: int) -> None:
-        """Look for another needle: from block `near` up to the first one, then below it.
+        """Search for another needle: from block `near` up to the first one, then below it.
 
-        Where the needle only became longer, no block is searched that lacked the shorter one.
+        If the needle only became longer, blocks without the shorter one aren't searched again.
         """
         suspects = self._suspects(needle)
         self.needle = needle
@@ -60,7 +60,7 @@ class TranscriptSearch:
         self._ahead = [*reversed(below), *above] if needle else []
 
     def follow(self, first: int) -> None:
-        """The document changed from block `first` on: what is new there will be searched."""
+        """The document changed from block `first` on; the new part will be searched."""
         if not self.needle:
             return
         entries, searched = self._document.entries, self._searched
@@ -79,7 +79,7 @@ class TranscriptSearch:
             self._ahead.append(index)
 
     def run(self, seconds: float) -> None:
-        """Search on for about so long."""
+        """Continue the search for about that time."""
         context = BlockContext(look=self._document.look, now=0.0, unfolded=True)
         until = self._clock() + seconds
         while self._ahead and self._clock() < until:
@@ -87,19 +87,19 @@ class TranscriptSearch:
             self._counts.update(index, count_hits(self._searched[index], self.needle, context))
 
     def correct(self, block: int, hits: int) -> None:
-        """The block was drawn, and shows so many hits."""
+        """Correct the count of a block that was drawn."""
         self._counts.update(block, hits)
 
     def hits_in(self, block: int) -> int:
-        """The hits in a block, as far as they are known."""
+        """The matches in a block, as far as they are known."""
         return self._counts[block]
 
     def number(self, hit: Hit) -> int:
-        """The number of a hit among all of them, from 0."""
+        """The number of a match among all of them, from 0."""
         return self._counts.top(hit.block) + hit.ordinal
 
     def hit(self, number: int) -> Hit:
-        """The hit of that number, from 0."""
+        """The match with that number, from 0."""
         return Hit(*self._counts.find(number))
 
     def _suspects(self, needle: Needle) -> list[int]:

@@ -1,4 +1,4 @@
-"""Selected text: two places in the texts of blocks, which stay there however rows move and wrap."""
+"""Selected text: two positions in the texts of blocks, which stay valid when rows move and wrap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_END_OF_A_WORD = ".,:;?!"
 
 
 class Grip(NamedTuple):
-    """The character under the pointer: its two edges, which are one where there is no text."""
+    """The character under the pointer: its two edges, which are equal if there is no text."""
 
     block: int
     left: int
@@ -27,7 +27,7 @@ class Grip(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The text from `first` up to `last`, which may stand in another block."""
+    """The text from `first` up to `last`, possibly in another block."""
 
     first: Spot
     last: Spot
@@ -37,7 +37,7 @@ EVERYTHING = Span(Spot(0, 0), Spot(sys.maxsize, sys.maxsize))
 
 
 class TextSelection:
-    """What is selected in a document. None: nothing is."""
+    """The selection in a document, or none."""
 
     def __init__(self, document: Document, flows: Flows) -> None:
         self.span: Span | None = None
@@ -46,11 +46,11 @@ class TextSelection:
         self._held: Grip | None = None
 
     def hold(self, row: int, cell: int) -> None:
-        """One end of what is selected next is at that row of the document and cell of the row."""
+        """Fix one end of the next selection at that row of the document and cell of the row."""
         self._held = self._grip(row, cell)
 
     def reach(self, row: int, cell: int) -> None:
-        """Select from what is held to there, both ends included."""
+        """Select from the fixed end to there, both ends included."""
         there = self._grip(row, cell)
         held = self._held or there
         first, last = sorted((held, there))
@@ -66,18 +66,18 @@ class TextSelection:
                 return
 
     def take_line(self, row: int, cell: int) -> None:
-        """Select the whole line, on as many rows as it may be wrapped."""
+        """Select the whole line, even if it is wrapped over several rows."""
         block, place, _ = self._grip(row, cell)
         text = self._flows.of(block).text
         end = text.find("\n", place)
         self._take(block, text.rfind("\n", 0, place) + 1, len(text) if end < 0 else end)
 
     def forget(self) -> None:
-        """Nothing is selected, and nothing held."""
+        """Clear the selection and its fixed end."""
         self.span = self._held = None
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one."""
+        """So many blocks were inserted at the beginning."""
         if self.span:
             first, last = self.span
             self.span = Span(
@@ -88,19 +88,20 @@ class TextSelection:
             self._held = self._held._replace(block=self._held.block + blocks)
 
     def marks(self, place: Place) -> list[Mark]:
-        """How the selected characters of a row are painted."""
+        """The marks for the selected characters of a row."""
         columns = self.columns(place)
         return [Mark(*columns, self._document.look.styles("text", on="select"))] if columns else []
 
     def columns(self, place: Place) -> tuple[int, int] | None:
-        """The characters of a row that are selected, from the first up to the one behind the last."""
+        """The selected characters of a row, from the first to the one after the last."""
         if self.span is None or not self.span.first.block <= place.block <= self.span.last.block:
             return None
         row = place.offset - self._document.entries[place.block].gap
         return self._flows.of(place.block).columns(row, *self._part(self.span, place.block))
 
     def pieces(self, span: Span) -> Iterator[str]:
-        """The text of a span in pieces. Blocks that are not on the screen are drawn for it, one a piece."""
+        """The text of a span in pieces. Blocks that aren't on the screen are drawn for this, one per
+        piece."""
         document = self._document
         for block in range(span.first.block, min(span.last.block + 1, len(document))):
             if block >= len(document):
@@ -112,7 +113,7 @@ class TextSelection:
                 yield Flow(lines).text[first:last]
 
     def _part(self, span: Span, block: int) -> tuple[int, int]:
-        """Which characters of a block's text belong to the span."""
+        """The characters of a block's text that belong to the span."""
         first = span.first.place if block == span.first.block else 0
         return first, span.last.place if block == span.last.block else sys.maxsize
 
@@ -135,7 +136,7 @@ class TextSelection:
 
 
 def _column(text: str, cell: int) -> int:
-    """The character that stands in a cell of a row; behind the last one where none does."""
+    """The character in a cell of a row; the position after the last one if there is none."""
     if text.isascii():
         return min(max(cell, 0), len(text))
     cells = 0

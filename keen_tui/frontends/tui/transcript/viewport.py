@@ -1,4 +1,4 @@
-"""The part of a document that is in view: where it stands, and how it stays there while heights change."""
+"""The part of a document that is in view. It stays in place while heights change."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Step = Literal[-1, 1]
 
 
 class Surface(Protocol):
-    """What shows a viewport and what stands in it: the widget, as far as that is asked."""
+    """The widget that shows a viewport, as the viewport sees it."""
 
     @property
     def has_focus(self) -> bool:
-        """Whether it gets the keys."""
+        """Whether the widget has the focus."""
 
     @property
     def scroll_offset(self) -> Offset:
@@ -26,32 +26,32 @@ class Surface(Protocol):
 
     @property
     def scrollable_content_region(self) -> Region:
-        """Where rows are shown."""
+        """The region where rows are shown."""
 
     def scroll_to_row(self, row: int) -> None:
-        """Have that row of the document be the first in view."""
+        """Scroll so that this row of the document is the first in view."""
 
     def refresh(self) -> object:
         """Paint all rows in view again."""
 
     def refresh_changed(self) -> None:
-        """Paint those rows again that look different."""
+        """Paint the rows again that look different."""
 
     def announce(self) -> None:
-        """Report where it stands now, if that is news."""
+        """Report the new position, if it has changed."""
 
 
 class Viewport:
-    """Follows the end of a document until it is scrolled up, and again from the end on.
+    """Follows the end of a document until the user scrolls up, and again from the end on.
 
-    Where it stands is kept as a place, a block and a row in it, which stays the same when blocks above turn
-    out higher than they were estimated.
+    Its position is stored as a place (a block and a row in it), which stays the same when blocks above turn
+    out higher than estimated.
     """
 
     def __init__(self, surface: Surface, document: Document) -> None:
         self.following = True
         self.may_follow = True
-        """False: it stays where it is, at the end too."""
+        """False: the view stays where it is, even at the end."""
         self._surface = surface
         self._document = document
         self._anchor = Place(0, 0)
@@ -85,7 +85,7 @@ class Viewport:
 
     @property
     def blocks(self) -> range:
-        """The blocks of which at least one row is in view."""
+        """The blocks with at least one row in view."""
         first = self._document.find(self.row).block
         last, offset = self.bottom
         only_gap = last > first and offset < self._document.entries[last].gap
@@ -93,7 +93,7 @@ class Viewport:
 
     @property
     def key_chip_visible(self) -> bool:
-        """True while the row with the key to press next is in view."""
+        """Whether the row with the key to press next is in view."""
         last = len(self._document) - 1
         if last < 0 or not isinstance(self._document.entries[last].block, EndBlock):
             return False
@@ -106,22 +106,22 @@ class Viewport:
 
     @property
     def is_settled(self) -> bool:
-        """Whether a change of the scroll offset is somebody's scrolling. Amid a resize it is not: Textual
-        cuts it to what there is."""
+        """Whether a change of the scroll offset comes from the user. During a resize it doesn't: Textual
+        limits the offset to the new size."""
         region = self._surface.scrollable_content_region
         return not self._placing and region.size == self._settled_in
 
     def begin(self) -> None:
-        """Another conversation takes the place of this one: it stands at its end."""
+        """Another conversation replaces this one: go to its end."""
         self._anchor = Place(0, 0)
         self.following = True
 
     def moved_down(self, blocks: int) -> None:
-        """So many blocks came before the first one."""
+        """So many blocks were inserted at the beginning."""
         self._anchor = self._anchor._replace(block=self._anchor.block + blocks)
 
     def scroll(self, rows: int) -> None:
-        """Scroll by rows, counted in heights that are measured on the way, not estimated."""
+        """Scroll by rows. Measures heights on the way instead of estimating them."""
         document = self._document
         if not len(document):
             return
@@ -138,32 +138,32 @@ class Viewport:
         self.go(Place(index, max(offset, 0)))
 
     def scroll_page(self, step: Step) -> None:
-        """Scroll by what is in view, but for a row."""
+        """Scroll by the height of the view, less one row."""
         self.scroll(step * (self.height - 1))
 
     def go(self, place: Place) -> None:
-        """Put `place` on the first row of the view, or as near to it as the end allows."""
+        """Move `place` to the first row of the view, or as near to it as the end allows."""
         self.following = False
         self._anchor = place
         self.settle()
         self.stop()
 
     def go_home(self) -> None:
-        """To the first row."""
+        """Go to the first row."""
         self.go(Place(0, 0))
 
     def go_to_end(self) -> None:
-        """To the last row, following the end from now on."""
+        """Go to the last row, and follow the end from now on."""
         self.following = True
         self.settle()
 
     def stop(self) -> None:
-        """It came to rest: at the end it follows again."""
+        """Scrolling stopped: at the end, follow the end again."""
         self.following = self.may_follow and self.below == 0
         self._surface.announce()
 
     def settle(self) -> None:
-        """Measure what is in view, keep the view where it was (or at the end), and paint what changed."""
+        """Measure the blocks in view, keep the view where it was (or at the end), and paint changed rows."""
         if not self.height:
             return
         self._settled_in = self._surface.scrollable_content_region.size
@@ -180,9 +180,10 @@ class Viewport:
         return max(end - first - self.height, 0) if step > 0 else max(first - top, 0)
 
     def scroll_to_block(self, block: int, step: Step) -> None:
-        """Have all of a block in view or, of one that is higher, the part that comes first that way."""
+        """Scroll a block into view; of a block that is higher than the view, the part that comes first in
+        that direction."""
         top, height = self._document.top(block), self._document.height(block)
-        # Measuring it may have moved what is in view: it is higher, or lower, than was estimated.
+        # Measuring may have moved the view: the block is higher, or lower, than estimated.
         above = top - self._document.top(self._anchor.block) - self._anchor.offset
         below = above + height - self.height
         if height > self.height:
@@ -193,7 +194,7 @@ class Viewport:
             self.scroll(below)
 
     def _measured_bottom(self) -> int:
-        """Measure from the end upwards; the row that is then on top."""
+        """Measure from the end upwards. Returns the row that is then at the top."""
         document = self._document
         rows, index, height = 0, len(document), self.height
         while index > 0 and rows < height:
@@ -202,7 +203,7 @@ class Viewport:
         return max(document.rows - height, 0)
 
     def _measured_view(self) -> int:
-        """Measure from the anchor downwards; the row that is then on top."""
+        """Measure from the anchor downwards. Returns the row that is then at the top."""
         document = self._document
         if not len(document):
             return 0

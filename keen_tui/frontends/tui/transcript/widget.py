@@ -1,4 +1,4 @@
-"""The transcript: one scrolling widget that paints rows of a document, never a widget a message."""
+"""The transcript: one scrolling widget that paints rows of a document, instead of one widget per message."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ WHEEL_ROWS: Final = 3
 class Transcript(StripWidget, ScrollView, can_focus=True):
     """Shows the blocks of a session.
 
-    The blocks are its `document`. The `viewport` is what one sees of it, the `cursor` the block that keys act
-    on, the `selection` what was selected with the mouse, `finding` a search for words; the `copier` puts
-    parts on the clipboard. This class hands them keys, the mouse and what Textual says, and paints.
+    The blocks are its `document`. The `viewport` is the visible part, the `cursor` the block that keys act
+    on, the `selection` the text selected with the mouse, `finding` a search for words; the `copier` copies
+    parts to the clipboard. This class passes them keys, mouse events and messages of Textual, and paints.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,10 +73,10 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     """
 
     ALLOW_SELECT = False
-    """Textual's own selection is not wanted."""
+    """Turns off Textual's own selection."""
 
     FOCUS_ON_CLICK = False
-    """Who selects or unfolds with the mouse while writing goes on writing."""
+    """Selecting or unfolding with the mouse leaves the focus in the composer."""
 
     def __init__(
         self,
@@ -114,21 +114,21 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self._announced: tuple[bool, int, bool, bool] = (True, 0, False, False)
 
     def set_live_output(self, shown: bool) -> None:
-        """Tell whether a running call shows its newest lines under its row."""
+        """Set whether a running call shows its newest lines under its row."""
         if shown != self.document.live_output:
             self.document.live_output = shown
             self.document.redraw_running()
             self.viewport.settle()
 
     def set_asked(self, asked: bool) -> None:
-        """Tell whether a question is open: the key to press next is there then, and not here."""
+        """Set whether a question is open: then the key to press next is in the question, not here."""
         if asked != self.document.asked:
             self.document.asked = asked
             self.document.redraw_end()
             self.viewport.settle()
 
     def begin(self) -> None:
-        """The blocks shown next are another conversation: nothing is unfolded, and it stands at its end."""
+        """Prepare for another conversation: nothing is unfolded, and the view is at its end."""
         self.document.clear()
         self._painter.forget()
         self.finding.begin()
@@ -137,7 +137,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.selection.forget()
 
     def show(self, past: Trail[Block], live: tuple[Block, ...]) -> None:
-        """Show these blocks. Costs what changed and what is seen."""
+        """Show these blocks. The cost depends on what changed and what is visible."""
         before = [entry.block for entry in self.document.entries[:1]]
         under_cursor = self.cursor.block
         adopted = self.document.adopt(past)
@@ -156,16 +156,16 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.finding.search()
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
-        """Draw everything anew in another theme or with other glyphs."""
+        """Redraw everything in another theme or with other glyphs."""
         self._redraw(RenderStyle(styles, glyphs, self.document.look.width))
 
     def recolour(self) -> None:
-        """Colours were worked out beside the event loop: show them."""
+        """Show colours that a thread has worked out."""
         self.document.recolour()
         self.viewport.settle()
 
     def tick(self) -> None:
-        """Let running clocks go on. Called once a second while something runs."""
+        """Advance running clocks. Called once a second while something runs."""
         document = self.document
         document.breath = not document.breath and not self.reduced_motion
         live = range(min(self._past_length, len(document)), len(document))
@@ -174,13 +174,14 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.refresh_changed()
 
     def next_folding(self) -> Folding:
-        """Show of all blocks what the next state says, and give that state."""
+        """Switch all blocks to the next fold state, and return that state."""
         folding = self.document.next_folding()
         self.viewport.settle()
         return folding
 
     def reveal(self, turn: int, call_id: str | None = None) -> bool:
-        """Scroll to a tool call or, without `call_id`, to the beginning of a turn. False: it is not there."""
+        """Scroll to a tool call or, without `call_id`, to the beginning of a turn. False if it doesn't
+        exist."""
         for index, entry in enumerate(self.document.entries):
             block = entry.block
             wanted = isinstance(block, ToolBlock) and block.id == call_id if call_id else True
@@ -190,7 +191,8 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         return False
 
     def copy_selection(self) -> bool:
-        """Copy what is selected: wrapped lines in one, decoration left out. False: nothing is."""
+        """Copy the selection, with wrapped lines joined and without decoration. False if nothing is
+        selected."""
         pieces = self.selection.pieces()
         if pieces:
             self.copier.copy(pieces)
@@ -254,23 +256,23 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.selection.select_all()
 
     def action_open_file(self) -> None:
-        """Open the file that the block under the cursor names."""
+        """Open the file that the block at the cursor names."""
         if block := self.cursor.ensure_block():
             self.post_message(FileWanted(block))
 
     def action_open_link(self) -> None:
-        """Open the web page that the block under the cursor names."""
+        """Open the web page that the block at the cursor names."""
         if block := self.cursor.ensure_block():
             self.post_message(LinkWanted(block))
 
     def action_show_in_activity(self) -> None:
-        """Show the row of the block under the cursor in Activity."""
+        """Show the Activity row of the block at the cursor."""
         if block := self.cursor.ensure_block():
             call_id = block.id if isinstance(block, ToolBlock) else None
             self.post_message(RowWanted(getattr(block, "turn", 0), call_id))
 
     async def action_look_for(self) -> None:
-        """Look for words, as the workspace does."""
+        """Search for words, with the find field of the workspace."""
         await self.screen.run_action("do('find')")
 
     def on_focus(self) -> None:
@@ -309,7 +311,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if event.button:
             self.selection.drag(event.offset)
-        else:  # the button was let go outside of the terminal, which told nobody
+        else:  # the button was released outside the terminal, which reports nothing
             self.selection.release()
 
     @on(events.MouseUp)
@@ -318,7 +320,8 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         self.selection.release()
 
     def on_click(self, event: events.Click) -> None:
-        """Open a link, fold a block; twice selects a word, three times a line; with shift up to here."""
+        """Open a link or fold a block; a double click selects a word, a triple click a line; shift extends
+        the selection."""
         offset = event.get_content_offset(self)
         if offset is None or self.selection.dragged:
             return
@@ -330,7 +333,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
             self.selection.take(offset, line=event.chain > 2)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, as Textual asks for it."""
+        """The selected text, in the form that Textual wants."""
         pieces = self.selection.pieces()
         return ("".join(pieces), "\n") if pieces else None
 
@@ -356,7 +359,7 @@ class Transcript(StripWidget, ScrollView, can_focus=True):
         scroll_to_row(self, row, self.document.rows)
 
     def announce(self) -> None:
-        """Report where the view and the cursor stand, if that is news."""
+        """Report the positions of view and cursor, if they have changed."""
         viewport = self.viewport
         now = (viewport.following, viewport.below, viewport.key_chip_visible, self.cursor.can_fold)
         if now != self._announced:

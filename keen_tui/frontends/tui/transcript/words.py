@@ -1,4 +1,4 @@
-"""The words of a block, for a search: what it shows when it is unfolded, without drawing it."""
+"""The text of a block for a search: what the unfolded block shows, without drawing it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from keen_tui.text.find import Needle
 from keen_tui.text.units import duration
 
 _MARKS = re.compile(r"[*_`~]+|\]\([^)\s]*\)|\[")
-"""What Markdown writes and nobody sees: emphasis, code marks, links."""
+"""The invisible parts of Markdown: emphasis, code marks, links."""
 
 
 def count_hits(block: Block, needle: Needle, context: BlockContext) -> int:
-    """How often the needle stands in the block: exact for most, a guess for Markdown.
+    """How often the block contains the needle: exact for most blocks, an estimate for Markdown.
 
-    The guess may be too high, as the address of a link is no text on the screen. Who arrives there draws the
-    block, and then knows.
+    The estimate may be too high, since the address of a link isn't visible. Stepping to the block draws it,
+    and corrects the count.
     """
     if isinstance(block, TextBlock):
         return _in_markdown(block.text, needle)
@@ -52,7 +52,8 @@ def count_hits(block: Block, needle: Needle, context: BlockContext) -> int:
 
 
 def _in_markdown(text: str, needle: Needle) -> int:
-    """Marks may be part of the words, as in snake_case, or stand between them, as in **two** words."""
+    """Counts with and without marks: they may be part of the words, as in snake_case, or between them, as in
+    **two** words."""
     written = needle.count(text)
     if len(needle.words) == 1:
         return written

@@ -1,4 +1,5 @@
-"""Every kind of block as rows, and what the transcript asks about a block without drawing it."""
+"""Draws every kind of block as rows, and answers what the transcript asks about a block without drawing
+it."""
 
 from __future__ import annotations
 
@@ -42,13 +43,13 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
 _LEFT_OUT: Final = re.compile(r"^\[… .+ left out", re.MULTILINE)
-"""Stands in the output of a command in the place of its middle."""
+"""The line that replaces the middle of a command's long output."""
 
 NOT_CARRIED: Final = "cut here: these words are not carried over"
 
 
 def draw_block(block: Block, context: BlockContext, stream: MarkdownStream | None = None) -> Sequence[Line]:
-    """The rows of `block`. `stream` holds the text of an open text block already."""
+    """The rows of `block`. `stream` already has the text of an open text block."""
     match block:
         case UserBlock():
             return draw_user(block, context)
@@ -71,7 +72,8 @@ def draw_block(block: Block, context: BlockContext, stream: MarkdownStream | Non
 
 
 def block_name(block: Block) -> tuple[object, ...]:
-    """What a block is called however it changes; only few blocks of a turn may share it."""
+    """A name for a block that stays the same when the block changes. Only few blocks of a turn may share a
+    name."""
     match block:
         case RetryBlock():
             return ("retry", block.retry.turn)
@@ -83,7 +85,8 @@ def block_name(block: Block) -> tuple[object, ...]:
 
 
 def gap_before(before: Block | None, block: Block, *, before_unfolded: bool) -> int:
-    """The blank rows between two blocks. `before_unfolded`: the first of them shows more than its row."""
+    """The number of empty rows between two blocks. `before_unfolded`: the first block shows more than its
+    row."""
     if before is None:
         return 0
     if isinstance(before, ToolBlock) and isinstance(block, ToolBlock):
@@ -103,7 +106,7 @@ def ticks(block: Block, *, last: bool) -> bool:
 
 
 def source(block: Block) -> str:
-    """The block's text as it is copied: Markdown as it came, code without line numbers."""
+    """The block's text for the clipboard: unchanged Markdown, code without line numbers."""
     match block:
         case UserBlock() | TextBlock() | ReasoningBlock() | NoticeBlock() | CompactionBlock():
             return clean(block.text, newlines=True, tabs=True)
@@ -116,7 +119,7 @@ def source(block: Block) -> str:
 
 
 def is_excerpt(block: Block) -> bool:
-    """Whether the tool showed a part of what there was: more was printed, found or changed."""
+    """Whether the tool showed only a part: it printed, found or changed more."""
     display = block.result.display if isinstance(block, ToolBlock) and block.result is not None else None
     match display:
         case CommandDisplay():
@@ -129,7 +132,7 @@ def is_excerpt(block: Block) -> bool:
 
 
 def extent(block: Block, view: FoldState) -> tuple[int, int]:
-    """What the height of a block is estimated from until it is first seen: the rows that it has in any
+    """The basis for estimating the height of a block until it is first visible: the rows that it has at any
     width, and the characters that may break into more."""
     match block:
         case TextBlock():
@@ -152,7 +155,7 @@ def extent(block: Block, view: FoldState) -> tuple[int, int]:
 
 
 def code_of(block: Block) -> list[str]:
-    """The pieces of code in a block: those of a reply; all that another block holds."""
+    """The pieces of code in a block: those in a reply, or the whole text of any other block."""
     if not isinstance(block, TextBlock):
         text = source(block)
         return [text] if text else []
@@ -171,7 +174,7 @@ def _draw_text(block: TextBlock, context: BlockContext, stream: MarkdownStream |
 
 
 def _with_caret(line: Line, look: RenderStyle) -> Line:
-    """The row with the streaming caret behind its text; on code it takes the place of a blank."""
+    """The row with the streaming caret after its text; on code the caret replaces a space."""
     length = len(line.text.rstrip())
     on_code = length < len(line.text)
     caret = Segment(look.glyphs.caret, look.styles("accent", on="panel" if on_code else None))
@@ -200,7 +203,7 @@ def _prose(text: str, context: BlockContext, role: str) -> list[Line]:
 
 
 def _behind_lost_mark(lines: list[Line], context: BlockContext) -> list[Line]:
-    """Text that was cut: dim and italic, behind a dotted line."""
+    """Text that was cut off: dim and italic, after a dotted line."""
     style = context.look.styles("dim", italic=True)
     mark = context.look.gutter(context.look.glyphs.live, "dim")
     return [

@@ -1,4 +1,4 @@
-"""A compaction as rows: what is summarised, the summary as it streams, and what came of it."""
+"""A compaction as rows: what is summarised, the streaming summary, and the result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keen_tui.text.units import counted, duration, size
 
 
 def draw_compaction(block: CompactionBlock, context: BlockContext) -> list[Line]:
-    """One row, and the summary below it: while it streams, and later when the block is unfolded."""
+    """One row, and the summary below it while it streams or when the block is unfolded."""
     match block.end:
         case None:
             return [*_running(block, context), *_summary(block, context)]

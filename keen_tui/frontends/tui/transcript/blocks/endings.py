@@ -1,4 +1,4 @@
-"""How a turn ended: done, incomplete with what is kept and the two keys, failed, or settled since."""
+"""The end of a turn: done, incomplete (with the kept work and the two keys), failed, or settled since."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, dollars, duration, size
 
 COMPACT: Final = ("/compact", "make room")
-"""What to write when the context window is full, and what it does."""
+"""The command for a full context window, and what it does."""
 _RETRIES: Final = "continues from the last result; no call runs twice"
 _UNKNOWN_SHOWN: Final = 5
 """Calls with unknown effects that are listed; the others are counted."""
 _GAP: Final = "   "
 _RETRY_DETAIL: Final = 100
-"""Columns of the server's words about a failure that is tried again."""
+"""Columns of the server's message about a failure that is tried again."""
 VERB_COLUMN: Final = 15
 EFFECT_COLUMN: Final = 25
 
@@ -44,8 +44,8 @@ def draw_end(block: EndBlock, context: BlockContext) -> list[Line]:
 
 
 def draw_retry(block: RetryBlock, context: BlockContext) -> list[Line]:
-    """The row of an automatic retry, with the seconds that are left, and why the call failed: in the
-    server's own words where those say more than the reason."""
+    """The row of an automatic retry, with the seconds that are left, and why the call failed: the server's
+    own message if it says more than the reason."""
     retry: RetryScheduled = block.retry
     left = max(block.due - context.now, 0.0)
     usual = {"cut": "connection lost", "stalled": "no answer"}
@@ -62,7 +62,7 @@ def draw_retry(block: RetryBlock, context: BlockContext) -> list[Line]:
 
 
 def done_facts(end: TurnDone, cost: float | None) -> tuple[tuple[str, str], ...]:
-    """What the row of a turn that is done says: texts and their roles."""
+    """The facts in the row of a finished turn: texts and their roles."""
     retries, changed = end.attempt - 1, len(end.turn_memory.files_changed)
     return (
         (f"turn {end.turn} done", "soft"),
@@ -164,7 +164,8 @@ def _draw_incomplete(block: EndBlock, end: TurnIncomplete, context: BlockContext
 
 
 def _draw_error(end: TurnError, context: BlockContext) -> list[Line]:
-    """Nothing is kept: what went wrong, and the key that sends the message again."""
+    """The block of a failed turn, which keeps nothing: what went wrong, and the key that sends the message
+    again."""
     styles, glyphs = context.look.styles, context.look.glyphs
     stopped = end.outcome == "stopped"
     glyph, title = (glyphs.stopped, "Turn stopped") if stopped else (glyphs.failed, "Turn failed")
@@ -220,7 +221,7 @@ def _title(
 
 
 def _detail(end: TurnIncomplete | TurnError, context: BlockContext, on: str | None) -> list[list[Segment]]:
-    """The server's own words, where they say more than the reason."""
+    """The server's own message, if it says more than the reason."""
     if end.reason not in DETAILED or not end.detail.strip():
         return []
     runs = [Segment(clean(end.detail.strip()), context.look.styles("soft", on=on))]
@@ -228,7 +229,7 @@ def _detail(end: TurnIncomplete | TurnError, context: BlockContext, on: str | No
 
 
 def _labelled(label: str, words: str, context: BlockContext, on: str | None) -> list[list[Segment]]:
-    """A label and what it stands for, in as many rows as that takes."""
+    """A label and its text, in as many rows as needed."""
     styles = context.look.styles
     left = [Segment((" " * TEXT_EDGE + label).ljust(VERB_COLUMN), styles("soft", on=on))]
     return _beside(left, VERB_COLUMN, Segment(words, styles("text" if on else "soft", on=on)), context, on)
@@ -255,14 +256,14 @@ def _key_rows(context: BlockContext, key: str, verb: str, effect: str, is_chip: 
 def _beside(
     left: list[Segment], column: int, words: Segment, context: BlockContext, on: str | None
 ) -> list[list[Segment]]:
-    """What stands left of a column, and the words in it, broken into rows where they are too long."""
+    """Segments left of a column, and words in that column, wrapped if they are too long."""
     first, *more = wrap([words], max(context.look.width - column - 2, 1))
     indent = Segment(" " * column, context.look.styles("text", on=on))
     return [[*left, *first.segments], *([indent, *row.segments] for row in more)]
 
 
 def _washed(row: Sequence[Segment], context: BlockContext, *, is_chip: bool) -> Line:
-    """A row of the amber block: bar at the left edge, its ground over the whole width."""
+    """A row of the amber block: a bar at the left edge, and the background over the whole width."""
     styles = context.look.styles
     bar = Segment(context.look.glyphs.bar, styles("wait", on="wait-wash"))
     line = Line(_with_bar(row, bar), skip=TEXT_EDGE, chip=is_chip)

@@ -1,4 +1,4 @@
-"""Prose that is too long to be drawn whole: its beginning, its end, and a row for what is between."""
+"""Prose that is too long to be drawn whole: its beginning, its end, and a row for the gap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keen_tui.text.sanitize import clean
 
 MOST_CHARACTERS: Final = 40_000
 MOST_LINES: Final = 1_000
-"""Text beyond that is not drawn whole."""
+"""Lines from which on a text isn't drawn whole."""
 
 _FIRST_CHARACTERS: Final = 30_000
 _FIRST_LINES: Final = 750
@@ -23,14 +23,14 @@ _LONGEST_WORD: Final = 200
 
 
 class Gap(NamedTuple):
-    """What is left out of the middle of a text: the characters from `start` up to `end`."""
+    """The part that is left out of a text: the characters from `start` up to `end`."""
 
     start: int
     end: int
 
 
 def gap_in(text: str) -> Gap | None:
-    """What is left out when the text is drawn; None: nothing is. Costs the same for any length."""
+    """The part that is left out when the text is drawn, or None. Costs the same for any length."""
     if len(text) <= MOST_CHARACTERS and text.count("\n") <= MOST_LINES:
         return None
     start = _end_of_first(text)
@@ -38,7 +38,7 @@ def gap_in(text: str) -> Gap | None:
 
 
 def extent_of(text: str) -> tuple[int, int]:
-    """The lines and the characters of a text that are drawn."""
+    """How many lines and characters of a text are drawn."""
     gap = gap_in(text)
     if gap is None:
         return text.count("\n") + 1, len(text)
@@ -47,7 +47,7 @@ def extent_of(text: str) -> tuple[int, int]:
 
 
 def wrap_prose(text: str, style: Style, look: RenderStyle) -> list[Line]:
-    """Text from outside as rows of prose. The row for what is left out is copied as that."""
+    """Text from outside as rows of prose. Copying the row of the gap copies the text that it stands for."""
     gap = gap_in(text)
     if gap is None:
         return _wrapped(text, style, look)
@@ -73,18 +73,18 @@ def _left_out(text: str, look: RenderStyle) -> Line:
 
 
 def _joint_at(text: str, position: int) -> str | None:
-    """What stands between the rows on both sides of a cut."""
+    """The joint between the rows on both sides of a cut."""
     before = text[position - 1]
     return None if before == "\n" else " " if before == " " else ""
 
 
 def _word_at(text: str, position: int) -> int:
-    """Where the word at `position` begins, if it is one of usual length."""
+    """The beginning of the word at `position`, if the word has a usual length."""
     return text.rfind(" ", position - _LONGEST_WORD, position) + 1 or position
 
 
 def _end_of_first(text: str) -> int:
-    """Behind a line; inside one only if that is very long."""
+    """The end of the first part: after a line, or inside one if it is very long."""
     end = 0
     for _ in range(_FIRST_LINES):
         following = text.find("\n", end, _FIRST_CHARACTERS) + 1

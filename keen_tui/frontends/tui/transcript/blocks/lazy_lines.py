@@ -1,4 +1,4 @@
-"""Rows of which only those that are looked at are drawn."""
+"""Rows that are drawn only when somebody reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUPS_KEPT: Final = 256
 
 
 class CopiedText(NamedTuple):
-    """The text of a group of rows as it is copied, and what joins it to the group before."""
+    """The text of a group of rows for the clipboard, and its joint to the group before."""
 
     joint: str
     text: str
@@ -23,8 +23,8 @@ class CopiedText(NamedTuple):
 class LazyLines(Sequence[Line]):
     """Rows in groups, for example a line of code with the rows that it is broken into.
 
-    How high the groups are is known from the beginning; `draw` gives the rows of one when they are wanted.
-    `say` tells what a group shows without drawing it; without it, one is drawn for that.
+    The heights of the groups are known from the beginning; `draw` returns the rows of a group on demand.
+    `say` returns the text of a group without drawing it; without `say` the group is drawn for that.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class LazyLines(Sequence[Line]):
         self.draw = draw
         self.say = say or self._say_drawn
         self.ends = list(accumulate(heights))
-        """How many rows there are up to the end of each group."""
+        """The number of rows up to the end of each group."""
         self._drawn: Recent[int, Sequence[Line]] = Recent(GROUPS_KEPT)
 
     def __len__(self) -> int:
@@ -63,14 +63,14 @@ class LazyLines(Sequence[Line]):
             yield from self._group(group)
 
     def mapped(self, change: Callable[[Line], Line]) -> LazyLines:
-        """Every row changed, but not what it says."""
+        """The same rows, each changed by `change`, which MUST keep the text."""
         return LazyLines(self.heights, lambda group: [change(line) for line in self.draw(group)], self.say)
 
     def _say_drawn(self, group: int) -> CopiedText:
         return CopiedText("\n", "\n".join(line.copied() for line in self._group(group)))
 
     def forget(self) -> None:
-        """Draw what is looked at anew: it looks different than before, but is as high."""
+        """Draw rows again when they are read: they look different now, but have the same height."""
         self._drawn = Recent(GROUPS_KEPT)
 
     def _group(self, group: int) -> Sequence[Line]:
@@ -82,12 +82,12 @@ class LazyLines(Sequence[Line]):
 
 
 def rows_kept(lines: Sequence[Line]) -> int:
-    """About how many rows lie drawn in memory."""
+    """About how many drawn rows are in memory."""
     return min(len(lines), GROUPS_KEPT) if isinstance(lines, LazyLines) else len(lines)
 
 
 def joined(*parts: LazyLines) -> LazyLines:
-    """Rows one below the other."""
+    """The parts as one sequence of rows."""
     groups = [(part, group) for part in parts for group in range(len(part.heights))]
     heights = [part.heights[group] for part, group in groups]
 
@@ -103,5 +103,5 @@ def joined(*parts: LazyLines) -> LazyLines:
 
 
 def one_row(line: Line) -> LazyLines:
-    """A row that is drawn already."""
+    """A single row that is drawn already."""
     return LazyLines([1], lambda _: [line])

@@ -18,7 +18,7 @@ Runs: TypeAlias = Sequence[Segment]
 _WIDE = re.compile(
     "[\u3001-\u3029\u3041-\u3096\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]+"
 )
-"""Characters of two cells each, of which long words without blanks usually are."""
+"""Characters of two cells each; most long words without spaces consist of them."""
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
@@ -26,10 +26,10 @@ _WORDS = re.compile(r"\s*\S+\s*|\s+")
 class Line(NamedTuple):
     """One row of cells from the left edge.
 
-    `joint` is what copied text has between the row above and this one: None for a new line, a blank or
-    nothing where a long line was wrapped. The first `skip` characters and the last `trim` ones are
-    decoration and never copied. `chip` marks the row that shows the key to press next. `hidden` is text
-    that is not drawn: the row stands for it, and is copied as that.
+    `joint` joins the row above and this one in copied text: None for a new line, a space or nothing where a
+    long line was wrapped. The first `skip` characters and the last `trim` ones are decoration and never
+    copied. `chip` marks the row with the key to press next. `hidden` is text that isn't drawn: the row stands
+    for it, and copying the row copies that text.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -44,7 +44,8 @@ class Line(NamedTuple):
         return "".join(segment.text for segment in self.segments)
 
     def copied(self, *, goes_on: bool = False) -> str:
-        """The row as it is copied. `goes_on`: the row below adds to its last word, or to its blanks."""
+        """The row's text for the clipboard. `goes_on`: the row below continues its last word, or its
+        spaces."""
         text = self.text
         content = text[self.skip : len(text) - self.trim]
         return content if goes_on else content.rstrip()
@@ -55,16 +56,16 @@ class Line(NamedTuple):
 
     @property
     def soft(self) -> bool:
-        """True when this row only goes on with a line that was too long."""
+        """True if this row continues a line that was too long."""
         return self.joint is not None
 
     def behind(self, prefix: Runs) -> Line:
-        """This row moved right, behind the decoration `prefix`."""
+        """This row moved right, after the decoration `prefix`."""
         added = sum(len(segment.text) for segment in prefix)
         return self._replace(segments=(*prefix, *self.segments), skip=self.skip + added)
 
     def filled(self, cells: int, style: Style) -> Line:
-        """This row with blanks in `style` up to a width of `cells`."""
+        """This row filled with spaces in `style` up to a width of `cells`."""
         missing = cells - self.cells
         if missing <= 0:
             return self
@@ -80,9 +81,9 @@ def cells_of(runs: Iterable[Segment]) -> int:
 
 
 def wrap(runs: Runs, cells: int) -> list[Line]:
-    """Break `runs` into rows of at most `cells`, between words where that is possible.
+    """Break `runs` into rows of at most `cells`, between words if possible.
 
-    Blanks at a break are dropped; a word that is longer than a row is broken anywhere.
+    Spaces at a break are dropped; a word that is longer than a row is broken anywhere.
     """
     plain = "".join(segment.text for segment in runs)
     cells = max(cells, 1)
@@ -99,14 +100,14 @@ def wrap(runs: Runs, cells: int) -> list[Line]:
 
 
 def wrap_code(runs: Runs, cells: int) -> list[Line]:
-    """Break one line of code into rows of exactly its characters: nothing is dropped at a break, which is
-    behind a blank where there is one near."""
+    """Break one line of code into rows. Nothing is dropped at a break, which comes after a space if there is
+    one near."""
     plain = "".join(segment.text for segment in runs)
     return cut_into(runs, [0, *accumulate(map(len, code_pieces(plain, max(cells, 1))))])
 
 
 def cut_into(runs: Runs, ends: Sequence[int]) -> list[Line]:
-    """The rows of a line that is cut at these characters, from the first of them up to the last."""
+    """The rows of a line that is cut at these positions, from the first position up to the last."""
     cutter = _Cutter(runs)
     return [
         Line(cutter.cut(start, end), joint="" if number else None)
@@ -120,12 +121,12 @@ def sliced(runs: Runs, first: int, last: int) -> tuple[Segment, ...]:
 
 
 def spread(left: Runs, right: Runs, cells: int) -> tuple[Segment, ...]:
-    """`left` and `right` in one row of `cells`, with blanks between them."""
+    """`left` and `right` in one row of `cells`, with spaces between them."""
     return (*left, Segment(" " * max(cells - cells_of(left) - cells_of(right), 1)), *right)
 
 
 def lines_to_text(lines: Iterable[Line]) -> Text:
-    """The rows as one rich Text, for widgets that draw no lines of their own."""
+    """The rows as one rich Text, for widgets that don't draw lines."""
     text = Text(no_wrap=True, end="")
     for number, line in enumerate(lines):
         if number:
@@ -136,7 +137,7 @@ def lines_to_text(lines: Iterable[Line]) -> Text:
 
 
 class _Cutter:
-    """Cuts pieces out of runs from front to back, and reads each run only where a piece needs it."""
+    """Cuts pieces out of runs from front to back, and reads a run only if a piece needs it."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -144,7 +145,7 @@ class _Cutter:
         self._position = 0
 
     def cut(self, first: int, last: int) -> tuple[Segment, ...]:
-        """The characters from `first` up to `last`; `first` is never less than it was before."""
+        """The characters from `first` up to `last`; `first` never decreases from call to call."""
         self._skip_to(first)
         pieces: list[Segment] = []
         position = self._position
@@ -159,7 +160,7 @@ class _Cutter:
         return tuple(pieces)
 
     def _skip_to(self, first: int) -> None:
-        """Leave the runs that end before `first` behind."""
+        """Skip the runs that end before `first`."""
         while self._number < len(self._runs):
             end = self._position + len(self._runs[self._number].text)
             if end > first:
@@ -196,8 +197,8 @@ def _breaks(paragraph: str, cells: int) -> Iterator[tuple[int, int, str]]:
 
 
 def code_pieces(text: str, cells: int) -> Iterator[str]:
-    """The rows of a line of code, at least one: all its characters, each row as long as it can be or, where
-    there is a blank in its second half, up to that."""
+    """The rows of a line of code, at least one, with all its characters. Each row is as long as possible, or
+    ends after a space in its second half."""
     start = 0
     while start < len(text):
         piece = _leading(text, start, cells)
@@ -212,7 +213,7 @@ def code_pieces(text: str, cells: int) -> Iterator[str]:
 
 
 def _leading(text: str, start: int, cells: int) -> str:
-    """As much of `text` from `start` on as fits into so many cells, one character at least."""
+    """As much of `text` from `start` on as fits into `cells`, at least one character."""
     some = cells + 1
     while True:
         part = text[start : start + some]
@@ -221,11 +222,11 @@ def _leading(text: str, start: int, cells: int) -> str:
         pieces = chopped(part, cells)
         if len(pieces) > 1 or start + some >= len(text):
             return pieces[0] or part[:1]
-        some *= 2  # there are characters without any width
+        some *= 2  # some characters have no width
 
 
 def chopped(text: str, cells: int) -> list[str]:
-    """`text` in pieces of at most `cells`, at least one; characters without any width are kept too."""
+    """`text` in pieces of at most `cells`, at least one; characters without width are kept."""
     if cells > 1 and _WIDE.fullmatch(text):
         return [text[first : first + cells // 2] for first in range(0, len(text), cells // 2)]
     return chop_cells(text, cells) or [text]

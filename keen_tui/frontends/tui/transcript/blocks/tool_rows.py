@@ -1,4 +1,4 @@
-"""A tool call: one row of glyph, name, target, result and time, and what it unfolds to."""
+"""A tool call: one row with glyph, name, target, result and time, and the rows that it unfolds to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import duration
 
 NAME_CELLS: Final = 5
-"""Cells of a name; a sixth keeps it off the target."""
+"""Cells of a name; a sixth separates it from the target."""
 TARGET_COLUMN: Final = 10
 TIME_CELLS: Final = 8
 LIVE_LINES: Final = 3
@@ -49,7 +49,7 @@ def short_name(name: str, glyphs: Glyphs) -> str:
 
 
 def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
-    """The glyph of a call in that state, and its role."""
+    """The glyph of a call with that status, and its role."""
     signs: Mapping[ToolStatus, str] = {
         "running": glyphs.running,
         "asks": glyphs.asks,
@@ -63,7 +63,7 @@ def status_glyph(status: ToolStatus, glyphs: Glyphs) -> tuple[str, str]:
 
 
 def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
-    """What a call came to, in a few words, each with its role."""
+    """The result of a call in a few words, each with its role."""
     match block.status:
         case "running":
             return []
@@ -86,7 +86,7 @@ def result_words(block: ToolBlock, glyphs: Glyphs) -> list[tuple[str, str]]:
 
 
 def _how(result: ToolResult) -> list[tuple[str, str]]:
-    """Where it ran, if that is neither the sandbox nor what the mode says."""
+    """Where the call ran, if that is neither the sandbox nor the usual place in this mode."""
     how = ", read-only" if result.read_only else ", outside the sandbox" if result.outside else ""
     return [(how, "dim")] if how else []
 
@@ -106,7 +106,7 @@ def draw_tool(block: ToolBlock, context: BlockContext) -> Sequence[Line]:
 
 
 def excerpt_rows(block: ToolBlock, rows: int) -> int:
-    """About how many of the `rows` of a display its excerpt has."""
+    """About how many of a display's `rows` are in its excerpt."""
     display = block.result.display if block.result is not None else None
     if isinstance(display, DiffDisplay):
         return min(rows, MOST_DIFF_ROWS)
@@ -114,7 +114,7 @@ def excerpt_rows(block: ToolBlock, rows: int) -> int:
 
 
 def _with_excerpt(rows: list[Line], block: ToolBlock, context: BlockContext) -> Sequence[Line]:
-    """The rows of a call, and below them the part of what it shows that needs a look."""
+    """The rows of a call, followed by the part of its display that needs attention."""
     look, display = context.look, block.result.display if block.result is not None else None
     gutter = look.gutter()
     match display:
@@ -153,7 +153,7 @@ def _row(block: ToolBlock, context: BlockContext) -> Line:
 
 
 def _right(block: ToolBlock, context: BlockContext) -> list[Segment]:
-    """Result and time, ending one blank before the fold mark."""
+    """Result and time, ending one space before the fold mark."""
     styles = context.look.styles
     time = call_time(block, context.now)
     room = max(context.look.row // 3, 12)
@@ -166,14 +166,14 @@ def _right(block: ToolBlock, context: BlockContext) -> list[Segment]:
 
 
 def call_time(block: ToolBlock, now: float) -> str:
-    """How long a call took, or has been running; "" where it never ran."""
+    """How long a call took, or has been running; "" if it never ran."""
     if block.status == "running":
         return duration(now - block.started_at, running=True)
     return duration(block.seconds) if block.status in ("done", "failed", "stopped") else ""
 
 
 def contact_words(contacts: Sequence[HostContacted]) -> str:
-    """Which hosts a command reached and which not, in one row; "" for none."""
+    """The hosts that a command reached or was refused, in one row; "" for none."""
     reached = dict.fromkeys(clean(each.host) for each in contacts if not each.problem)
     refused = dict.fromkeys(clean(each.host) for each in contacts if each.problem)
     parts = (("network: ", reached), ("not reached: ", refused))

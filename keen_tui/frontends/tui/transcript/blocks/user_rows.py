@@ -1,4 +1,4 @@
-"""What the user said. Of a long paste a label is shown until it is unfolded."""
+"""The user's messages. A long paste is shown as a label until it is unfolded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LAST_LINES: Final = 2
 _CHARACTERS: Final = 400
 """Characters of those lines that are shown."""
 FOLDED_ROWS: Final = _FIRST_LINES + 1 + _LAST_LINES
-"""About how many rows a long text has while it is folded."""
+"""The approximate number of rows of a long text while it is folded."""
 
 
 def draw_user(block: UserBlock, context: BlockContext) -> list[Line]:
-    """The words behind the prompt sign, and a row for each image."""
+    """The text after the prompt sign, and a row for each image."""
     look = context.look
     folds = fold_key(block) is not None
     text = _folded(block.text, context) if folds and not context.unfolded else block.text
@@ -34,7 +34,7 @@ def draw_user(block: UserBlock, context: BlockContext) -> list[Line]:
 
 
 def _folded(text: str, context: BlockContext) -> str:
-    """The text with a label for each paste that is known or, of one that is not, without its middle."""
+    """The text with a label for each known paste. A long text without known pastes loses its middle."""
     text = context.labelled(text)
     if not is_long(text):
         return text

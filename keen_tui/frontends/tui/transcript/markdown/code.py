@@ -1,4 +1,4 @@
-"""Code on its own ground, with syntax colours."""
+"""Code on its own background, with syntax colours."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ from keen_tui.frontends.tui.transcript.blocks.lines import (
 from keen_tui.text.highlighting import Coloured, safe_code
 
 PAD: Final = 2
-"""Blank cells between the edge of the ground and the code."""
+"""Empty cells between the edge of the background and the code."""
 
 _GROUP: Final = 32
 """Rows of one long line that are drawn together."""
 
 
 _NARROWEST: Final = 2
-"""Cells that any character fits into."""
+"""The fewest cells into which any character fits."""
 
 
 CharacterRange: TypeAlias = tuple[int, int]
-"""Characters of a line from the first up to the second."""
+"""The characters of a line from the first position up to the second."""
 
 
 class Emphasis(NamedTuple):
-    """What stands out in a line: on the ground of a role, or underlined where grounds can't be seen."""
+    """Highlighted characters of a line: with the background of a role, or underlined if backgrounds can't be
+    seen."""
 
     spans: Sequence[CharacterRange]
     ground: str
 
 
 class CodeLine(NamedTuple):
-    """A line of code on the ground of a role.
+    """A line of code with the background of a role.
 
-    `first` is the decoration before its first row, of which only so many characters as `skip` says are not
-    copied; `rest` stands before the rows below it.
+    `first` is the decoration before its first row; the first `skip` characters of it aren't copied. `rest` is
+    the decoration before the other rows.
     """
 
     coloured: Coloured
@@ -61,7 +62,8 @@ class CodeLine(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Rows of a line: where it is cut, from the first character of the first row to the end of the last."""
+    """Rows of a line: the positions of the cuts, from the beginning of the first row to the end of the
+    last."""
 
     line: int
     ends: Sequence[int]
@@ -93,10 +95,10 @@ def lazy_code(
     *,
     says: Callable[[int], str] = lambda _: "",
 ) -> LazyLines:
-    """Lines of code, drawn where they are seen: code in so many `cells`, on rows of that `width`.
+    """Lines of code, drawn when they become visible: code in `cells`, on rows of `width`.
 
-    `line` gives the line of a number, coloured; only the `texts` of all lines are looked at before. `says`
-    is what is copied before the code of a line.
+    `line` returns the coloured line with a number; until then only the `texts` of the lines are read. `says`
+    returns the text that is copied before the code of a line.
     """
     cells = max(cells, _NARROWEST)
     groups = [group for number, text in enumerate(texts) for group in _groups(number, text, cells)]
@@ -124,7 +126,7 @@ def code_rows(line: CodeLine, cells: int, width: int, styles: Styles) -> list[Li
 
 
 def code_height(text: str, cells: int) -> int:
-    """The rows that a line of code is broken into."""
+    """The number of rows of a line of code."""
     return sum(group.height for group in _groups(0, text, max(cells, _NARROWEST)))
 
 
@@ -135,12 +137,13 @@ def _rows(line: CodeLine, ends: Sequence[int], width: int, styles: Styles) -> li
 
 
 def code_runs(coloured: Coloured, styles: Styles, ground: str) -> list[Segment]:
-    """One coloured line on `ground`; comments are italic."""
+    """One coloured line on the background `ground`; comments are italic."""
     return [Segment(text, styles(role, on=ground, italic=role == "comment")) for text, role in coloured]
 
 
 def _marked(line: CodeLine, styles: Styles) -> list[Segment]:
-    """The runs of a line with what stands out in it. That is plain text: syntax colours need their ground."""
+    """The runs of a line with its highlights, which are plain text: syntax colours need their own
+    background."""
     runs = code_runs(line.coloured, styles, line.ground)
     if line.mark is None:
         return runs
@@ -163,7 +166,7 @@ def _below(row: Line, line: CodeLine) -> Line:
 
 
 def _groups(number: int, text: str, cells: int) -> Iterator[_Group]:
-    """The rows of a line: all of them, or for a long one some at a time."""
+    """The rows of a line in groups: one group, or several for a long line."""
     if len(text) <= cells and text.isascii():
         yield _Group(number, (0, len(text)))
         return

@@ -25,7 +25,7 @@ _OPENABLE = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
 class _Face(Struct, frozen=True):
-    """How text looks at one place inside nested marks."""
+    """The style of text inside nested marks."""
 
     role: str
     bold: bool = False
@@ -80,7 +80,7 @@ def _inside(face: _Face, token: Token) -> _Face:
 
 
 def _truth(said: str, href: str, styles: Styles) -> Iterator[Segment]:
-    """Where a link leads whose text names another address."""
+    """The real address of a link whose text names another one."""
     named = _HOST.search(said)
     host = _HOST.match(href)
     where = host[1].lower() if host and host[1] else clean(href)
@@ -89,7 +89,7 @@ def _truth(said: str, href: str, styles: Styles) -> Iterator[Segment]:
 
 
 def _text(text: str, face: _Face, styles: Styles) -> Iterator[Segment]:
-    """Text, with the web addresses in it made links."""
+    """Text with its web addresses turned into links."""
     end = 0
     if not face.href and "://" in text:
         for found in _ADDRESS.finditer(text):

@@ -23,7 +23,7 @@ BULLET_CELLS: Final = 3
 
 @lru_cache(maxsize=1)
 def parser() -> MarkdownIt:
-    """The one parser: CommonMark with tables and strikethrough, HTML kept as text."""
+    """The shared parser: CommonMark with tables and strikethrough, HTML kept as text."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 60 ms that the first paint must not pay
 
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -42,7 +42,7 @@ def _structure_parser() -> MarkdownIt:
 
 
 def parse_structure(text: str, env: dict[str, Any]) -> list[Token]:
-    """As `parse`, but what stands inside a line is left unread: half the work."""
+    """Like `parse`, but without parsing inside lines, which is half the work."""
     return _structure_parser().parse(text, env)
 
 
@@ -63,10 +63,10 @@ def render_blocks(
     number: int | None = None,
     widths: tuple[int, ...] | None = None,
 ) -> list[Line]:
-    """The rows of top-level blocks, gutter included, with a blank row between two that have any.
+    """The rows of top-level blocks, gutter included, with an empty row between two blocks that have rows.
 
-    Where the first block goes on with one that is drawn already, `number` is the number of its first
-    list item and `widths` are the columns of the table, whose head is then left out.
+    If the first block continues one that is drawn already, `number` is the number of its first list item, and
+    `widths` are the columns of the table, whose head is then left out.
     """
     lines: list[Line] = []
     for block in children(tokens):
@@ -144,7 +144,7 @@ def _list(block: Sequence[Token], look: RenderStyle, cells: int, role: str, numb
         rows = _inner(item[1:-1], look, cells - len(mark), role=role, tight=tight) or [BLANK]
         if lines and not tight:
             lines.append(BLANK)
-        # The mark is no decoration: it is copied with its item.
+        # The mark isn't decoration: it is copied with its item.
         lines.append(rows[0].behind((Segment(mark, look.styles("dim")),))._replace(skip=rows[0].skip))
         indent = (Segment(" " * len(mark)),)
         lines += [row.behind(indent) if row.segments else row for row in rows[1:]]

@@ -1,10 +1,10 @@
-"""Streamed Markdown cut into pieces that later text cannot change, and a short tail that it can.
+"""Cuts streamed Markdown into pieces that later text can't change, and a short tail that may still change.
 
-What is cut where depends on the text alone, never on how it arrived. A finished top-level block is a
-piece. A block that grows too long is cut inside: a fence every 64 lines, a list every 24 items, a table
-every 20 rows, a paragraph at 4,000 characters. There, and only there, the drawing may differ from one
-made of the whole text: syntax colours and emphasis begin anew, column widths stay those of the first
-rows. A link definition counts for what comes after it.
+The cuts depend on the text alone, never on how it arrived. A finished top-level block is a piece. A block
+that grows too long is cut inside: a fence every 64 lines, a list every 24 items, a table every 20 rows, a
+paragraph at 4,000 characters. Only there may the drawing differ from one of the whole text: syntax colours
+and emphasis start again, and column widths stay those of the first rows. A link definition applies to the
+text after it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TABLE_ROWS: Final = 20
 PARAGRAPH: Final = 4_000
 """Characters of a paragraph."""
 LONGEST_BLOCK: Final = 16_384
-"""Characters of any other block, for example a quotation, that is then cut at a line."""
+"""Characters of any other block, such as a quotation; a longer one is cut at a line."""
 
 _SLICE: Final = 2_048
 _LETTER_AFTER_BLANK = re.compile(r"\s(?=[^\W\d_])")
@@ -40,10 +40,10 @@ _WHOLE_ESCAPE = re.compile(
 
 
 class Piece(Struct, frozen=True):
-    """A run of text that is drawn by itself, `gap` blank rows below the piece before it.
+    """A piece of text that is drawn separately, `gap` empty rows below the piece before it.
 
-    Code has no fence lines in its `source`. A continued list goes on with item `number`; a continued
-    table has its head in `source` again, and the `widths` of its first piece.
+    The `source` of code has no fence lines. A continued list begins with item `number`; a continued table
+    repeats its head in `source`, and has the `widths` of its first piece.
     """
 
     source: str
@@ -55,7 +55,7 @@ class Piece(Struct, frozen=True):
 
 
 class _Fence(Struct, frozen=True):
-    """An open fence: what closes it, and the indentation that its lines lose."""
+    """An open fence: its closing mark, and the indentation that is removed from its lines."""
 
     marker: str
     indent: int
@@ -71,7 +71,7 @@ class _Fence(Struct, frozen=True):
 
 
 class _Carry(Struct, frozen=True):
-    """How the tail goes on with the piece before it."""
+    """How the tail continues the piece before it."""
 
     gap: int = 1
     number: int | None = None
@@ -80,7 +80,7 @@ class _Carry(Struct, frozen=True):
 
 
 class Splitter(Struct):
-    """Takes text with `feed`; `pieces` only ever grows, `tail()` is what follows them."""
+    """Takes text with `feed`; `pieces` only grows, and `tail()` is the rest."""
 
     pieces: list[Piece] = field(default_factory=list)
     env: dict[str, Any] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Splitter(Struct):
                 pass
 
     def finish(self) -> None:
-        """No text follows: everything becomes pieces."""
+        """End the text: everything becomes pieces."""
         self._tail += clean(self._held, newlines=True, tabs=True)
         self._held = ""
         if self._tail and not self._tail.endswith("\n"):
@@ -115,7 +115,7 @@ class Splitter(Struct):
         self._tail, self._fence = "", None
 
     def tail(self) -> Piece | None:
-        """What stands after the pieces and may still change, or None."""
+        """The text after the pieces, which may still change, or None."""
         if self._fence is not None:
             lines = self._tail.removesuffix("\n").split("\n")
             if not self._tail and not self._carry.gap:
@@ -124,7 +124,8 @@ class Splitter(Struct):
         return None if _is_blank(self._tail) else self._block_piece(self._tail)
 
     def _advance(self, complete: int) -> bool:
-        """Cut one piece off the tail, judging by its first `complete` characters. False: no more."""
+        """Cut one piece off the tail, looking at its first `complete` characters only. False if there is
+        none."""
         if self._fence is not None:
             return self._advance_code(self._fence, self._tail[:complete])
         if complete > self._judged:
@@ -170,7 +171,7 @@ class Splitter(Struct):
         return False
 
     def _advance_unbroken(self) -> bool:
-        """Cut a paragraph that is one long line and not complete."""
+        """Cut a paragraph that is one long, incomplete line."""
         if len(self._tail.strip()) <= PARAGRAPH:
             return False
         blocks = list(children(parse_structure(self._tail, {})))
@@ -188,7 +189,7 @@ class Splitter(Struct):
         self._fence = _Fence(marker=found[2], indent=len(found[1]), language=found[3])
 
     def _cut_inside(self, block: Sequence[Token], lines: Sequence[str], source: str) -> bool:
-        """Cut the tail's first block, which is too long, wherever it has to be cut."""
+        """Cut the tail's first block, which is too long, wherever necessary."""
         match block[0].type:
             case "bullet_list_open" | "ordered_list_open":
                 self._cut_list(block, lines)
@@ -241,8 +242,8 @@ class Splitter(Struct):
 
 
 def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
-    """Whether a block of a short text becomes more than one piece, or a fence that is drawn from its lines
-    is none of the plain ones: closed, not indented, without tabs."""
+    """Whether a block of a short text becomes several pieces, or is a fence that isn't plain (closed, not
+    indented, without tabs)."""
     token = block[0]
     if token.type != "fence":
         return _is_too_long(block, "")
@@ -255,7 +256,8 @@ def is_cut_apart(block: Sequence[Token], lines: Sequence[str]) -> bool:
 
 
 def _is_blank(text: str) -> bool:
-    """Whether Markdown has nothing in it. Blanks of other kinds, such as U+00A0, are text there."""
+    """Whether the text is empty for Markdown. Other kinds of spaces, such as U+00A0, are text for
+    Markdown."""
     return not text.strip(" \t\n")
 
 
@@ -271,7 +273,7 @@ def _is_too_long(block: Sequence[Token], source: str) -> bool:
 
 
 def _line(token: Token) -> int:
-    """The line that a block begins in, from 0."""
+    """The first line of a block, from 0."""
     return token.map[0] if token.map else 0
 
 
@@ -281,6 +283,6 @@ def _table_body(block: Sequence[Token]) -> list[Token]:
 
 
 def _paragraph_cut(text: str) -> int:
-    """Where to cut a long paragraph: before a word, so that the rest is a paragraph again."""
+    """The position to cut a long paragraph: before a word, so that the rest is a paragraph again."""
     cuts = [found.end() for found in _LETTER_AFTER_BLANK.finditer(text, 0, PARAGRAPH)]
     return cuts[-1] if cuts else PARAGRAPH

@@ -1,4 +1,4 @@
-"""Markdown that is still growing, drawn so that a new word costs the same however much there is."""
+"""Draws growing Markdown. A new word costs the same no matter how long the text is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keen_tui.text.sanitize import clean
 
 
 class MarkdownStream:
-    """The rows of a text that arrives piece by piece. Rows of finished blocks are drawn once a look."""
+    """The rows of a text that arrives in pieces. Rows of finished blocks are drawn once per look."""
 
     def __init__(self) -> None:
         self._splitter = Splitter()
@@ -33,7 +33,7 @@ class MarkdownStream:
         self._look = None
 
     def lines(self, look: RenderStyle) -> list[Line]:
-        """All rows as they are now, gutter included."""
+        """All current rows, gutter included."""
         if look != self._look:
             self._look, self._drawn, self._pieces_drawn = look, [], 0
         for piece in self._splitter.pieces[self._pieces_drawn :]:
@@ -52,21 +52,22 @@ class MarkdownStream:
             gutter = look.gutter()
             rows = code_lines(piece.source, look.wide, look.styles, ground="panel", language=piece.language)
             return [row.behind(gutter) for row in rows]
-        # A copy: the tail may hold half a link definition, which must not stay.
+        # A copy: the tail may contain half a link definition, which must not stay.
         env = {"references": dict(self._splitter.env.get("references", {}))}
         tokens = parse(piece.source, env)
         return render_blocks(tokens, look, number=piece.number, widths=piece.widths)
 
 
 def render_markdown(text: str, look: RenderStyle) -> list[Line]:
-    """The rows of a whole text. What a stream would not cut inside a block is parsed once, not in pieces."""
+    """The rows of a whole text. A text that a stream wouldn't cut inside a block is parsed at once, not in
+    pieces."""
     safe = clean(text, newlines=True, tabs=True)
     if not safe.endswith("\n"):
         safe += "\n"
     env: dict[str, Any] = {}
     if len(safe) <= PARAGRAPH and "\x1b" not in text:
         tokens = parse(safe, env)
-        # What a link definition means to the text before it depends on how the text came.
+        # The effect of a link definition on the text before it depends on how the text arrived.
         lines = safe.split("\n")
         if not env.get("references") and not any(is_cut_apart(block, lines) for block in children(tokens)):
             return render_blocks(tokens, look)
@@ -77,7 +78,8 @@ def render_markdown(text: str, look: RenderStyle) -> list[Line]:
 
 
 def warm_up() -> None:
-    """Load parser and highlighter. For a thread after the first paint, so that the first reply need not."""
+    """Load parser and highlighter. Call it in a thread after the first paint, so that the first reply doesn't
+    have to."""
     parse("", {})
     load("python", "")
-    load("", "warm.py")  # compiles the patterns of all file names
+    load("", "warm.py")  # compiles the patterns for all file names

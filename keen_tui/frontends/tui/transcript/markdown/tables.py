@@ -1,4 +1,4 @@
-"""Markdown tables: columns as wide as their cells, narrowed where the row is too short for them."""
+"""Markdown tables: columns as wide as their cells, narrowed if the row is too short for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 BETWEEN: Final = 3
-"""Blank cells between two columns."""
+"""Empty cells between two columns."""
 NARROWEST: Final = 4
 
 
@@ -81,7 +81,7 @@ def draw_table(
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int]) -> list[Line]:
-    """One table row; cells that are too long make it several rows high."""
+    """One table row. Long cells make it several rows high."""
     columns = [wrap(cell.runs, width) for cell, width in zip(row, widths, strict=False)]
     height = max((len(column) for column in columns), default=1)
     return [
