@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from keen_tui.agent.instructions.watch import InstructionWatch
+from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
 from keen_tui.domain.models import ModelInfo
-from keen_tui.memory.conversation import Conversation
+from keen_tui.memory.conversation import Conversation, conversation_of
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.projection import Projector
 
 
 class OpenSession(Struct, kw_only=True):
@@ -59,12 +62,32 @@ class SessionState(Struct, kw_only=True):
         return (self.context_window or 0) * self.compact_at / 100
 
 
-def newest_attempt(past: Sequence[Event]) -> int:
+def opened_session(
+    setup: TurnSetup, watch: InstructionWatch, past: Sequence[Event], conversation: Conversation | None
+) -> OpenSession:
+    """A session with the events of `past`. `setup` is that of the session before it, `conversation` the fold
+    of the past if the caller has it."""
+    return OpenSession(
+        setup=replace(
+            setup,
+            pending_store=None,
+            projector=Projector(),
+            newest_request=NewestRequest(),
+            instructions=watch.used,
+        ),
+        instructions=watch,
+        conversation=conversation_of(past) if conversation is None else conversation,
+        attempt=_newest_attempt(past),
+        failed_seconds=_failed_seconds(past),
+    )
+
+
+def _newest_attempt(past: Sequence[Event]) -> int:
     """The number of the newest turn's last attempt, 0 before the first."""
     return next((event.attempt for event in reversed(past) if isinstance(event, TurnStarted)), 0)
 
 
-def failed_seconds(past: Sequence[Event]) -> float:
+def _failed_seconds(past: Sequence[Event]) -> float:
     """What the attempts at the newest turn took, where it has failed and kept nothing."""
     ends = (event for event in reversed(past) if isinstance(event, EndEvent | TurnStarted | MessageTakenBack))
     newest = next(ends, None)

@@ -20,15 +20,13 @@ from keen_tui.agent.one_shot import answer_aside
 from keen_tui.agent.open_session import (
     OpenSession,
     SessionState,
-    failed_seconds,
-    newest_attempt,
     newest_todos,
+    opened_session,
 )
 from keen_tui.agent.runner import Runner
 from keen_tui.agent.surroundings import Surroundings
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.message_queue import MessageQueue
-from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.questions import UserQuestions
 from keen_tui.agent.turn.request_size import Measured, RequestSize, measured_request
 from keen_tui.agent.turn.retries import RetryPolicy
@@ -53,11 +51,10 @@ from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
 from keen_tui.domain.reports import ContextReport
-from keen_tui.memory.conversation import Conversation, Past, conversation_of
+from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.held_record import HeldRecord
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import policy_of
-from keen_tui.memory.projection import Projector
 from keen_tui.memory.rendering import rendered_bytes
 from keen_tui.providers.base import Provider
 from keen_tui.tools.earlier import SessionRecord
@@ -408,19 +405,8 @@ class Session:
         self._job.require_empty("open another session")
         if self.pending:
             raise SessionRefused("Finish the last turn first: retry or discard it.")
-        self.state.open = OpenSession(
-            setup=replace(
-                self._setup,
-                pending_store=None,
-                projector=Projector(),
-                newest_request=NewestRequest(),
-                instructions=instructions,
-            ),
-            instructions=InstructionWatch(self._instruct, instructions),
-            conversation=conversation_of(past) if conversation is None else conversation,
-            attempt=newest_attempt(past),
-            failed_seconds=failed_seconds(past),
-        )
+        watch = InstructionWatch(self._instruct, instructions)
+        self.state.open = opened_session(self._setup, watch, past, conversation)
         self._approvals.forget_grants()
         self._setup.toolbox.todos.items = newest_todos(past)
         self.recall_from(HeldRecord(past))

@@ -14,12 +14,12 @@ class InstructionWatch:
 
     Args:
         read: reads the files; blocks. None: there are none.
-        used: the instructions that the session began with.
+        used: the instructions that the session began with, as its attribute.
     """
 
     def __init__(self, read: Callable[[], Instructions] | None, used: Instructions = NO_INSTRUCTIONS) -> None:
         self._read = read
-        self._used = used
+        self.used = used
         self._newest = used.text
 
     async def read(self) -> Instructions:
@@ -31,7 +31,7 @@ class InstructionWatch:
         if self._read is None:
             return ""
         now = await self.read()
-        is_new, self._newest = now.text not in (self._used.text, self._newest), now.text
-        name = now.label or self._used.label
+        is_new, self._newest = now.text not in (self.used.text, self._newest), now.text
+        name = now.label or self.used.label
         told = f"{name} has changed. This session keeps the earlier version: /new and /fork read it again."
         return told if is_new else ""
