@@ -1,1 +1,1 @@
-"""Files of the workspace: where a path leads, read and changed safely."""
+"""Files of the workspace: resolves paths, and reads and changes files safely."""

@@ -1,4 +1,4 @@
-"""Replacing text in text: exact, unique, and nothing outside the place that was named."""
+"""Replaces text in text: exactly, at a unique place, and nothing outside that place."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ TextRange = tuple[int, int]
 def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
     """`content` with `old` replaced by `new`, once or everywhere.
 
-    Line endings match each other, whichever the file has; the new text gets those of the file.
+    All kinds of line endings match each other; the new text gets those of the file.
 
     Raises:
-        ToolFailure: nothing to do, no match (the nearest lines are shown), or several (they are named).
+        ToolFailure: nothing to do, no match (the message shows the nearest lines), or several matches (the
+            message lists them).
     """
     if not old:
         raise ToolFailure("old_text is empty. To fill or replace a whole file use write_file.")
@@ -43,7 +44,7 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
 
 
 def in_style_of(before: str, content: str) -> str:
-    """`content` with the line endings of `before`, where those are all the same and it has plain ones."""
+    """`content` with the line endings of `before`, if those are all the same and `content` has plain ones."""
     used = endings(before)
     if len(used) != 1 or "\r" in content:
         return content
@@ -55,7 +56,7 @@ def _pattern(old: str) -> re.Pattern[str]:
 
 
 def _spans(content: str, pattern: re.Pattern[str], *, overlapping: bool) -> Iterator[TextRange]:
-    """The places that match; `overlapping` also those that begin inside another."""
+    """The matches; with `overlapping` also those that begin inside another one."""
     position = 0
     while match := pattern.search(content, position):
         yield match.span()
@@ -75,9 +76,9 @@ def _replaced(content: str, spans: Sequence[TextRange], old: str, new: str) -> s
 
 
 def _fitted(replaced: str, old: str, new: str, usual: str, around: tuple[str, str]) -> str:
-    """The new text with line endings for its place, which is between the characters `around`.
+    """The new text with the line endings that fit its place, between the characters `around`.
 
-    Lines that old and new text share at their beginning and end keep the endings they have in the file.
+    Lines that old and new text share at their beginning and end keep their endings from the file.
     """
     there = LINE_END.findall(replaced)
     old_lines, new_lines = LINE_END.split(old), LINE_END.split(new)
@@ -91,7 +92,7 @@ def _fitted(replaced: str, old: str, new: str, usual: str, around: tuple[str, st
 
 
 def _joined(lines: Sequence[str], ends: Sequence[str], before: str, behind: str) -> str:
-    """The lines with their ends: a CR and an LF that are two ends don't become one."""
+    """The lines with their endings. A CR and an LF that are two endings don't merge into one."""
     text = before
     for line, end in zip(lines, [*ends, ""], strict=True):
         text += line

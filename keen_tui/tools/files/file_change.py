@@ -1,4 +1,4 @@
-"""A change of one file that is ready to be asked about and made: what write_file and edit_file share."""
+"""A prepared change of one file, for write_file and edit_file."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ async def prepared_change(
 
 
 def require_known(workspace: Workspace, place: ResolvedPath, content: bytes | None) -> None:
-    """Refuse to change what is no longer as the model was shown it; what it was never shown passes.
+    """Refuse to change a file that has changed since the model saw it. A file that the model never saw
+    passes.
 
     Raises:
-        ToolFailure: somebody else changed or removed the file since.
+        ToolFailure: somebody else has changed or removed the file.
     """
     if workspace.known.is_stale(place.path, content):
         raise ToolFailure(

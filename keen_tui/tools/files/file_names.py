@@ -1,7 +1,7 @@
-"""The files of the workspace by name, for a person who types a few letters of one.
+"""Finds files of the workspace by a few letters of their names.
 
-The list is read in the background and searched while it grows. It is read anew when a name is asked for
-and it is older than a few seconds; until the new one is whole the old one answers, unless it is much smaller.
+The list is read in the background and searched while it grows. A search reads it again if it is older than a
+few seconds; until the new list is complete, the old one is used, unless it is much smaller.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from keen_tui.domain.errors import ToolFailure
 from keen_tui.tools.search.search import Searcher
 
 _FRESH: Final = 5.0
-"""Seconds for which a list is taken as it is."""
+"""Seconds after which a list is read again."""
 _JUDGED: Final = 5_000
-"""Paths that are ranked at most; more than these fit only letters that say little."""
+"""The most paths that are ranked. Only unspecific letters fit more."""
 
 
 class FileNames:
@@ -37,8 +37,8 @@ class FileNames:
         self._grown = asyncio.Event()
 
     async def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
-        """At most `most` paths that fit the letters, the best first, folders with a slash at their end. Once
-        more each time that more files were found, until all are."""
+        """At most `most` paths that fit the letters, the best first, folders with a slash at their end.
+        Yields again whenever more files have been found."""
         if self._reading is None and time.monotonic() - self._read_at > _FRESH:
             self._reading = asyncio.create_task(self._read())
         while True:
@@ -60,7 +60,7 @@ class FileNames:
                         self._show(await asyncio.to_thread(_Names, tuple(found)))
             names = await asyncio.to_thread(_Names, found)
         except ToolFailure:
-            names = self._names  # what was found so far is offered
+            names = self._names  # offers what was found so far
         finally:
             self._reading, self._read_at = None, time.monotonic()
             self._show(names)
@@ -72,10 +72,11 @@ class FileNames:
 
 
 class _Names:
-    """Paths with their folders, laid out for searching: one text, a line each, and where each begins."""
+    """Paths with their folders, prepared for searching: one text with a line for each, and the beginnings of
+    the lines."""
 
     def __init__(self, files: Sequence[str]) -> None:
-        files = [file for file in files if file.isprintable()]  # others can't be written in a message
+        files = [file for file in files if file.isprintable()]  # others can't be used in a message
         folders = {f"{parent}/" for file in files for parent in _parents(file)}
         self._paths = sorted((*files, *folders))
         lowered = [path.lower() for path in self._paths]
@@ -86,8 +87,8 @@ class _Names:
         return len(self._paths)
 
     def best(self, letters: str, most: int) -> list[str]:
-        """The paths that fit the letters best: those that hold them as they are, then those that hold them
-        with others between."""
+        """The paths that fit the letters best: first those that contain them in one piece, then those that
+        contain them with others in between."""
         asked = letters.lower()
         if not asked or asked.endswith("/"):
             return self._inside(asked, most)
@@ -100,14 +101,14 @@ class _Names:
         return [self._paths[place] for place in ranked]
 
     def _inside(self, folder: str, most: int) -> list[str]:
-        """What a folder holds itself, folders first."""
+        """The direct content of a folder, folders first."""
         depth = folder.count("/")
         level = (path for path in self._paths if path.count("/", 0, -1) == depth)
         inside = (path for path in level if path.lower().startswith(folder))
         return sorted(inside, key=lambda path: (not path.endswith("/"), path))[:most]
 
     def _holding(self, asked: str) -> Iterator[int]:
-        """The places of the paths that hold the letters as they are."""
+        """The positions of the paths that contain the letters in one piece."""
         start = self._lowered.find(asked)
         while start >= 0:
             place = bisect_right(self._starts, start) - 1
@@ -115,7 +116,7 @@ class _Names:
             start = self._lowered.find(asked, self._starts[place + 1])
 
     def _scattered(self, asked: str) -> Iterator[int]:
-        """The places of the paths that hold the letters in their order."""
+        """The positions of the paths that contain the letters in order."""
         wanted = "".join(f"[^{re.escape(letter)}\n]*{re.escape(letter)}" for letter in asked)
         for found in re.finditer(f"^{wanted}", self._lowered, re.MULTILINE):
             yield bisect_right(self._starts, found.start()) - 1
@@ -129,7 +130,8 @@ def _parents(file: str) -> Iterator[str]:
 
 
 def _rank(path: str, asked: str) -> tuple[int, int, str]:
-    """The better the smaller: the name itself, how it begins, what it holds; then the whole path."""
+    """The rank of a path; smaller is better. The name itself comes first, then its beginning, its content,
+    and the whole path."""
     lowered = path.lower().rstrip("/")
     name = PurePosixPath(lowered).name
     if asked in (name, lowered):

@@ -1,4 +1,5 @@
-"""Images that a message names by path: found in its text, read, and made small enough for every model."""
+"""Images that a message names by path: finds the names, reads the files, and makes them small enough for
+every model."""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 MOST_PIXELS: Final = 1_568
-"""Pixels of the longer edge. Beyond that models scale images down themselves, and charge for the rest."""
+"""Pixels of the longer edge. Models scale larger images down themselves, and charge for them."""
 
 MOST_BYTES: Final = 3_500_000
-"""Of an image: 5 MB in base64 is what the strictest API takes."""
+"""Bytes of an image: the strictest API takes 5 MB in base64."""
 
 LARGEST_FILE: Final = 100_000_000
-"""Bytes of a file that is looked into at all."""
+"""Bytes of the largest file that is read."""
 
 _MOST_UNPACKED: Final = 90_000_000
-"""Pixels of a file that is unpacked at all."""
+"""Pixels of the largest image that is decoded."""
 
 _NAMED = re.compile(r"""@(?:"([^"\n]+)"|([^\s"@][^\s"]*))""")
 _BEFORE_NAMES = "([{<'\"`"
@@ -48,20 +49,20 @@ _DAMAGE: Final = (
     AssertionError,
     struct.error,
 )
-"""What a decoder raises for a damaged file depends on the damage."""
+"""The exceptions of decoders for damaged files; they depend on the damage."""
 
 
 def named_images(text: str) -> tuple[str, ...]:
-    """The paths behind an @ in the text that end as image files do, each once, in order."""
+    """The paths after an @ in the text that end like image files, each once, in order."""
     return tuple(dict.fromkeys(path for path in _named_paths(text) if path.lower().endswith(IMAGE_SUFFIXES)))
 
 
 def read_image(workspace: Path, name: str) -> Image:
-    """The image of that path, which may begin with ~; others are relative to the workspace. One that is
-    larger than models take is made smaller. Blocks, for up to a second: call it in a thread.
+    """The image at that path, which may begin with ~; others are relative to the workspace. An image that is
+    too large for models is made smaller. Blocks, for up to a second: call it in a thread.
 
     Raises:
-        ImageRefused: there is none, or it can't be used; the sentence says why.
+        ImageRefused: there is no image, or it can't be used; the sentence says why.
     """
     try:
         path = (workspace / Path(name).expanduser()).resolve()
@@ -77,16 +78,16 @@ def read_image(workspace: Path, name: str) -> Image:
 
 
 def usable_image(content: bytes, name: str) -> Image:
-    """The content of an image file as every model takes it. Blocks as `read_image` does.
+    """An image in a form that every model takes, from the content of a file. Blocks like `read_image`.
 
     Raises:
-        ImageRefused: it is no PNG, JPEG, GIF or WebP, or it is damaged.
+        ImageRefused: it isn't a PNG, JPEG, GIF or WebP, or it is damaged.
     """
     from PIL import Image as Pictures  # noqa: PLC0415 - few messages name images
     from PIL import UnidentifiedImageError  # noqa: PLC0415
 
-    # Decoders warn of odd files on stderr, where the screen is drawn. The filter stays: to set and take back
-    # filters in one thread takes those of others back.
+    # Decoders warn about odd files on stderr, where the screen is drawn. The filter stays: resetting filters
+    # in one thread would reset those of other threads.
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
         with Pictures.open(BytesIO(content), formats=tuple(_MEDIA_TYPES)) as picture:
@@ -109,7 +110,8 @@ def _named_paths(text: str) -> Iterator[str]:
 
 
 def _usable(picture: Picture, content: bytes, name: str) -> Image:
-    """The file as it is where it can be sent, else the picture anew: upright, smaller, and only once."""
+    """The unchanged file if it can be sent, else the picture encoded again: upright, smaller, and one frame
+    only."""
     media_type = _MEDIA_TYPES.get(picture.format or "")
     is_still = not getattr(picture, "is_animated", False)
     if media_type and is_still and max(picture.size) <= MOST_PIXELS and len(content) <= MOST_BYTES:
@@ -121,12 +123,12 @@ def _usable(picture: Picture, content: bytes, name: str) -> Image:
 
 
 def _smaller(picture: Picture) -> tuple[Picture, str, bytes]:
-    """Made smaller before anything else: a photo is then never unpacked whole."""
+    """Make the picture smaller before anything else, so that a photo is never decoded whole."""
     from PIL import ImageOps  # noqa: PLC0415
 
     format, smaller = picture.format, _blendable(picture)
     smaller.thumbnail((MOST_PIXELS, MOST_PIXELS))
-    with suppress(*_DAMAGE):  # where nothing readable says which side is up, it is the upper one
+    with suppress(*_DAMAGE):  # without readable orientation data, the picture is upright
         ImageOps.exif_transpose(smaller, in_place=True)
     if format == "PNG" or "A" in smaller.getbands():
         content = _written(smaller, "PNG")
@@ -136,7 +138,7 @@ def _smaller(picture: Picture) -> tuple[Picture, str, bytes]:
 
 
 def _blendable(picture: Picture) -> Picture:
-    """The picture with colours that can be mixed: of a palette, whole rows and columns would be left out,
+    """The picture with colours that can be mixed. Scaling a palette image would drop whole rows and columns,
     and small print with them."""
     if picture.mode not in ("P", "1"):
         return picture

@@ -1,4 +1,4 @@
-"""What the model was last shown of each file, and one change of a file at a time."""
+"""The content of each file that the model saw last, and locks so that a file is changed once at a time."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from weakref import WeakValueDictionary
 
 
 def digest(content: bytes | None) -> bytes | None:
-    """A fingerprint of a file's content; None for a file that is not there."""
+    """A fingerprint of a file's content; None for a missing file."""
     return None if content is None else hashlib.sha256(content).digest()
 
 
 class KnownFiles:
-    """Tells by content, not by time stamps, whether somebody else changed a file meanwhile."""
+    """Notices by content, not by time stamps, whether somebody else changed a file meanwhile."""
 
     def __init__(self) -> None:
         self._shown: dict[Path, bytes] = {}
         self._changing: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     def note(self, path: Path, content: bytes | None) -> None:
-        """The model was shown, or wrote, this content; None: it was told that the file is not there."""
+        """Note that the model saw or wrote this content; None: it was told that the file doesn't exist."""
         self.note_digest(path, digest(content))
 
     def note_digest(self, path: Path, shown: bytes | None) -> None:
-        """As `note`, with the fingerprint of what was shown."""
+        """Like `note`, with the fingerprint of the content."""
         if shown is None:
             self._shown.pop(path, None)
         else:
             self._shown[path] = shown
 
     def is_stale(self, path: Path, content: bytes | None) -> bool:
-        """Whether the model was shown something else than what is there now."""
+        """Whether the model saw another content than the current one."""
         return path in self._shown and self._shown[path] != digest(content)
 
     def changing(self, path: Path) -> asyncio.Lock:

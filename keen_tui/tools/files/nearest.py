@@ -1,4 +1,4 @@
-"""The lines of a file that are most like a text that was not found in it."""
+"""Finds the lines of a file that are most similar to a text that isn't in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERED = re.compile(r"\s*\d+\t")
 
 
 def nearest_lines(content: str, wanted_text: str) -> str:
-    """Words for the model: what the file has there instead, and how it differs."""
+    """A message for the model: the most similar lines of the file, and how they differ."""
     lines, wanted = lines_of(content), lines_of(wanted_text)
     if not lines:
         return "The file is empty."
@@ -35,7 +35,7 @@ def nearest_lines(content: str, wanted_text: str) -> str:
 
 
 def _best_start(lines: Sequence[str], wanted: Sequence[str]) -> int:
-    """Index of the line where the block that is most like `wanted` begins, found by its longest line."""
+    """Index of the line where the block most similar to `wanted` begins, found by its longest line."""
     anchor = max(range(len(wanted)), key=lambda index: len(wanted[index].strip()), default=0)
     text = wanted[anchor].strip() if wanted else ""
     same = [index for index, line in enumerate(lines) if line.strip() == text]
@@ -47,7 +47,7 @@ def _best_start(lines: Sequence[str], wanted: Sequence[str]) -> int:
 
 
 def _same_around(lines: Sequence[str], wanted: Sequence[str], start: int) -> int:
-    """How many of the wanted lines are there, white space aside, when the block begins at `start`."""
+    """How many of the wanted lines match, apart from white space, if the block begins at `start`."""
     around = lines[max(start, 0) : max(start, 0) + len(wanted)]
     return sum(one.split() == other.split() for one, other in zip(around, wanted, strict=False))
 

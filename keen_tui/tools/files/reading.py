@@ -1,4 +1,4 @@
-"""Reading whole files: only regular ones, only as what they are."""
+"""Reads whole files: only regular ones, and never with a wrong encoding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_if_there(place: ResolvedPath) -> bytes | None:
-    """The content of a regular file, or None when there is none. Looks at its kind first: nothing blocks.
+    """The content of a regular file, or None if there is none. Checks the file type first, so nothing blocks.
 
     Raises:
         ToolFailure: not readable, not a regular file, or larger than LARGEST_FILE.
@@ -50,10 +50,10 @@ def read_if_there(place: ResolvedPath) -> bytes | None:
 
 
 def kind_of(place: ResolvedPath) -> str | None:
-    """What is there: "file", "folder", "named pipe", ...; None when there is nothing.
+    """The type of the entry: "file", "folder", "named pipe", ...; None if nothing is there.
 
     Raises:
-        ToolFailure: one can't even look.
+        ToolFailure: the entry can't be examined.
     """
     try:
         return _kind(place.path.lstat())
@@ -68,10 +68,10 @@ def _kind(status: os.stat_result) -> str:
 
 
 def require_regular(place: ResolvedPath, status: os.stat_result) -> None:
-    """Refuse what is no regular file, or too large.
+    """Refuse anything but a regular file of at most LARGEST_FILE bytes.
 
     Raises:
-        ToolFailure: it is one of those; the kind or the size is named.
+        ToolFailure: it is something else; the message names the type or the size.
     """
     kind = _kind(status)
     if kind != "file":
@@ -85,10 +85,10 @@ def require_regular(place: ResolvedPath, status: os.stat_result) -> None:
 
 
 def decode(place: ResolvedPath, content: bytes) -> tuple[str, bool]:
-    """The text of a UTF-8 file, with its line endings as they are, and whether it began with a BOM.
+    """The text of a UTF-8 file with unchanged line endings, and whether it began with a BOM.
 
     Raises:
-        ToolFailure: it is binary, or text in another encoding; it is left alone rather than re-encoded.
+        ToolFailure: the file is binary, or text in another encoding. Such a file isn't re-encoded.
     """
     has_bom = content.startswith(BOM)
     try:
@@ -104,7 +104,7 @@ def decode(place: ResolvedPath, content: bytes) -> tuple[str, bool]:
 
 
 def encode(text: str, *, bom: bool) -> bytes:
-    """The bytes of a text file; `text` holds no lone surrogates."""
+    """The bytes of a text file; `text` has no lone surrogates."""
     return (BOM if bom else b"") + text.encode("utf-8")
 
 

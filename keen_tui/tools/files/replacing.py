@@ -1,4 +1,4 @@
-"""Replacing a file only while it is still what it was when it was looked at."""
+"""Replaces a file only if it hasn't changed since it was read."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ log = logging.getLogger(__name__)
 
 
 class _Damaged(ToolFailure):
-    """The file is neither what it was nor what it should be."""
+    """The file has neither its old nor its new content."""
 
 
 async def replace_file(
     place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup | None = None
 ) -> None:
-    """Put `after` in the place of `before` (None: a new file; missing folders are made), once the backup
-    has both.
+    """Replace the content `before` by `after`, once the backup has both. `before` None means a new file;
+    missing folders are created.
 
-    Once it has begun it finishes, even when the task is cancelled: the caller then gets to report it.
+    Once begun, it finishes even if the task is cancelled, so that the caller can report it.
 
     Raises:
-        ToolFailure: the file is no longer as it was when it was looked at, or it can't be written.
+        ToolFailure: the file has changed since it was read, or it can't be written.
     """
     await _finished(lambda: _replace(place, before, after, backup))
 
 
 async def _finished(work: Callable[[], Result]) -> Result:
-    """The result of `work` in a thread, whatever is cancelled meanwhile."""
+    """The result of `work` in a thread, even if the task is cancelled meanwhile."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     while not running.done():
         with suppress(asyncio.CancelledError):
@@ -60,7 +60,7 @@ def _replace(place: ResolvedPath, before: bytes | None, after: bytes, backup: Ba
 
 
 def _keep(place: ResolvedPath, before: bytes | None, after: bytes, backup: Backup) -> None:
-    """Nothing that goes wrong here may stop the change."""
+    """Tell the backup. No error here may stop the change."""
     try:
         mode = None if before is None else stat.S_IMODE(place.path.lstat().st_mode)
         backup.keep(place.path, place.name, before, after, mode)

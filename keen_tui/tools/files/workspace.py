@@ -1,4 +1,5 @@
-"""Where a path leads, and how it is called: inside the workspace or not, after symlinks are resolved."""
+"""Resolves paths: where a path leads behind all symlinks, whether that is inside the workspace, and its
+name."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from keen_tui.tools.permissions.rules import NO_RULES, Rules
 from keen_tui.tools.permissions.sensitive import holds_secrets
 
 _LONGEST_PATH = 4_096
-"""Bytes at which no program could open the path any more."""
+"""Bytes from which on no program can open a path."""
 
 
 class ResolvedPath(Struct, frozen=True):
     """A path with symlinks resolved.
 
-    `name` is how the model and memory call it (turn.md rule 13): relative to the workspace, with forward
-    slashes, `../x` outside it. Bytes of a name that are no UTF-8 are replaced in it.
+    `name` is its name for the model and memory (turn.md rule 13): relative to the workspace, with forward
+    slashes, `../x` outside. Bytes that aren't UTF-8 are replaced in it.
     """
 
     path: Path
@@ -30,15 +31,15 @@ class ResolvedPath(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """How a person is asked about it: outside the workspace the whole path."""
+        """Its name in questions: outside the workspace the whole path."""
         return self.name if self.inside else speakable(str(self.path))
 
 
 class Workspace:
-    """The folder that the agent works in, and what the model knows of its files.
+    """The folder that the agent works in, and what the model knows about its files.
 
-    `backup` is told of each change before it is made and names files for long output; None: nothing is kept.
-    `rules` are those of the user.
+    `backup` learns of each change before it is made, and names files for long output; None: nothing is saved.
+    `rules` are the user's.
     """
 
     def __init__(self, root: Path, backup: Backup | None = None, rules: Rules = NO_RULES) -> None:
@@ -49,24 +50,27 @@ class Workspace:
         self.is_broad = bool(broad_folder(self.root))
 
     def new_output_file(self) -> Path | None:
-        """A file for output that is too long for a result; None: it is not kept. Called in a thread."""
+        """A file for output that is too long for a result; None: such output isn't saved. Called in a
+        thread."""
         return self.backup.new_output_file() if self.backup else None
 
     def reads_freely(self, place: ResolvedPath) -> bool:
-        """Whether the model may read there as inside the workspace: it may read what its commands wrote."""
+        """Whether the model may read the place as if it were inside the workspace: it may read the output of
+        its commands."""
         return self.frees(place) or (self.backup is not None and self.backup.is_output(place.path))
 
     @property
     def concern(self) -> str:
-        """Why all calls ask in this workspace; "" where they don't."""
+        """Why all calls ask in this workspace; "" if they don't."""
         return "your whole home folder can't be a workspace" if self.is_broad else ""
 
     def frees(self, place: ResolvedPath) -> bool:
-        """Whether the place is inside, and that means anything: in a whole home folder it does not."""
+        """Whether the place counts as inside the workspace. If the workspace is a home folder, nothing
+        does."""
         return place.inside and not self.is_broad
 
     def reading(self, place: ResolvedPath) -> Access:
-        """The access of a call that reads there."""
+        """The access of a call that reads the place."""
         return Access(
             kind="read",
             subject=place.subject,
@@ -76,17 +80,17 @@ class Workspace:
         )
 
     def withholds(self, place: ResolvedPath) -> bool:
-        """Whether a search passes over a file, and a command that reads it asks: it may hold keys, or a rule
+        """Whether a search skips the file, and a command that reads it asks: it may contain keys, or a rule
         is about it."""
         return holds_secrets(place.name) or self.rules.withhold(
             place.subject, str(place.path), inside=place.inside
         )
 
     def place(self, raw: str) -> ResolvedPath:
-        """Where `raw` leads: relative to the root, absolute, or with a leading `~`.
+        """The place that `raw` leads to: relative to the root, absolute, or with a leading `~`.
 
         Raises:
-            ToolFailure: no path at all, or one that no file can have.
+            ToolFailure: it isn't a path, or no file can have it.
         """
         if not raw.strip() or "\0" in raw:
             raise ToolFailure(
@@ -105,9 +109,9 @@ class Workspace:
 
 
 def broad_folder(folder: Path) -> str:
-    """What is to be said of a folder that is no project's, but a whole home folder or more; "" for others.
+    """A sentence about a workspace that is a whole home folder or more; "" for others.
 
-    In such a one nothing is inside a workspace, so that everything asks.
+    In such a workspace nothing counts as inside, so everything asks.
     """
     real, home = Path(os.path.realpath(folder)), Path(os.path.realpath(Path.home()))
     if real != home and real not in home.parents:
@@ -117,5 +121,5 @@ def broad_folder(folder: Path) -> str:
 
 
 def speakable(path: str) -> str:
-    """A path that every text can carry: bytes that are no UTF-8 become replacement marks."""
+    """A path that fits into every text: bytes that aren't UTF-8 become replacement characters."""
     return os.fsencode(path).decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Everyday commands of git, run by themselves where they may write the repository (decision 012)."""
+"""Runs everyday commands of git separately, so that they may write the repository (decision 012)."""

@@ -1,4 +1,4 @@
-"""What a command of git left in `.git`: names that nobody knows, and what makes code run."""
+"""Checks what a git command left in `.git`: unknown names, and entries that run code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ RepositorySnapshot = Mapping[str, tuple[int, ...]]
 
 
 def look(repository: Path) -> RepositorySnapshot:
-    """What stands in `.git` by its names, and of what makes code run also when each entry changed."""
+    """The names in `.git`, and for entries that run code also when each one changed."""
     return dict(_entries(repository))
 
 
 def changes(before: RepositorySnapshot, after: RepositorySnapshot) -> tuple[str, ...]:
-    """The entries that are new and unknown, and those that make code run and are others than before."""
+    """New unknown entries, and entries that run code and have changed."""
     of_code = {name for name in {*before, *after} if name.partition("/")[0] in RUNS_CODE_IN_GIT}
     changed = {name for name in of_code if before.get(name) != after.get(name)}
     new = {name for name in after if name not in before and "/" not in name and not _KNOWN.fullmatch(name)}

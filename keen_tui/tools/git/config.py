@@ -1,7 +1,8 @@
-"""What git's settings say that decides whether git may run by itself: which programs and files they name.
+"""Reads git's settings: the programs and files that they name decide whether git may run separately.
 
-Git itself reads them, in a sandbox in which it can change nothing. Where those of the repository name a
-program for content (a filter, a driver), it would run where `.git` can be written: then nothing runs so.
+Git itself reads them, in a sandbox where it can change nothing. If the repository's settings name a program
+for content (a filter, a driver), that program would run where `.git` can be written, so git doesn't run
+separately then.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ _PROGRAMS: Final[Mapping[str, tuple[str, ...] | None]] = {
     "gpg": ("program", "defaultkeycommand"),
     "alias": None,
 }
-"""By section the settings that name a program; None: all of them."""
+"""The settings that name a program, by section; None: all of them."""
 
 _FAILING: Final[Mapping[str, tuple[str, ...]]] = {
     "filter": ("clean=false", "smudge=false", "process=", "required=true"),
     "merge": ("driver=exit 255",),
     "diff": ("textconv=false",),
 }
-"""By section the settings with which git fails where it would run the program."""
+"""Settings that make git fail instead of running the program, by section."""
 
 _PATH: Final = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _MOST_FILES: Final = 50
@@ -42,7 +43,7 @@ _TRUE: Final = ("", "true", "yes", "on", "1")
 
 
 class GitSetting(Struct, frozen=True):
-    """One setting: where it stands, its name in small letters (a subsection as it is), its value."""
+    """One setting: its scope, its name in lower case (a subsection unchanged), and its value."""
 
     scope: str
     origin: str
@@ -71,7 +72,7 @@ class GitSetting(Struct, frozen=True):
 
 
 class GitConfig(Struct, frozen=True):
-    """All settings that hold in a repository, later ones beat earlier ones."""
+    """All settings of a repository. Later ones beat earlier ones."""
 
     entries: tuple[GitSetting, ...] = ()
 
@@ -82,13 +83,13 @@ class GitConfig(Struct, frozen=True):
         return any(entry.key == key for entry in self.entries) and self.value(key).lower() in _TRUE
 
     def files(self, home: Path) -> Iterator[Path]:
-        """The files besides that git reads because of it: settings that are included, patterns to ignore."""
+        """The other files that git reads because of the settings: included settings, ignore patterns."""
         for entry in self.entries:
             if not entry.is_of_repository and (_includes(entry) or entry.key in _FILES):
                 yield _resolved(entry, home)
 
     def objection(self, workspace: Path, home: Path) -> str:
-        """Why git may not run by itself with it, as the end of a sentence; "" where it may."""
+        """Why git may not run separately with these settings, as the end of a sentence; "" if it may."""
         real = Path(os.path.realpath(workspace))
         for entry in self.entries:
             file = Path(entry.origin.removeprefix("file:"))
@@ -103,8 +104,8 @@ class GitConfig(Struct, frozen=True):
         return ""
 
     def guards(self) -> Iterator[str]:
-        """Flags that let git fail instead of running, or passing over, a program for content that the user's
-        own settings name."""
+        """Flags that make git fail if the user's own settings name a program for content, instead of running
+        or skipping it."""
         names = {entry.key.rpartition(".")[0] for entry in self.entries if entry.names_a_program}
         for name in sorted(names):
             for setting in _FAILING.get(name.partition(".")[0], ()):
@@ -112,7 +113,7 @@ class GitConfig(Struct, frozen=True):
 
 
 def parse(listed: bytes) -> GitConfig:
-    """The settings as `git config` lists them with `LIST`. Raises ValueError: that is none."""
+    """The settings, from the output of `git config` with `LIST`. Raises ValueError if it can't be parsed."""
     fields = listed.decode("utf-8", "surrogateescape").split("\0")
     if fields.pop() or len(fields) % 3:
         raise ValueError("git's settings can't be read")
@@ -124,8 +125,8 @@ def parse(listed: bytes) -> GitConfig:
 
 
 def global_files(home: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where the user's own settings of git stand, the lists beside them, and what they seem to include:
-    without those git may not even begin."""
+    """The files of the user's own git settings, the lists beside them, and the files that they seem to
+    include: without those git may not even start."""
     folder = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
     found = dict.fromkeys(
         (home / ".gitconfig", *(folder / name for name in ("config", "ignore", "attributes")))
@@ -159,6 +160,6 @@ def _resolved(entry: GitSetting, home: Path) -> Path:
 
 
 def _is_in(file: Path, folder: Path) -> bool:
-    """Whether it lies there, by its name, by where its links lead, or by where one of its folders does."""
+    """Whether the file is in the folder, by its name, by its links, or by the links of its folders."""
     forms = (Path(os.path.normpath(file)), Path(os.path.realpath(file)))
     return any(form.is_relative_to(folder) for form in forms)

@@ -34,7 +34,7 @@ _HARMLESS: Final[Mapping[str, re.Pattern[str]]] = {
         "user": "name|email|useconfigonly",
     }.items()
 }
-"""By section. All others count as if they named a program."""
+"""By section. All others are treated as if they named a program."""
 
 
 def is_harmless(section: str, name: str, value: str) -> bool:

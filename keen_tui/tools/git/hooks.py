@@ -1,4 +1,4 @@
-"""The hooks of a repository, which belong to the user: which of them a command would run."""
+"""The hooks of a repository, which belong to the user, and which of them a command would run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEFORE: Final = {
     "commit": ("prepare-commit-msg", "commit-msg", "reference-transaction"),
     "merge": ("pre-merge-commit", "prepare-commit-msg", "commit-msg", "reference-transaction"),
 }
-"""Hooks that may refuse or change what a command does, and need the repository for it."""
+"""Hooks that may refuse or change a command, and need the repository for that."""
 _AFTER: Final = {
     "commit": ("post-commit", "post-rewrite"),
     "merge": ("post-merge",),
@@ -25,7 +25,7 @@ _AFTER: Final = {
 
 
 class Hooks:
-    """Those in the folder that the settings name."""
+    """The hooks in the folder that the settings name."""
 
     def __init__(self, repository: Path, config: GitConfig) -> None:
         named = config.value("core.hookspath")
@@ -33,7 +33,7 @@ class Hooks:
         self._folder = repository.parent / named if named else repository / "hooks"
 
     def objection(self, command: GitCommand) -> str:
-        """Why the command can't run without its hooks, as the end of a sentence; "" where it can."""
+        """Why the command can't run without its hooks, as the end of a sentence; "" if it can."""
         if self._elsewhere:
             return "your hooks are in your home folder"
         for name in _BEFORE.get(command.verb, ("reference-transaction",)):
@@ -48,6 +48,6 @@ class Hooks:
         return tuple(name for name in _AFTER.get(command.verb, ()) if self.path(name))
 
     def path(self, name: str) -> Path | None:
-        """The hook; None where there is none that git would run."""
+        """The hook; None if there is none that git would run."""
         path = self._folder / name
         return path if path.is_file() and os.access(path, os.X_OK) else None

@@ -1,4 +1,5 @@
-"""A command as steps, of which those of git run by themselves, on terms of their own. Pure but for `cd`."""
+"""Splits a command into steps, so that git's own steps can run separately, on their own terms. Pure except
+for `cd`."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ _CHANGE_THE_SHELL: Final = frozenset(
     logout suspend times break continue
     """.split()  # noqa: SIM905 - a list of forty quoted names is no easier to read
 )
-"""What one of these does reaches the commands behind it, which then must run in the same shell."""
+"""These affect the commands after them, which then must run in the same shell."""
 
 
 class PlannedStep(Struct, frozen=True, kw_only=True):
-    """One step of a list of commands: `git` where it is one that may write the repository, `folder` where it
-    is a `cd`, else `text` is for the shell."""
+    """One step of a list of commands: `git` if it is a git command that may write the repository, `folder` if
+    it is a `cd`, else `text` for the shell."""
 
     joined: Literal["&&", "||", ";"]
     text: str
@@ -39,8 +40,8 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
 
 
 def plan_of(command: str) -> tuple[PlannedStep, ...]:
-    """The steps; () for a command without an everyday command of git that writes, or that can't be taken
-    apart without a change of its meaning."""
+    """The steps; () if the command has no everyday git command that writes, or can't be split without
+    changing its meaning."""
     try:
         steps = tuple(_step(item) for item in items(with_plain_texts(command)))
     except NotUnderstood:

@@ -1,8 +1,9 @@
-"""Runs the steps of a command in order: git by itself on its own terms, all else in the ordinary sandbox.
+"""Runs the steps of a command in order: git separately on its own terms, everything else in the ordinary
+sandbox.
 
-Nothing that the model wrote runs while `.git` can be written. Git's settings are given with flags, where a
-command can't be led by files; most commands can't start another program at all; and where a setting of the
-repository names a program, the whole command runs in the ordinary sandbox, as any other.
+Nothing that the model wrote runs while `.git` can be written. Flags override git's settings, so that no file
+can mislead a command; most commands can't start another program at all; and if a setting of the repository
+names a program, the whole command runs in the ordinary sandbox, like any other.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _GUARDS: Final = (
     "submodule.recurse=false",
     "branch.autoSetupMerge=false",
 )
-"""What git must not be led by, whatever its settings say."""
+"""Settings that must not mislead git, with safe values."""
 
 _MOST_LOOKS: Final = 5
 _FATAL: Final = 128
@@ -56,8 +57,8 @@ WriteOutput = Callable[[bytes], None]
 
 
 class GitSteps:
-    """Runs the steps of one command. `git` is the path of the program; `ordinary` says how other commands are
-    started."""
+    """Runs the steps of one command. `git` is the path of the program; `ordinary` has the terms of other
+    commands."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class GitSteps:
         """The commands of git that ran where they could write the repository."""
 
     async def objection(self, steps: Sequence[PlannedStep]) -> str:
-        """Why git may not run by itself here, as the end of a sentence; "" where it may.
+        """Why git may not run separately here, as the end of a sentence; "" if it may.
 
         Raises:
             OSError: nothing can be started here.
@@ -107,7 +108,7 @@ class GitSteps:
         return reason
 
     async def run(self, steps: Sequence[PlannedStep], limit: TimeLimit, on_output: WriteOutput) -> Ended:
-        """Run them as a shell would, within a limit for all of them. Raises OSError."""
+        """Run the steps as a shell would, within one time limit for all of them. Raises OSError."""
         folder, ended = self._root, Ended(0)
         for step in steps:
             if (step.joined == "&&" and ended.code) or (step.joined == "||" and not ended.code):
@@ -162,7 +163,7 @@ class GitSteps:
     async def _run_hook(
         self, hook: Path, command: GitCommand, limit: TimeLimit, on_output: WriteOutput
     ) -> Ended:
-        """The user's hook, in the ordinary sandbox, where it can't write the repository."""
+        """Run the user's hook in the ordinary sandbox, where it can't write the repository."""
         if command.has("-a", "--all"):
             staging = self._argv(GitCommand(verb="add", options=("-u",)), self._root)
             terms = Terms(git=True, alone=True, readable=self._readable)
@@ -181,7 +182,7 @@ class GitSteps:
             yield f"these hooks were not run: {', '.join(left_out)}"
 
     async def _read_config(self) -> str:
-        """Read the settings; where they name other files, again with those."""
+        """Read the settings, and again with other files that they name."""
         self._readable = await asyncio.to_thread(global_files, self._home, self._environ)
         for _ in range(_MOST_LOOKS):
             code, listed = await self._listed((*self._global(), *LIST))
@@ -200,14 +201,14 @@ class GitSteps:
         return "git's settings include each other too many times"
 
     async def _objection_to_programs(self) -> str:
-        """A repository in the repository has settings of its own, which git would follow."""
+        """Objects to submodules: they have settings of their own, which git would follow."""
         code, listed = await self._listed((*self._global(), "ls-files", "--stage", "--", ":/"))
         if code or any(line.startswith(_GITLINK) for line in listed.split(b"\n")):
             return "there are submodules in this repository"
         return ""
 
     async def _objection_to_secrets(self) -> str:
-        """A file that commands can't read is an empty one to git as well, which it would commit so."""
+        """Objects to hidden files: git would see them as empty, and commit them like that."""
         hidden = [str(path.relative_to(self._root)) for path in self.hidden]
         if not hidden:
             return ""
@@ -225,14 +226,14 @@ class GitSteps:
         return ended.code, b"".join(found)
 
     def _global(self) -> Iterator[str]:
-        """The repository is named: none that lies in a folder is found on the way."""
+        """Flags that name the repository, so that git doesn't find another one in a folder."""
         yield from (f"--git-dir={self._repository}", f"--work-tree={self._root}")
 
     def _argv(self, command: GitCommand, folder: Path) -> Argv:
         guards = [word for setting in _GUARDS for word in ("-c", setting)]
         operands = list(_expanded(command.operands, folder))
         behind = [] if command.paths is None else ["--", *_expanded(command.paths, folder)]
-        if command.verb == "checkout" and operands:  # a branch, and never a file whose changes would be gone
+        if command.verb == "checkout" and operands:  # a branch, and never a file whose changes would be lost
             behind = ["--"]
         return (
             self._git,
@@ -248,7 +249,7 @@ class GitSteps:
             self.hidden = launch.hidden
             if takes_files and (
                 reason := _not_ignored(launch.hidden, self._ignored)
-            ):  # a step before made it
+            ):  # an earlier step created it
                 on_output(f"git was not run: {reason}\n".encode())
                 return Ended(_FATAL)
             return await run_command(launch, folder=self._root, timeout=limit, on_output=on_output)
@@ -260,7 +261,7 @@ def _not_ignored(hidden: Sequence[Path], ignored: Collection[Path]) -> str:
 
 
 def _not_whole(repository: Path) -> str:
-    """Why this is no repository of its own; "" where it is. A file or a link leads to one elsewhere."""
+    """Why `.git` isn't a repository itself, but a file or a link to one elsewhere; "" if it is one."""
     try:
         mode = repository.lstat().st_mode
     except OSError:
@@ -271,7 +272,8 @@ def _not_whole(repository: Path) -> str:
 
 
 def _other_repository(folder: Path, root: Path) -> str:
-    """Git would work on the innermost repository, whose settings commands can write."""
+    """Why git would work on another repository below the root, whose settings commands can write; "" if it
+    wouldn't."""
     for inner in (folder, *folder.parents):
         if inner == root:
             return ""
@@ -282,7 +284,8 @@ def _other_repository(folder: Path, root: Path) -> str:
 
 
 def _expanded(words: Sequence[Word], folder: Path) -> Iterator[str]:
-    """The words as the shell hands them on: a pattern as the names that it finds, or else as it is."""
+    """The words as the shell passes them on: a pattern becomes the names that match, or stays if none
+    does."""
     for word in words:
         if not word.is_glob:
             yield word.text

@@ -1,1 +1,1 @@
-"""The network of sandboxed commands, host by host: a proxy of ours is the only way out."""
+"""The network of sandboxed commands, host by host: Keen's proxy is the only way out."""

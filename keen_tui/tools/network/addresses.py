@@ -1,4 +1,5 @@
-"""Addresses of hosts: which are on the Internet, so that a name can't lead to this machine or its network."""
+"""Addresses of hosts. Only addresses on the Internet are allowed, so that no name leads to this machine or
+its network."""
 
 from __future__ import annotations
 
@@ -13,22 +14,22 @@ from msgspec import Struct
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 Connect = Callable[[str, int], Awaitable[Streams]]
-"""Connects to an address and a port. Raises OSError: nobody answers there."""
+"""Connects to an address and a port. Raises OSError if nothing answers."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the addresses of a host. Raises OSError: it has none."""
+"""Returns the addresses of a host. Raises OSError if it has none."""
 
 CHUNK: Final = 65_536
 """Bytes that are read at once."""
 _NAT64: Final = ip_network("64:ff9b::/96")
-"""The way of networks with IPv6 alone to hosts with IPv4: the address stands in its last four bytes."""
+"""Used by IPv6-only networks to reach IPv4 hosts: the last four bytes are the IPv4 address."""
 _CLOSED: Final = (ip_network("168.63.129.16/32"), ip_network("192.88.99.0/24"))
-"""Addresses that count as public and aren't: one at which a cloud answers its own machines, with their
-secrets, and the old relays of 6to4."""
+"""Addresses that look public and aren't: one where a cloud gives its machines their secrets, and the old
+relays of 6to4."""
 
 
 class Internet(Struct, frozen=True, kw_only=True):
-    """How names get their addresses, which addresses may be connected to, and how that is done."""
+    """How to resolve names, which addresses are allowed, and how to connect."""
 
     resolve: Resolve
     is_open: Callable[[str], bool]
@@ -36,12 +37,12 @@ class Internet(Struct, frozen=True, kw_only=True):
 
 
 async def connected(address: str, port: int) -> Streams:
-    """A connection to an address. Raises OSError: nobody answers there."""
+    """A connection to an address. Raises OSError if nothing answers."""
     return await asyncio.open_connection(address, port, limit=CHUNK)
 
 
 async def resolved(name: str, port: int) -> Sequence[str]:
-    """The addresses of a host, looked up as an absolute name: no search domain is tried.
+    """The addresses of a host, resolved as an absolute name, without search domains.
 
     Raises:
         OSError: it has none.
@@ -51,8 +52,8 @@ async def resolved(name: str, port: int) -> Sequence[str]:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is one on the Internet: not of this machine, its network, or a carrier's, no group,
-    and no other address in disguise."""
+    """Whether an address is on the Internet: not one of this machine, its network or a carrier, not
+    multicast, and not another address in disguise."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -60,7 +61,7 @@ def is_public(text: str) -> bool:
     if isinstance(address, IPv6Address):
         if address in _NAT64:
             return is_public(str(IPv4Address(int(address) & 0xFFFF_FFFF)))
-        if int(address) < 1 << 96:  # ::a.b.c.d and ::ffff:a.b.c.d, however they are written
+        if int(address) < 1 << 96:  # ::a.b.c.d and ::ffff:a.b.c.d, in any spelling
             return False
         if address.sixtofour or address.teredo or address.is_site_local or address.scope_id:
             return False

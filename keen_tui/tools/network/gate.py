@@ -1,4 +1,4 @@
-"""Which hosts one command may reach: each is decided once, and what became of it is noted."""
+"""Decides which hosts a command may reach, each one once, and notes the outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keen_tui.tools.process.time_limit import TimeLimit
 
 class HostAnswer(Struct, frozen=True, kw_only=True):
     """Whether a host may be reached; if not, why, as the end of a sentence. `is_final`: a person or a rule
-    said so, and running the command outside is no way around it."""
+    refused, so running the command outside isn't offered."""
 
     allowed: bool
     reason: str = ""
@@ -22,10 +22,10 @@ class HostAnswer(Struct, frozen=True, kw_only=True):
 
 
 Decide = Callable[[Sequence[Host]], Awaitable[HostAnswer]]
-"""Says whether these hosts may be reached. May wait for a person."""
+"""Decides whether these hosts may be reached. May wait for a person."""
 
 Report = Callable[[str, str], None]
-"""Is told that a host was connected to, or in the second text why it was not."""
+"""Called with each host that was connected to; the second text says why if it wasn't."""
 
 
 async def _nobody(_: Sequence[Host]) -> HostAnswer:
@@ -33,15 +33,15 @@ async def _nobody(_: Sequence[Host]) -> HostAnswer:
 
 
 _MOST_HOSTS: Final = 200
-"""Hosts that one command may ask for: one that tries names at random is not asked about any longer."""
+"""The most hosts that one command may ask for: it may be trying random names."""
 
 
 class HostGate:
     """Admits the connections of one command.
 
-    `install` names an install in two words, and `wanted` the registries that it names: they are decided about
-    before it runs. Until `decides` says who decides, no host is admitted. `limit` is the command's time
-    limit: it stands still while somebody is asked.
+    `install` is an install in two words, and `wanted` are the registries that it names, which are decided
+    before it runs. No host is admitted until `decides` is called. `limit` is the command's time limit, which
+    stops while a person is asked.
     """
 
     def __init__(self, limit: TimeLimit, wanted: Sequence[Host] = (), install: str = "") -> None:
@@ -55,18 +55,18 @@ class HostGate:
         self.declined = False
 
     def decides(self, decide: Decide, report: Report) -> None:
-        """From now on `decide` is asked, and `report` told."""
+        """Set the functions that decide about hosts and report them."""
         self._decide, self._report = decide, report
 
     async def ask_before(self) -> None:
-        """Decide about all that is wanted at once."""
+        """Decide about all wanted hosts at once."""
         if self.wanted:
             asking = asyncio.create_task(self._asked(self.wanted))
             self._answers = dict.fromkeys(self.wanted, asking)
             await self._waited(asking)
 
     async def admit(self, host: Host) -> str:
-        """Why the host can't be reached, "" where it can. Connections to one host wait for one answer."""
+        """Why the host can't be reached, "" if it can. Connections to the same host share one answer."""
         if host not in self._answers:
             if len(self._answers) >= _MOST_HOSTS:
                 return f"a command may ask for {_MOST_HOSTS} hosts, and this one asked for more"
@@ -75,18 +75,18 @@ class HostGate:
         return "" if answer.allowed else answer.reason
 
     def note(self, host: str, problem: str = "") -> None:
-        """A host was connected to, or could not be."""
+        """Note that a host was connected to, or why it wasn't."""
         if (host, problem) not in self._noted and len(self._noted) < _MOST_HOSTS:
             self._noted[host, problem] = None
             self._report(host, problem)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """What could not be reached and why, as sentences without their stops."""
+        """The hosts that couldn't be reached and why, as sentences without full stops."""
         return tuple(f"{host}: {problem}" for host, problem in self._noted if problem)
 
     async def close(self) -> None:
-        """Withdraw what is still asked."""
+        """Withdraw open questions."""
         open_tasks = [task for task in set(self._answers.values()) if not task.done()]
         for task in open_tasks:
             task.cancel()

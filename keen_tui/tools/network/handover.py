@@ -1,7 +1,7 @@
-"""The listening socket of a command's own network, handed out to us before the command begins.
+"""Gets a listening socket out of a command's own network before the command starts.
 
-A starter in the sandbox opens it, sends it over an inherited socket and becomes the command. So no program
-stays in between, and the command holds nothing of ours.
+A starter in the sandbox opens the socket, sends it over an inherited socket and becomes the command. So no
+helper program keeps running, and the command has no descriptor of ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 from keen_tui.tools.process.start_gate import SIGNALS_AS_EVER
 
 PORT: Final = 31_028
-"""Where the proxy listens in the command's own network. Nothing else is there when a command begins."""
+"""The port of the proxy in the command's own network. The network is empty when a command starts."""
 
 _STARTER: Final = f"""\
 import _socket as s, os, sys
@@ -37,21 +37,21 @@ os.execvp(sys.argv[3], sys.argv[3:])
 
 
 class NoListener(OSError):
-    """What came out of the sandbox is no listening socket of its network."""
+    """The sandbox sent something other than a listening socket of its network."""
 
 
 def starter(descriptor: int) -> tuple[str, ...]:
-    """What is put in front of a command: `descriptor` is the socket that the listener is sent over."""
+    """The argv to put before a command. `descriptor` is the socket for sending the listener."""
     return (str(python()), "-I", "-S", "-c", _STARTER, str(descriptor), str(PORT))
 
 
 def python() -> Path:
-    """The interpreter itself, behind the links of virtual environments."""
+    """The real interpreter, behind the links of virtual environments."""
     return Path(os.path.realpath(sys.executable))
 
 
 def python_folders() -> tuple[Path, ...]:
-    """What the starter reads."""
+    """The folders that the starter reads."""
     return (Path(os.path.realpath(sys.base_prefix)), python())
 
 
@@ -65,7 +65,7 @@ def handover() -> Iterator[tuple[socket.socket, int]]:
 
 
 async def handed_out(ours: socket.socket) -> socket.socket:
-    """Wait for the listener. Raises NoListener: something else came."""
+    """Wait for the listener. Raises NoListener if something else arrives."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(ours, ready.set)
@@ -89,7 +89,7 @@ async def handed_out(ours: socket.socket) -> socket.socket:
 
 
 def _checked(descriptor: int) -> socket.socket:
-    """The socket of the descriptor, closed where it is none that listens on TCP at that port."""
+    """The socket of the descriptor. Closes it and raises NoListener unless it listens on TCP at that port."""
     try:
         listener = socket.socket(fileno=descriptor)
     except OSError as error:
@@ -104,7 +104,7 @@ def _checked(descriptor: int) -> socket.socket:
 
 
 def proxy_environment() -> Mapping[str, str]:
-    """What tells programs of the proxy."""
+    """The variables that tell programs about the proxy."""
     url = f"http://127.0.0.1:{PORT}"
     local = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1,0.0.0.0"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")

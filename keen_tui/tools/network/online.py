@@ -1,4 +1,4 @@
-"""A command in its sandbox with a proxy of its own: the only way from there to the network."""
+"""Gives a command in its sandbox its own proxy, the only way to the network."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MOST_NPMRC: Final = 100_000
 
 
 class CommandNetwork(Struct, frozen=True, kw_only=True):
-    """What commands may have of the network: `setting` of the user; `is_open` tells that a rule allows every
-    host; `internet` has the addresses."""
+    """The network access of commands: `setting` is the user's; `is_open` says that a rule allows every host;
+    `internet` has the addresses."""
 
     setting: Network = "off"
     is_open: bool = False
@@ -35,7 +35,7 @@ class CommandNetwork(Struct, frozen=True, kw_only=True):
     def gate_for(
         self, mentions: Sequence[Sequence[str]], sandbox: Sandbox, limit: TimeLimit, root: Path
     ) -> HostGate | None:
-        """The gate of a command that may want the network and can be given a proxy. Looks at the disk."""
+        """The gate of a command that may need the network and can get a proxy. Reads the disk."""
         has_proxy = sandbox.has_own_network and self.setting != "off"
         if not has_proxy or not may_want_network(mentions):
             return None
@@ -45,8 +45,7 @@ class CommandNetwork(Struct, frozen=True, kw_only=True):
         return HostGate(limit, registries(install, _npmrc(root)), in_words(install))
 
     def connects_in(self, sandbox: Sandbox) -> bool:
-        """Whether commands connect for themselves: where they have no network of their own, and every host
-        may be reached."""
+        """Whether commands connect directly: they have no network of their own, and every host is allowed."""
         is_open = self.setting == "on" or (self.setting == "ask" and self.is_open)
         return is_open and not sandbox.has_own_network
 
@@ -56,12 +55,12 @@ NO_NETWORK: Final = CommandNetwork()
 NO_RETRIES: Final[Mapping[str, str]] = {
     "BUNDLE_RETRY": "0",
     "CARGO_NET_RETRY": "0",
-    "PIP_RETRIES": "1",  # pip says why it fails only when it tries again
+    "PIP_RETRIES": "1",  # pip says why it fails only if it tries again
     "UV_HTTP_RETRIES": "0",
     "npm_config_fetch_retries": "0",
 }
-"""What tells installs not to try again and again where there is no network at all: npm does so for over a
-minute, and only then says that it needs one."""
+"""Variables that keep installs from retrying without a network: npm retries for over a minute before it says
+that it needs one."""
 
 
 def _npmrc(root: Path) -> str:
@@ -81,10 +80,10 @@ async def online(
     gate: HostGate,
     internet: Internet,
 ) -> AsyncIterator[Launch]:
-    """How the command is started; leave the context once it has ended. Its proxy serves meanwhile.
+    """The terms for starting the command; leave the context once it has ended. The proxy serves until then.
 
     Raises:
-        OSError: what it needs can't be had.
+        OSError: the socket or the proxy can't be created.
     """
     with handover() as (ours, theirs):
         with_proxy = {**environ, **proxy_environment()}
@@ -102,5 +101,5 @@ async def online(
 async def _serve(ours: socket.socket, gate: HostGate, internet: Internet) -> None:
     from keen_tui.tools.network.proxy import Proxy  # noqa: PLC0415 - with h11, not before it is used
 
-    with suppress(NoListener):  # it ended before it began
+    with suppress(NoListener):  # the command ended before it really started
         await Proxy(gate, internet).serve(await handed_out(ours))

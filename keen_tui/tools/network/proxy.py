@@ -1,7 +1,7 @@
-"""The proxy that commands reach the network through: CONNECT, and plain HTTP one request a connection.
+"""The proxy between commands and the network: CONNECT, and plain HTTP with one request per connection.
 
-Nothing of a command's request is passed on as it came: the head is read and written anew by h11, the name is
-resolved here, and what was checked is what is connected to.
+No part of a request's head is passed on unchanged: h11 parses it and writes a new one. The proxy resolves the
+name itself, and connects to the address that it checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from keen_tui.tools.network.gate import HostGate
 log = logging.getLogger(__name__)
 
 HEAD_SECONDS: Final = 20.0
-"""How long a client may take for the head of its request."""
+"""Seconds that a client may take for the head of its request."""
 _CONNECT_SECONDS: Final = 15.0
 _MOST_HEAD: Final = 32_768
 MOST_CONNECTIONS: Final = 128
@@ -38,11 +38,12 @@ _HOP_BY_HOP: Final = frozenset(
 
 Headers = Iterable[tuple[bytes, bytes]]
 HttpEvent = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
-"""What h11 gives next."""
+"""What h11 returns next."""
 
 
 class Refused(Exception):
-    """A request that is not passed on: the status of the answer, and why in a sentence without its stop."""
+    """A request that isn't passed on: the status of the answer, and the reason as a sentence without a full
+    stop."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -50,7 +51,7 @@ class Refused(Exception):
 
 
 class _Wanted(Struct, frozen=True, kw_only=True):
-    """Where a request is to go. `path` is for plain HTTP, "" for a tunnel."""
+    """The destination of a request. `path` is for plain HTTP, "" for a tunnel."""
 
     host: Host
     path: str = ""
@@ -67,7 +68,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def serve(self, listener: socket.socket) -> None:
-        """Serve what connects, until this is cancelled; then every connection is closed."""
+        """Serve connections until this is cancelled; then close all of them."""
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -78,7 +79,7 @@ class Proxy:
                 task.add_done_callback(self._done)
         finally:
             listener.close()
-            await asyncio.sleep(0)  # a task that never began would leave its connection open
+            await asyncio.sleep(0)  # a task that never started would leave its connection open
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -94,7 +95,7 @@ class Proxy:
         try:
             await self._answered(reader, writer)
         except (OSError, h11.ProtocolError, asyncio.IncompleteReadError):
-            pass  # one end is gone: so is the other
+            pass  # one end is closed, so close the other
         finally:
             writer.close()
 
@@ -118,7 +119,7 @@ class Proxy:
             upstream[1].close()
 
     async def _head(self, ours: h11.Connection, reader: asyncio.StreamReader) -> h11.Request:
-        """The head of the request. Raises Refused: it is none, too long, or too slow."""
+        """The head of the request. Raises Refused if it is invalid, too long, or too slow."""
         try:
             async with asyncio.timeout(self._head_seconds):
                 event = await _next_event(ours, reader)
@@ -131,7 +132,7 @@ class Proxy:
         return event
 
     def _wanted(self, request: h11.Request) -> _Wanted:
-        """Where the request is to go. Raises Refused: it names no host."""
+        """The destination of the request. Raises Refused if it names no host."""
         try:
             return _wanted(request)
         except NotAHost as error:
@@ -139,7 +140,7 @@ class Proxy:
             raise Refused(403, str(error)) from error
 
     async def _connected(self, host: Host) -> Streams:
-        """A connection to an address that was checked. Raises Refused."""
+        """A connection to a checked address. Raises Refused."""
         if problem := await self._gate.admit(host):
             raise self._refusal(host, 403, problem)
         try:
@@ -159,7 +160,7 @@ class Proxy:
         raise self._refusal(host, 502, "it does not answer")
 
     def _require_elsewhere(self, host: Host, writer: asyncio.StreamWriter) -> None:
-        """Raises Refused where the address is this machine's own, which has public ones, too."""
+        """Raises Refused if the address belongs to this machine, which may have public ones too."""
         ends = (writer.get_extra_info("sockname"), writer.get_extra_info("peername"))
         if ends[0] is None or ends[1] is None or ends[0][0] == ends[1][0]:
             writer.close()
@@ -171,7 +172,7 @@ class Proxy:
 
 
 def _wanted(request: h11.Request) -> _Wanted:
-    """Where the request is to go. Raises Refused: that can't be said. NotAHost: it has no name."""
+    """The destination of the request. Raises Refused if it has none, NotAHost if it isn't a name."""
     target = request.target.decode("ascii", "replace")
     names = {name for name, _ in request.headers}
     try:
@@ -194,14 +195,14 @@ def _wanted(request: h11.Request) -> _Wanted:
 
 
 def _port(text: str) -> int:
-    """Raises ValueError: it is none."""
+    """The port. Raises ValueError if it isn't one."""
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 65_536:
         raise ValueError(text)
     return int(text)
 
 
 def _require_same_host(request: h11.Request, host: Host) -> None:
-    """Raises Refused where the header Host names another one than the address: servers read the header."""
+    """Raises Refused if the header Host names another host than the address: servers read the header."""
     for name, value in request.headers:
         if name == b"host":
             said = urlsplit(f"//{value.decode('ascii', 'replace')}")
@@ -210,7 +211,7 @@ def _require_same_host(request: h11.Request, host: Host) -> None:
 
 
 def _rewritten(request: h11.Request, wanted: _Wanted) -> h11.Request:
-    """The request as the server gets it: its own path, and a connection that ends with the answer."""
+    """The request for the server: with the path alone, and a connection that ends with the answer."""
     authority = wanted.host.name if wanted.host.port == 80 else f"{wanted.host.name}:{wanted.host.port}"
     headers = [each for each in _end_to_end(request.headers.raw_items()) if each[0].lower() != b"host"]
     return h11.Request(
@@ -221,7 +222,7 @@ def _rewritten(request: h11.Request, wanted: _Wanted) -> h11.Request:
 
 
 def _end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The headers without those that are about one connection."""
+    """The headers without those for a single connection."""
     headers = list(headers)
     said = (value for name, value in headers if name.lower() == b"connection")
     left_out = _HOP_BY_HOP.union(each.strip().lower() for value in said for each in value.split(b","))
@@ -229,7 +230,7 @@ def _end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 
 async def _pass_on(ours: h11.Connection, client: Streams, upstream: Streams, request: h11.Request) -> None:
-    """One request and its answer."""
+    """Pass on one request and its answer."""
     theirs = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
     upstream[1].write(theirs.send(request) or b"")
     sending = asyncio.create_task(_copied(ours, client[0], theirs, upstream[1]))
@@ -243,7 +244,7 @@ async def _pass_on(ours: h11.Connection, client: Streams, upstream: Streams, req
 async def _copied(
     source: h11.Connection, reader: asyncio.StreamReader, target: h11.Connection, writer: asyncio.StreamWriter
 ) -> None:
-    """The content that follows a head, up to its end, without what else belongs to one connection."""
+    """Copy the content after a head to its end, without anything that belongs to a single connection."""
     while isinstance(event := await _next_event(source, reader), h11.Data):
         await _send(target, writer, h11.Data(data=event.data))
     if isinstance(event, h11.EndOfMessage):
@@ -268,7 +269,7 @@ async def _answer(
 
 
 async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpEvent:
-    """What comes next on a connection, read until it is whole."""
+    """The next event on a connection; reads until it is whole."""
     while (event := connection.next_event()) is h11.NEED_DATA:
         connection.receive_data(await reader.read(CHUNK))
     return event
@@ -280,7 +281,7 @@ async def _send(connection: h11.Connection, writer: asyncio.StreamWriter, event:
 
 
 async def _tunnel(client: Streams, upstream: Streams) -> None:
-    """Both directions, each to its end."""
+    """Copy both directions, each to its end."""
     async with asyncio.TaskGroup() as directions:
         directions.create_task(_pumped(client[0], upstream[1]))
         directions.create_task(_pumped(upstream[0], client[1]))

@@ -1,6 +1,7 @@
-"""Which commands may want the network, and which registry an install names, told from their words. Pure.
+"""Tells from a command's words whether it may need the network, and which registry an install names. Pure.
 
-Only programs that are known to work without it get none: what is not known could need it, and would fail.
+Only programs that are known to work without the network get none: an unknown one might need it, and would
+fail.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _INSTALLS: Final[Mapping[str, str]] = {
     "mvn": "dependency:get dependency:resolve dependency:go-offline",
     "gradle": "--refresh-dependencies",
 }
-"""Programs that install, and what they are told then."""
+"""Programs that install, and their verbs for that."""
 
 _READ_NPMRC: Final = frozenset(["npm", "pnpm", "bun", "yarn"])
 
@@ -61,7 +62,7 @@ _PYTHON: Final = re.compile(r"python[\d.]*")
 
 
 def may_want_network(mentions: Sequence[Words]) -> bool:
-    """Whether a command, by all that its text mentions, may need the network."""
+    """Whether a command may need the network, judging by all commands that its text mentions."""
     return not mentions or any(not _is_local(words) for words in mentions)
 
 
@@ -74,7 +75,7 @@ def _is_local(words: Words) -> bool:
 
 
 def _git_verb(words: Words) -> str:
-    """What git is told to do, "" where that can't be seen."""
+    """The git command, "" if it can't be found."""
     is_value = False
     for word in words:
         if is_value or word.startswith("-"):
@@ -85,7 +86,7 @@ def _git_verb(words: Words) -> str:
 
 
 def install_in(mentions: Sequence[Words]) -> Words:
-    """The words of the first install among the commands, its program by its usual name; () for none."""
+    """The words of the first install among the commands, with the usual name of its program; () for none."""
     return next((install for words in mentions if (install := _install(words))), ())
 
 
@@ -115,8 +116,8 @@ def in_words(install: Words) -> str:
 
 
 def registries(install: Words, npmrc: str = "") -> tuple[Host, ...]:
-    """The registries that an install's options name, or the project's .npmrc; () where it takes the usual
-    one, which is known when it connects."""
+    """The registries in an install's options or in the project's .npmrc; () if it uses the default one, which
+    is known when it connects."""
     named = [*_named(install)]
     if not named and install[0] in _READ_NPMRC:
         named = _NPMRC.findall(npmrc)
@@ -124,7 +125,7 @@ def registries(install: Words, npmrc: str = "") -> tuple[Host, ...]:
 
 
 def _named(words: Words) -> Iterator[str]:
-    """The addresses that options name."""
+    """The addresses in options."""
     for word, behind in zip(words, (*words[1:], ""), strict=True):
         if found := _REGISTRY_OPTION.fullmatch(word.strip("\"'")):
             yield (found[1] or behind).strip("\"'")
@@ -137,4 +138,4 @@ def _hosts(url: str) -> Iterator[Host]:
             usual = 443 if parts.scheme == "https" else 80
             yield Host(host_name(parts.hostname), parts.port or usual)
     except (NotAHost, ValueError):
-        return  # the proxy says what is wrong with it
+        return  # the proxy reports what is wrong with it

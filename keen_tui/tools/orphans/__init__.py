@@ -1,1 +1,1 @@
-"""Commands that would outlive the program: a watcher kills them, else the next start finds them."""
+"""Commands that would outlive the program: a watcher kills them, or else the next start finds them."""

@@ -1,4 +1,5 @@
-"""Sees to it that no command outlives the program: a watcher is told which ones run, and so is the disk."""
+"""Makes sure that no command outlives the program: tells a watcher which ones run, and records them on the
+disk."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _LONGEST_LABEL: Final = 300
 
 
 class Guard:
-    """The guard of one process. Everything here may be called in any thread."""
+    """The guard of one process. All methods may be called in any thread."""
 
     def __init__(self) -> None:
         self.records: Path | None = None
@@ -32,9 +33,9 @@ class Guard:
 
     @contextmanager
     def command(self, mark: str, label: str) -> Iterator[_Watched]:
-        """Watch a command from before it starts; leave the context once nothing of it is left.
+        """Watch a command from before it starts; leave the context once all of its processes have ended.
 
-        `mark` is in its environment (`strays.MARK`), `label` is what a person is told of it.
+        `mark` is in its environment (`strays.MARK`), `label` is its name for people.
         """
         watched = _Watched(self, mark, label)
         self._note(mark, f"+ {mark}")
@@ -45,7 +46,7 @@ class Guard:
             watched.forget()
 
     def _note(self, mark: str, line: str) -> None:
-        """Tell the watcher; one that is gone is started anew and told everything that runs."""
+        """Tell the watcher. If it has died, start a new one and tell it everything that runs."""
         with self._lock:
             if line:
                 self._running[mark] = line
@@ -71,7 +72,8 @@ class _Watched:
         self._file: Path | None = None
 
     def started(self, leader: int) -> None:
-        """Note the process, which leads a group of its own. Without a disk the watcher alone knows."""
+        """Note the process, which leads its own group. If the disk can't be written, only the watcher
+        knows."""
         start = start_of(leader)
         self._guard._note(self._mark, f"+ {self._mark} {leader} {start}")
         if self._guard.records:
@@ -95,7 +97,7 @@ def guard() -> Guard:
 
 
 def _started(owner: Guard) -> subprocess.Popen[bytes] | None:
-    """A watcher; None where this system can't have one: then the records on the disk are all there is."""
+    """A watcher; None if the system can't start one: then there are only the records on the disk."""
     try:
         watcher = subprocess.Popen(
             (sys.executable, "-I", "-S", os.fspath(_WATCHER)),
@@ -122,7 +124,7 @@ def _written(watcher: subprocess.Popen[bytes], lines: list[str]) -> bool:
 
 
 def _dismiss(watcher: subprocess.Popen[bytes]) -> None:
-    """Close the pipe: what still runs is killed, then the watcher ends."""
+    """Close the pipe: the watcher kills what still runs, and ends."""
     with watcher, suppress(OSError):
         assert watcher.stdin
         watcher.stdin.close()

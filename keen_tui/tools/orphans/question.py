@@ -22,9 +22,9 @@ def sentences(left: Sequence[LeftRunning]) -> tuple[str, ...]:
 
 
 def settle_left_running(folder: Path, keys: TextIO, out: TextIO, forget_typed: Callable[[], None]) -> None:
-    """Ask what becomes of what was left running; nothing is asked where nothing was.
+    """Ask whether to end the commands that were left running, if there are any.
 
-    `forget_typed` drops what was typed before the question was there. Only a yes kills.
+    `forget_typed` drops keys that were typed before the question appeared. Only a yes kills.
     """
     left = left_running(folder)
     if not left:
@@ -34,7 +34,7 @@ def settle_left_running(folder: Path, keys: TextIO, out: TextIO, forget_typed: C
     out.flush()
     answer = keys.readline()
     if not answer:
-        return  # nobody is there
+        return  # nobody can answer
     is_yes = answer.strip().casefold() in ("y", "yes")
     for each in left:
         each.end() if is_yes else each.forget()

@@ -1,6 +1,7 @@
-"""What a start finds of commands whose program and whose watcher were both killed.
+"""Records of running commands, so that a start finds those whose program and watcher were both killed.
 
-Each running command has a small file; one whose program is gone was left behind, with or without processes.
+Each running command has a small file. If its program has ended, the command was left behind, with or without
+processes.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from keen_tui.system.folders import make_private
 from keen_tui.tools.orphans.strays import can_find_strays, end_group, end_strays, living, start_of
 
 FOLDER: Final = "running"
-"""In the data folder."""
+"""Name of the folder in the data folder."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class CommandRecord(Struct, frozen=True, kw_only=True):
-    """A command while it runs: `leader` is its first process and leads its group; `start` and `program_start`
-    tell these processes from later ones with their numbers, `boot` from those of before the last boot."""
+    """A running command. `leader` is its first process, which leads its group; `start` and `program_start`
+    distinguish the processes from later ones with the same numbers, `boot` from those before the last
+    boot."""
 
     boot: str
     program: int
@@ -36,8 +38,8 @@ class CommandRecord(Struct, frozen=True, kw_only=True):
     command: str
 
     def write(self, folder: Path) -> Path:
-        """Write it; gives the file. It is not synced: no process outlives a crash of the system. Raises
-        OSError."""
+        """Write the record and return its file. It isn't synced, because no process outlives a crash of the
+        system. Raises OSError."""
         make_private(folder)
         file = folder / f"{self.mark}.json"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -47,7 +49,7 @@ class CommandRecord(Struct, frozen=True, kw_only=True):
 
 
 class LeftRunning(Struct, frozen=True):
-    """A command of a program that was killed, and its processes."""
+    """A command of a killed program, and its processes."""
 
     command: str
     pids: tuple[int, ...]
@@ -55,7 +57,7 @@ class LeftRunning(Struct, frozen=True):
     file: Path
 
     def end(self) -> None:
-        """Kill all of it."""
+        """Kill all its processes."""
         if can_find_strays():
             end_strays(self.record.leader, self.record.mark, self.record.start)
         else:
@@ -63,13 +65,14 @@ class LeftRunning(Struct, frozen=True):
         self.forget()
 
     def forget(self) -> None:
-        """Leave it, and don't find it again."""
+        """Keep it running, and don't find it again."""
         with suppress(OSError):
             self.file.unlink()
 
 
 def left_running(folder: Path) -> tuple[LeftRunning, ...]:
-    """The commands that other programs left here. What has ended since is forgotten. MUST NOT raise."""
+    """The commands that other programs left running. Removes records of commands that have ended. MUST NOT
+    raise."""
     found = [(record, file, _pids(record)) for record, file in _records(folder) if not _has_program(record)]
     for _, file, pids in found:
         if not pids:
@@ -79,7 +82,7 @@ def left_running(folder: Path) -> tuple[LeftRunning, ...]:
 
 
 def boot_id() -> str:
-    """Another text after each boot; "" where that can't be known."""
+    """A text that changes with each boot; "" if it is unknown."""
     try:
         return _BOOT_ID.read_text("ascii").strip()
     except (OSError, ValueError):

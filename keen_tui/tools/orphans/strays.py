@@ -1,7 +1,7 @@
-"""Processes that a command left behind, in its group or outside, found by a mark that they inherited.
+"""Finds processes that a command left behind, inside or outside its group, by a mark that they inherited.
 
-Only where /proc shows processes as files, which is Linux; elsewhere a process group is all there is. This
-imports next to nothing: the watcher is a program of its own, which has to start quickly.
+This needs /proc, so it works on Linux; elsewhere only the process group is known. The module imports next to
+nothing, because the watcher is a separate program that has to start quickly.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import signal
 from collections.abc import Iterable
 
 MARK = "KEEN_TUI_COMMAND"
-"""Environment variable that holds a random text for each command; its descendants inherit it."""
+"""Environment variable with a random text for each command; its descendants inherit it."""
 
 _LEAST_LIMIT = 1 << 62
-"""Microseconds of real-time scheduling, a limit that nothing reaches: its other bits hold the mark."""
+"""Microseconds of real-time scheduling, a limit that nothing reaches; its lower bits hold the mark."""
 
 _QUIET_LOOKS = 2
-"""Looks without a new find that end the search: for the moment of its exec a process is invisible."""
+"""The search ends after so many looks without a new process: during its exec a process is invisible."""
 
 
 def can_find_strays() -> bool:
@@ -27,15 +27,17 @@ def can_find_strays() -> bool:
 
 
 def mark_for_good(pid: int, mark: str) -> None:
-    """Put the mark, a hexadecimal number, on what the process starts from now on, with whatever environment.
+    """Mark everything that the process starts from now on, whatever its environment. The mark is a
+    hexadecimal number.
 
-    It is a limit on resources: all descendants inherit it. Only on Linux; elsewhere this does nothing.
+    The mark is stored in a resource limit, which all descendants inherit. Only on Linux; elsewhere this does
+    nothing.
     """
     try:
         limit = _limit_of(mark)
         resource.prlimit(pid, resource.RLIMIT_RTTIME, (limit, limit))
     except (AttributeError, OSError, ValueError):
-        pass  # the mark in the environment is all there is
+        pass  # only the mark in the environment is left
 
 
 def _limit_of(mark: str) -> int:
@@ -43,7 +45,8 @@ def _limit_of(mark: str) -> int:
 
 
 def start_of(pid: int) -> str:
-    """When a living process started, as a text that tells it from later ones with its number; "" for none."""
+    """The start time of a living process, as a text that distinguishes it from later ones with its number; ""
+    for none."""
     if not can_find_strays():
         with os.popen(f"ps -o lstart= -p {int(pid)} 2>/dev/null") as told:
             return told.read().strip().replace(" ", "_")
@@ -52,8 +55,9 @@ def start_of(pid: int) -> str:
 
 
 def end_strays(group: int, mark: str, start: str = "") -> int:
-    """Kill every living process of the group or with the mark, their children, and what they fork meanwhile;
-    says how many. With a `start` the group counts only while its leader, which started then, is there."""
+    """Kill every living process of the group or with the mark, their children, and what they fork meanwhile.
+    Returns their number. With a `start` the group counts only while its leader, which started then,
+    exists."""
     ended: set[int] = set()
     quiet = 0
     while quiet < _QUIET_LOOKS:
@@ -70,7 +74,7 @@ def end_group(group: int) -> None:
     try:
         os.killpg(group, signal.SIGKILL)
     except OSError:
-        pass  # nobody is left in it
+        pass  # it is empty
 
 
 def kill(pid: int) -> None:
@@ -93,9 +97,10 @@ def signal_others(leader: int, number: signal.Signals) -> None:
 
 
 def living(group: int, mark: str, start: str = "") -> set[int]:
-    """The living processes of a command: its group, those with its mark, and the children of all these.
+    """The living processes of a command: its group, the processes with its mark, and the children of all
+    these.
 
-    With a `start` the group counts only while its leader is there: once that has gone, others may use its
+    With a `start` the group counts only while its leader exists: later, other processes may have its
     number."""
     variable = f"{MARK}={mark}".encode()
     limit = str(_limit_of(mark)).encode()
@@ -135,13 +140,14 @@ def _processes() -> Iterable[int]:
 
 
 def _status(pid: int) -> list[str] | None:
-    """The fields of a process behind its name: state, parent, group, session, ...; the 20th is its start."""
+    """The fields of a process after its name: state, parent, group, session, ...; the 20th is its start
+    time."""
     text = _content(f"/proc/{pid}/stat").decode("utf-8", "replace")
     return text.rpartition(")")[2].split() or None
 
 
 def _is_in(group: int, status: list[str]) -> bool:
-    """Whether it lives and is of the group. A zombie is of a group, but does not live."""
+    """Whether the process is alive and in the group. A zombie is in a group, but isn't alive."""
     return int(status[2]) == group and status[0] not in "ZX"
 
 

@@ -1,8 +1,8 @@
-"""A small program beside ours that kills the commands that run when ours ends, however that happens.
+"""A small program beside Keen that kills running commands when Keen ends, for whatever reason.
 
-Its standard input is a pipe that only our program holds: the system closes it with the program, also when
-that is killed. Lines: `+ MARK` before a command starts, `+ MARK GROUP START` when it has, `- MARK` when
-nothing of it is left. It runs in a session of its own, so that no terminal's signal reaches it.
+Its standard input is a pipe that only Keen has open: the system closes it when Keen ends, even if it is
+killed. Lines: `+ MARK` before a command starts, `+ MARK GROUP START` after it has started, `- MARK` when all
+of its processes have ended. The watcher runs in its own session, so that no signal of a terminal reaches it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import sys
 import time
 from collections.abc import Iterable
 
-if __name__ == "__main__":  # isolated, it finds the standard library alone, which stays in front
+if __name__ == "__main__":  # isolated, it finds only the standard library, which stays first
     sys.path.append(os.fsdecode(os.path.realpath(f"{__file__}/../../../..")))
 
 from keen_tui.tools.orphans.strays import can_find_strays, end_group, end_strays, start_of
 
 _LOOKS, _PAUSE = 5, 0.05
-"""How often it looks for what may have been starting at that moment, and seconds in between."""
+"""How often it looks for processes that were just starting, and the seconds in between."""
 
 
 def watch(lines: Iterable[bytes]) -> None:
-    """Follow the lines to their end, then end what runs."""
+    """Read the lines to their end, then kill what runs."""
     running: dict[str, tuple[int, str]] = {}
     for line in lines:
         sign, mark, *leader = line.decode().split()
