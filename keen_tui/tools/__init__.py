@@ -1,1 +1,1 @@
-"""What the model can do in the workspace: one tool a file, registered in `toolbox`."""
+"""The model's tools for the workspace: one per file, registered in `toolbox`."""

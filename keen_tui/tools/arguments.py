@@ -1,4 +1,4 @@
-"""Arguments that a model sent, checked against what the tool declares."""
+"""Checks the arguments from a model against the tool's declaration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keen_tui.text.sanitize import clean
 _WHOLE = re.compile(r"\s*-?[0-9]{1,18}\s*")
 
 _LONGEST_MENTION = 500
-"""Characters of an argument that say what a call acts on."""
+"""The most characters of an argument in the target of a call."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "string": (str, "a text"),
@@ -26,12 +26,12 @@ _TYPES: Mapping[str, tuple[type, str]] = {
 
 
 def checked(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, complete and of the declared types; null counts as not given.
+    """The arguments, complete and with the declared types; null counts as missing.
 
     Whole numbers may come as text or with `.0`, as some models send them.
 
     Raises:
-        ToolFailure: says which argument is unknown, missing or of the wrong type.
+        ToolFailure: an argument is unknown, missing or of the wrong type; the message says which.
     """
     properties: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
     given = {name: value for name, value in arguments.items() if value is not None}
@@ -47,10 +47,10 @@ Item = TypeVar("Item")
 
 
 def converted(tool: str, name: str, value: object, type: type[Item]) -> Item:
-    """An argument that holds others, as that type.
+    """A nested argument, converted to that type.
 
     Raises:
-        ToolFailure: says where it is something else.
+        ToolFailure: it doesn't fit the type; the message says where.
     """
     try:
         return msgspec.convert(value, type)
@@ -78,7 +78,7 @@ def _whole(value: object) -> object:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether every character is one, not half of one."""
+    """Whether the text has no half characters (lone surrogates)."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -87,6 +87,6 @@ def _is_whole(text: str) -> bool:
 
 
 def mentioned(arguments: Mapping[str, Any], *names: str) -> str:
-    """The texts of these arguments in one clean line, whatever a model sent; "" where there are none."""
+    """The texts of these arguments in one clean line, whatever the model sent; "" for none."""
     texts = (arguments.get(name) for name in names)
     return clean(" in ".join(text[:_LONGEST_MENTION] for text in texts if isinstance(text, str) and text))

@@ -1,4 +1,4 @@
-"""What a tool asks a person, and how the answer becomes its result."""
+"""A tool's question to the person, and how the answer becomes the result."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from keen_tui.domain.messages import ToolResult
 
 
 class QuestionReply(Struct, frozen=True, kw_only=True):
-    """An answer: the `choice` counts from 0, None declines; `words` came with it. `nobody`: there was nobody
-    to ask."""
+    """An answer: `choice` counts from 0, None declines; `words` go with it. `nobody`: there was no person to
+    ask."""
 
     choice: int | None = None
     words: str = ""
@@ -21,10 +21,10 @@ class QuestionReply(Struct, frozen=True, kw_only=True):
 
 
 class QuestionSpec(Struct, frozen=True, kw_only=True):
-    """What is asked. `body` is Markdown that it is about. `result` says what the call came to with an answer.
+    """The question. `body` is Markdown to read first. `result` returns the call's result for an answer.
 
-    `modes` are the permission modes that answers, counted from 0, switch to. With `only_in` it is asked in
-    that mode alone; in others the call gets `elsewhere` as its error.
+    `modes` maps answers, counted from 0, to the permission modes that they switch to. With `only_in` the
+    question is asked in that mode only; in others the call gets the error `elsewhere`.
     """
 
     question: str

@@ -41,9 +41,9 @@ from keen_tui.tools.search.search import Searcher
 class Toolbox:
     """Finds the tool for a call.
 
-    `sandbox` finds what its commands run in, `todos` is the model's list, `own_commands` runs those of the
-    user. `keys` gives the API keys that are taken out of every result; it may read files. `quarantine` has
-    what commands made and was kept back. `earlier` holds the record that `recall` reads.
+    `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
+    commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
+    files of commands that were kept back. `earlier` holds the record that `recall` reads.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Toolbox:
 
     @property
     def kept_back(self) -> tuple[str, ...]:
-        """The files of commands that were kept back, each time with their folder. Blocks."""
+        """The files of commands that were kept back, with their folders. Blocks."""
         kept = self._quarantine.all() if self._quarantine else ()
         return tuple(f"{each.listed}: {each.folder}" for each in kept)
 
@@ -79,7 +79,7 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as described to the model, always in the same order."""
+        """The tools as the model gets them, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
     def target(self, call: ToolCall) -> str:
@@ -88,10 +88,10 @@ class Toolbox:
         return tool.target(call.arguments) if tool else ""
 
     async def prepare(self, call: ToolCall) -> PreparedCall:
-        """Check the call and look, without touching anything.
+        """Check the call without touching anything.
 
         Raises:
-            ToolFailure: no such tool, arguments that aren't a JSON object, or what the tool says.
+            ToolFailure: there is no such tool, the arguments aren't a JSON object, or the tool refuses.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -146,15 +146,15 @@ def build_toolbox(
     """All tools for the workspace `root`.
 
     Args:
-        backup: keeps what files held before they were changed.
-        rules: what the user allows, wants to be asked about, or denies.
-        sandbox: finds what commands run in; None: they run as the user does.
-        network: what sandboxed commands may have of the network.
-        rg: path of ripgrep; looked up in PATH when None.
-        use_rg: False searches in Python even where ripgrep is there.
-        key_variables: names the variables that hold API keys, beside those that are called so.
-        read_only_first: a command that would ask first runs where it can write nothing.
-        kept_back: the folder for files that commands make and that would run code later; None: they stay.
+        backup: saves the content of files before a change.
+        rules: the user's rules.
+        sandbox: finds the sandbox for commands; None: they run without one.
+        network: the network access of sandboxed commands.
+        rg: path of ripgrep; None looks it up in PATH.
+        use_rg: False searches in Python even if ripgrep is installed.
+        key_variables: further names of variables with API keys, besides those whose name says so.
+        read_only_first: a command that would ask runs first where it can write nothing.
+        kept_back: the folder for new files of commands that would run code later; None: they stay in place.
     """
     sandbox, todos, earlier = sandbox or no_sandbox(), TodoList(), EarlierTurns()
     named = cache(lambda: tuple(key_variables()))

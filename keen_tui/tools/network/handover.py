@@ -89,7 +89,7 @@ async def handed_out(ours: socket.socket) -> socket.socket:
 
 
 def _checked(descriptor: int) -> socket.socket:
-    """The socket of the descriptor. Closes it and raises NoListener unless it listens on TCP at that port."""
+    """The socket of the descriptor. Closes it and raises NoListener unless it listens on TCP."""
     try:
         listener = socket.socket(fileno=descriptor)
     except OSError as error:

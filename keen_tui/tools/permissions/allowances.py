@@ -1,4 +1,4 @@
-"""Commands and hosts that the user allowed for good, each in one workspace: files in the settings folder."""
+"""Commands and hosts that the user always allows, each in one workspace: files in the settings folder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from keen_tui.tools.permissions.shell.patterns import CommandPattern
 
 
 class Allowances:
-    """What is allowed for good in `workspace`, kept with what is in others: commands in `file`, hosts in
+    """The allowances for `workspace`, stored with those for other workspaces: commands in `file`, hosts in
     `hosts.json` beside it.
 
     Raises:
-        ConfigError: a file can't be read. It is left as it is, and nothing of it is allowed.
+        ConfigError: a file can't be read. It stays unchanged, and allows nothing.
     """
 
     def __init__(self, file: Path, workspace: Path) -> None:
@@ -34,12 +34,12 @@ class Allowances:
         """Allow these too. Blocking.
 
         Raises:
-            ConfigError: it can't be kept; it holds all the same until the program ends.
+            ConfigError: they can't be saved; they still apply until the program ends.
         """
         self._change(tuple(dict.fromkeys((*self.all, *more))))
 
     def remove(self, one: CommandPattern | HostPattern) -> None:
-        """Ask about this one again. Raises as `add` does."""
+        """Ask about this one again. Raises like `add`."""
         self._change(tuple(each for each in self.all if each != one))
 
     def _change(self, every: Sequence[CommandPattern | HostPattern]) -> None:

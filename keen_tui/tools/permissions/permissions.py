@@ -1,4 +1,4 @@
-"""Whether a call runs, asks or is refused: the permission mode and what was allowed decide. Pure."""
+"""Whether a call runs, asks or is refused, by the permission mode, the rules and earlier answers. Pure."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from keen_tui.tools.permissions.shell.patterns import CommandPattern, worth_savi
 from keen_tui.tools.permissions.shell.removals import in_short, loss_in
 
 Grant = tuple[str, str]
-"""What "allow this kind for the session" allows: a kind of access, and where or what."""
+"""The scope of "allow this kind for the session": a kind of access, and a place or a command."""
 
 _EDITS_HERE: Grant = ("write", "workspace")
 _UNHELD: Grant = ("unheld", "commands")
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What to do with a call; the texts are for the question, or for the model (`refusal`). `refused` is what
-    a person reads of a refusal, in a few words.
+    """What to do with a call. The texts are for the question, or for the model (`refusal`); `refused` is the
+    refusal in a few words for the person.
 
-    `grant` says what "allow this kind" would allow, None where that is not offered; where `grant_key` was
-    allowed before, nothing is asked. `saves` are the commands, and `hosts` the hosts, that can be allowed for
-    good in this workspace. Where it `is_risky` neither is offered, and no answer may be chosen for the
-    person. `nobody` is the answer where nobody is there, "" for the usual one. `try`: the call runs read-only
-    first. If that is not enough it is refused where there is a `refusal`, else asked about.
+    `grant` says what "allow this kind" would allow, None if that isn't offered; if `grant_key` was allowed
+    before, the call runs without a question. `saves` are the commands, and `hosts` the hosts, that can be
+    allowed permanently in this workspace. If the call `is_risky`, neither is offered, and no answer may be
+    preselected. `nobody` is the answer if there is no person, "" for the usual one. `try`: the call runs
+    read-only first. If that isn't enough, it is refused if there is a `refusal`, else it asks.
     """
 
     decision: Literal["allow", "ask", "refuse", "try"]
@@ -49,16 +49,16 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def for_good(self) -> tuple[CommandPattern | HostPattern, ...]:
-        """All that can be allowed for good."""
+        """Everything that can be allowed permanently."""
         return (*self.saves, *self.hosts)
 
     @property
     def by_prefix(self) -> bool:
-        """Whether more than this very command can be allowed."""
+        """Whether more than exactly this command can be allowed."""
         return any(pattern.more for pattern in self.saves)
 
     def after_trial(self, reason: str) -> Verdict:
-        """What to do once a trial was not enough, for that reason."""
+        """What to do after a trial that wasn't enough, for that reason."""
         if self.refusal:
             refusal = f"plan mode is on, so commands run read-only, and this was not enough: {reason}"
             return replace(self, decision="refuse", refusal=refusal)
@@ -77,8 +77,8 @@ _PLAN_REFUSAL = Verdict(
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
-    """What the person allows or not beside the mode: rules of the settings, what was allowed for this
-    session, and commands that were allowed for good in this workspace."""
+    """What the person allowed or forbade besides the mode: rules of the settings, answers for this session,
+    and commands that are always allowed in this workspace."""
 
     rules: Rules = NO_RULES
     granted: Collection[Grant] = ()
@@ -86,8 +86,8 @@ class Allowed(Struct, frozen=True, kw_only=True):
 
 
 def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
-    """Judge an access. Deny beats ask beats allow; what asks by itself, like a file that holds keys, asks
-    also where a rule allows it."""
+    """Judge an access. Deny beats ask, ask beats allow. Calls that always ask, such as reading a file with
+    keys, ask even if a rule allows them."""
     if access.kind == "nothing":
         return ALLOW
     if rule := allowed.rules.first("deny", access):
@@ -106,7 +106,7 @@ def judge(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
 
 
 def _planned(access: Access) -> Verdict:
-    """In plan mode a command runs where it only reads, or where it can do nothing else."""
+    """In plan mode a command runs if it only reads, or if it can do nothing else."""
     if access.reads_only and not access.insists:
         return ALLOW
     return replace(_PLAN_REFUSAL, decision="try") if access.tries else _PLAN_REFUSAL
@@ -127,7 +127,7 @@ def _judged(mode: Mode, access: Access, allowed: Allowed) -> Verdict:
 
 
 def _unheld(access: Access) -> Verdict:
-    """In auto everything runs, but outside a sandbox only what the user wanted to run there."""
+    """In auto mode everything runs, but without a sandbox only commands that the user wants to run there."""
     if not access.unheld or access.reads_only:
         return ALLOW
     return Verdict(
@@ -141,7 +141,7 @@ def _unheld(access: Access) -> Verdict:
 
 
 def is_risky(access: Access) -> bool:
-    """Whether a yes may lose something, run a download, or touch keys or files of the system."""
+    """Whether a yes may lose something, run a download, or touch keys or system files."""
     if access.kind == "command":
         return bool(access.insists or access.risks or loss_in(access.mentions))
     paths = (access.subject, access.path)
@@ -165,7 +165,7 @@ def _is_allowed(access: Access, allowed: Allowed) -> bool:
 
 
 def _special(access: Access) -> str | None:
-    """Why a path is asked about also where others of its kind are not."""
+    """Why this path asks although others of its kind don't."""
     if holds_secrets(access.subject):
         return "it may hold keys or passwords, and the model's provider would see them"
     if access.kind == "write" and runs_code_later(access.subject):
@@ -195,7 +195,7 @@ def _command(access: Access) -> Verdict:
 
 
 def _risk(access: Access) -> str:
-    """The first risk, and where the command has several parts which one it is in."""
+    """The first risk, with its part if the command has several."""
     if not access.risks:
         return ""
     risk = access.risks[0]

@@ -1,5 +1,5 @@
-"""The check of rules that stand in the settings of a project. Light: the grammar of rules is imported when
-there is a rule to check, so that start-up doesn't pay for it.
+"""Checks the rules in a project's settings. It imports the grammar of rules only if there is a rule to check,
+so that start-up stays fast.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def check_rules(texts: Sequence[str], where: str) -> None:
-    """Check rules as they are written in settings. `where` is for messages.
+    """Check rules from settings. `where` is for messages.
 
     Raises:
         ConfigError: one of them isn't a rule.

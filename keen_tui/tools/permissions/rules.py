@@ -1,4 +1,4 @@
-"""Rules of the user: what is allowed, asked about or denied, whatever the mode says. Pure.
+"""The user's rules: they allow, ask about or deny calls, whatever the mode says. Pure.
 
 `bash(npm run *)`, `edit(docs/**)`, `read(~/notes/**)`, `net(*.example.org)`, `bash`. Deny
 beats ask, ask beats allow.
@@ -26,8 +26,8 @@ _RULE: Final = re.compile(r"(?P<kind>\w+)(?:\((?P<pattern>.+)\))?", re.DOTALL)
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """What is ruled of the calls of one `kind` (as of `Access`) that fit, or of hosts (`net`); `text` is as
-    the user wrote it."""
+    """A rule about matching calls of one `kind` (see `Access`), or about hosts (`net`). `text` is the user's
+    own text."""
 
     ruling: Ruling
     kind: str
@@ -43,7 +43,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return self.paths is None and (self.commands is None or self.commands.words == ())
 
     def is_about(self, access: Access) -> bool:
-        """Whether the call is one of these, in a wide sense: for what is asked about or denied."""
+        """Whether the rule matches the call in a wide sense, for ask and deny."""
         if access.kind != self.kind or self.is_of_all:
             return access.kind == self.kind
         if self.commands:
@@ -51,7 +51,8 @@ class Rule(Struct, frozen=True, kw_only=True):
         return self.names(access.subject, access.path, inside=access.inside)
 
     def names(self, subject: str, path: str, *, inside: bool) -> bool:
-        """Whether its pattern names a path: from the root, or in the workspace; a bare name anywhere."""
+        """Whether the pattern matches a path: from the root, or in the workspace; a bare name matches
+        anywhere."""
         assert self.paths is not None
         if self.from_root:
             return self.paths.matches(path.lstrip("/"))
@@ -72,7 +73,7 @@ class Rules:
         return next((rule for rule in self._rules if rule.ruling == ruling and rule.is_about(access)), None)
 
     def allow_path(self, access: Access) -> bool:
-        """Whether a rule allows to read or change what the call does."""
+        """Whether a rule allows the call to read or change its path."""
         return any(rule.ruling == "allow" and rule.is_about(access) for rule in self._rules)
 
     def allow_all_commands(self) -> bool:
@@ -91,26 +92,26 @@ class Rules:
         return next((rule for rule in rules if rule.hosts and rule.hosts.is_about(host)), None)
 
     def allow_host(self, host: Host) -> bool:
-        """Whether a rule allows to reach the host."""
+        """Whether a rule allows the host."""
         return any(rule.ruling == "allow" and rule.hosts and rule.hosts.fits(host) for rule in self._rules)
 
     def allow_all_hosts(self) -> bool:
-        """Whether every host may be reached: a rule allows all, and none asks about any or denies any."""
+        """Whether every host is allowed: a rule allows all, and no rule asks about or denies any."""
         about_hosts = [rule for rule in self._rules if rule.hosts]
         is_open = any(rule.ruling == "allow" and rule.hosts == EVERY_HOST for rule in about_hosts)
         return is_open and all(rule.ruling == "allow" for rule in about_hosts)
 
     def withhold(self, subject: str, path: str, *, inside: bool) -> bool:
-        """Whether a file is asked about or denied, so that a search or a command passes over it."""
+        """Whether a rule asks about or denies the file, so that searches and commands skip it."""
         access = Access(kind="read", subject=subject, path=path, inside=inside)
         return bool(self.first("deny", access) or self.first("ask", access))
 
 
 def parse_rules(ruling: Ruling, texts: Sequence[str], where: str) -> tuple[Rule, ...]:
-    """The rules as they stand in the settings. `where` is for messages.
+    """The rules from the settings. `where` is for messages.
 
     Raises:
-        ConfigError: one is no rule.
+        ConfigError: a text isn't a rule.
     """
     return tuple(_rule(ruling, text, where) for text in texts)
 

@@ -1,6 +1,6 @@
-"""Files that deserve a question of their own: those that make code run later, and those that hold secrets.
+"""Files that need a question of their own: those that run code later, and those with secrets.
 
-Pure: a path is judged by its name, in any case of letters, relative to the workspace or whole.
+Pure: a path is judged by its name, ignoring case, relative to the workspace or absolute.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ACTS_FOLDERS: Final = _each(
     ".git .githooks .husky .keen .vscode .idea .devcontainer .circleci .ci .buildkite .woodpecker .gitea "
     ".forgejo .ssh .gnupg .hg .jj .zed .vs .cursor .claude .codex .gemini .ipython"
 )
-"""What lies in them acts when somebody opens or enters the folder, or when git, an agent or a build server
-does its next step."""
+"""Files in these folders act as soon as somebody opens or enters the folder, or at the next step of git, an
+agent or a build server."""
 _BUILD_FOLDERS: Final = _each(".cargo .mvn .yarn")
-"""What lies in them runs when somebody builds or installs."""
+"""Files in these folders run when somebody builds or installs."""
 _BUSY_FOLDERS: Final = _each(".git .hg .jj .yarn .vs")
-"""Programs write to them all the time: a new file in one says nothing."""
+"""Programs write to these folders all the time: a new file means nothing."""
 _ACTS_PAIRS: Final = frozenset(
     {
         (".github", "workflows"),
@@ -73,10 +73,10 @@ _BUILD_FILES: Final = _each(
     "*.desktop *.service *.timer"
 )
 _REPOSITORY_HEAD: Final = "head"
-"""Makes a folder a repository, whose settings git obeys."""
+"""A file with this name makes a folder a repository, whose settings git obeys."""
 _EDITED_ONLY: Final = frozenset({_REPOSITORY_HEAD, "*.pth"})
-"""What an edit asks about by its name alone. A command's `HEAD` counts where it makes a repository; `*.pth`
-acts in site-packages only, and elsewhere is a model that a program saved."""
+"""Names that ask only in edits. A `HEAD` from a command counts if it makes a repository; `*.pth` acts in
+site-packages only, and elsewhere is a saved model."""
 _SECRET_FOLDERS: Final = _each(".ssh .aws .gnupg .kube .azure .docker .password-store .mozilla")
 _SECRET_PAIRS: Final = frozenset(
     {(".config", "gh"), (".config", "gcloud"), (".config", "op"), (".gem", "credentials")}
@@ -94,7 +94,7 @@ _SECRET_EXAMPLES: Final = _each(".env.example .env.sample .env.template .env.dis
 
 
 _SYSTEM: Final = ("/etc", "/boot", "/dev", "/var/lib", "/var/log", "/var/spool", "/var/db", "/var/mail")
-"""Folders of the system in which reading may show more than a program needs."""
+"""System folders where reading may reveal more than a program needs."""
 _SYSTEM_WRITTEN: Final = (
     "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/opt", "/proc", "/sys", "/run", "/var/run",
     "/var/cache", "/System", "/Library", "/Applications", "/nix",
@@ -103,14 +103,14 @@ _READ_FREELY: Final = re.compile(
     r"/etc/(?:hosts|hostname|[\w-]*release|[\w-]*version|timezone|localtime|resolv\.conf|services|protocols|shells"
     r"|mime\.types|locale.*|nsswitch\.conf|ld\.so\..*)"
 )
-"""What is known of every system: reading it is asked about like any file outside the workspace."""
+"""Public files that every system has: reading them asks like any file outside the workspace."""
 _HARMLESS_DEVICES: Final = re.compile(
     "/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/.*|shm(?:/.*)?|tcp/.*|udp/.*)"
 )
 
 
 def is_of_system(path: str, *, writes: bool) -> bool:
-    """Whether a whole path is one of the system that needs a question of its own."""
+    """Whether an absolute path belongs to the system and needs a question of its own."""
     if not path.startswith("/"):
         return False
     real = normpath(path).replace("//", "/").removeprefix("/private")
@@ -123,8 +123,8 @@ def is_of_system(path: str, *, writes: bool) -> bool:
 class EntryKind(IntFlag):
     """Why an entry of a folder matters, by its name.
 
-    It may hold secrets; it acts as soon as somebody opens or enters the folder, or when git, an agent or a
-    build server does its next step; it runs when somebody builds or tests; or it may make a folder a
+    The entry may contain secrets; it acts as soon as somebody opens or enters the folder, or at the next step
+    of git, an agent or a build server; it runs when somebody builds or tests; or it may make a folder a
     repository.
     """
 
@@ -147,7 +147,7 @@ _NOTED: Final = (
 
 
 def runs_code_later(path: str) -> bool:
-    """Whether tools, hooks or a shell may run what is written there, without being told to."""
+    """Whether tools, hooks or a shell may run the file's content on their own."""
     parts = _parts(path)
     return not _ACTS_PAIRS.isdisjoint(pairwise(parts)) or _matches(
         parts, _ACTS_FOLDERS | _BUILD_FOLDERS, _ACTS_FILES | _BUILD_FILES | _EDITED_ONLY
@@ -155,7 +155,7 @@ def runs_code_later(path: str) -> bool:
 
 
 def holds_secrets(path: str) -> bool:
-    """Whether keys or passwords usually stand in a file of that name."""
+    """Whether files with that name usually contain keys or passwords."""
     parts = _parts(path)
     return (
         parts[-1:] != ()
@@ -166,11 +166,10 @@ def holds_secrets(path: str) -> bool:
 
 
 def entry_kinds(folder: str) -> Callable[[str, bool], EntryKind]:
-    """What the entries of a folder are: takes the name of one and whether it is a folder.
+    """A function that returns the kind of an entry of the folder; takes its name and whether it is a folder.
 
-    `folder` is its path from the workspace. `HEAD` and `.git` may make a repository; a `.git` that is no
-    folder leads to one. Of a folder that holds secrets all files hold some. In folders that act, all files
-    act.
+    `folder` is the path from the workspace. `HEAD` and `.git` may make a repository; a `.git` file leads to
+    one. In a folder with secrets every file counts as secret. In folders that act, every file acts.
     """
     parts = _parts(folder)
     innermost = parts[-1] if parts else ""
@@ -179,7 +178,7 @@ def entry_kinds(folder: str) -> Callable[[str, bool], EntryKind]:
 
     def kind_of(name: str, is_folder: bool) -> EntryKind:
         name = name.casefold()
-        if not _is_among(_NOTED, name) and name not in in_pairs:  # most are not: it is asked of every entry
+        if not _is_among(_NOTED, name) and name not in in_pairs:  # the usual case first: this runs often
             return NO_KIND if is_folder else inside
         kind = _secret_kind(innermost, name, is_folder) | (NO_KIND if is_folder else inside)
         if name in _ACTS_FOLDERS or (innermost, name) in _ACTS_PAIRS:
@@ -196,7 +195,7 @@ def entry_kinds(folder: str) -> Callable[[str, bool], EntryKind]:
 
 
 def _kind_inside(parts: tuple[str, ...]) -> EntryKind:
-    """What all files in a folder are because of where it lies."""
+    """The kind of all files in a folder, because of its place."""
     if not _BUSY_FOLDERS.isdisjoint(parts):
         return NO_KIND
     if not _ACTS_FOLDERS.isdisjoint(parts) or not _ACTS_PAIRS.isdisjoint(pairwise(parts)):
@@ -221,7 +220,7 @@ def _is_among(names: frozenset[str], name: str) -> bool:
 
 @cache
 def _patterns(names: frozenset[str]) -> re.Pattern[str]:
-    """One pattern for all names with wildcards: a search through folders asks for each of their files."""
+    """One pattern for all names with wildcards: a search checks every file."""
     return re.compile("|".join(translate(name) for name in sorted(names) if set(name) & set("*?[")))
 
 

@@ -1,1 +1,1 @@
-"""What a bash command would do, as far as that can be told from its text."""
+"""Judges what a bash command would do, as far as its text says."""

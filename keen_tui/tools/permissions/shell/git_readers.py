@@ -1,9 +1,8 @@
-"""Commands of git that only read, and the options with which they do no more than that.
+"""Git commands that only read, and the options with which they stay harmless.
 
-Git runs programs that the repository names (`core.fsmonitor`, filters, drivers for diffs), so what is known
-here counts only inside a sandbox: there `.git` is read-only, and what is run reaches nothing. Options that
-name a program or a file (`-c`, `--ext-diff`, `--output`) are not known, and neither is the short
-form of any.
+Git runs programs that the repository names (`core.fsmonitor`, filters, drivers for diffs), so this table
+counts only inside a sandbox: there `.git` is read-only, and such programs reach nothing. Options that name a
+program or a file (`-c`, `--ext-diff`, `--output`), and abbreviated options, are unknown here.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
     "remote": known("v", "", "verbose"),
 }
 _MAKES_WHAT_IT_IS_GIVEN: Final = frozenset(("branch", "tag"))
-"""These list only with one of the options below; a bare name they would make."""
+"""These list only with one of the options below; given a bare name, they create it."""
 
 _LISTS: Final = ("--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 
@@ -85,7 +84,7 @@ _PATCHES: Final = frozenset(("-p", "-u", "--patch", "-S", "-G", "-c", "-m", "--p
 
 
 def git_paths(arguments: Arguments) -> Iterator[Word]:
-    """What a command of git that only reads may read by name. A revision counts as a name too.
+    """The paths that a read-only git command names. A revision counts as a path too.
 
     Raises:
         NotUnderstood: it may do more than read.
@@ -101,12 +100,12 @@ def git_paths(arguments: Arguments) -> Iterator[Word]:
     for word in given:
         yield word
         _, colon, path = word.text.partition(":")
-        if colon:  # of a revision, such as HEAD:src/a.py
+        if colon:  # the path in a revision, such as HEAD:src/a.py
             yield Word(path or ".", word.is_glob)
 
 
 def git_shows_content(arguments: Arguments) -> bool:
-    """Whether it shows what stands in files that are not named."""
+    """Whether it shows the content of files that it doesn't name."""
     name, rest = _command(arguments)
     return name in _SHOW_CONTENT or (
         name == "log" and any(word.text in _PATCHES or word.text[:2] in _PATCHES for word in rest)
@@ -114,7 +113,7 @@ def git_shows_content(arguments: Arguments) -> bool:
 
 
 def _command(arguments: Arguments) -> tuple[str, Arguments]:
-    """The command of git and what stands behind it."""
+    """The git command and its arguments."""
     rest = list(arguments)
     while rest and rest[0].text == "--no-pager":
         rest.pop(0)

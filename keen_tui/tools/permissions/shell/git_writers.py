@@ -1,7 +1,7 @@
-"""The everyday commands of git that write a repository, and the options with which they lose nothing.
+"""Everyday git commands that write a repository, and the options with which they lose nothing.
 
-What throws work away (`reset --hard`, `branch -D`, `stash drop`), what skips or runs programs (`--no-verify`,
-`-S`, `--strategy`) and what reads files by name (`-F`) is not known here.
+Commands and options that lose work (`reset --hard`, `branch -D`, `stash drop`), skip or run programs
+(`--no-verify`, `-S`, `--strategy`) or read files by name (`-F`) are unknown here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from keen_tui.tools.permissions.shell.grammar import NotUnderstood, SimpleComman
 
 
 class GitCommand(Struct, frozen=True, kw_only=True):
-    """A command of git in its parts: `options` as they stand there, with their values, and what is given
-    besides. `operands` behind `--` are paths."""
+    """A git command in parts: its `options` with their values, and the remaining arguments. `operands` after
+    `--` are paths."""
 
     verb: str
     options: tuple[str, ...] = ()
@@ -28,26 +28,26 @@ class GitCommand(Struct, frozen=True, kw_only=True):
 
     @property
     def changes_files(self) -> bool:
-        """Whether it changes files of the workspace, and not only the repository."""
-        if self.verb in ("switch", "checkout"):  # from where we are, a new branch changes nothing
+        """Whether it changes files of the workspace besides the repository."""
+        if self.verb in ("switch", "checkout"):  # a new branch from the current commit changes no files
             return bool(self.operands)
         return self.verb in ("stash", "merge", "mv") or (self.verb == "rm" and not self.has("--cached"))
 
     @property
     def takes_files(self) -> bool:
-        """Whether it looks at what stands in files of the workspace, to keep or to replace it."""
+        """Whether it reads the contents of files in the workspace, to store or to replace them."""
         takes_all = self.verb == "commit" and (self.has("-a", "--all") or bool(self.operands or self.paths))
         return takes_all or self.verb == "add" or self.changes_files
 
     @property
     def needs_programs(self) -> bool:
-        """Whether git starts others of its own programs for it."""
+        """Whether git starts other git programs for it."""
         return self.verb in ("stash", "merge")
 
 
 class _Verb(Struct, frozen=True, kw_only=True):
-    """What is known of one: options without a value, and those with one. `most` operands are taken; `check`
-    raises NotUnderstood for what does not fit together."""
+    """The known facts about a verb: options without and with a value, and the `most` operands; `check` raises
+    NotUnderstood for combinations that make no sense."""
 
     letters: str = ""
     names: frozenset[str] = frozenset()
@@ -123,10 +123,10 @@ _VERBS: Final[Mapping[str, _Verb]] = {
 
 
 def git_writer(command: SimpleCommand) -> GitCommand:
-    """A command of git that may write the repository, in its parts.
+    """A git command that may write the repository, in parts.
 
     Raises:
-        NotUnderstood: it is another program, another command, or does more than what is known.
+        NotUnderstood: it is another program, another git command, or does more than the table knows.
     """
     arguments = list(command.arguments)
     while arguments and arguments[0].text == "--no-pager":
@@ -176,7 +176,7 @@ def _parsed(name: str, verb: _Verb, words: Sequence[Word]) -> GitCommand:
 
 
 def _option(name: str, verb: _Verb, word: Word, left: Iterator[Word]) -> Iterator[str]:
-    """The option as single ones, each with its value behind it. A long one is known by its whole name."""
+    """The option split into single ones, each followed by its value. A long option needs its whole name."""
     text = word.text
     unknown = NotUnderstood(f"with {text} git {name} may do more than Keen knows")
     if word.is_glob:

@@ -1,8 +1,8 @@
-"""A bash command as the simple commands that it consists of, read with bash's own grammar.
+"""Splits a bash command into simple commands, with bash's own grammar.
 
-Only what means the same to everybody is understood: plain words, quoted text without expansions, pipes,
-`&&`, `||`, `;` and line ends, output sent to /dev/null. All else is not understood, and says so. Nothing
-here decides what a command may do.
+It understands only what is unambiguous: plain words, quoted text without expansions, pipes, `&&`, `||`, `;`
+and line ends, output to /dev/null. Everything else raises NotUnderstood. Nothing here decides what a command
+may do.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 LONGEST: Final = 10_000
-"""Characters of a command that are looked at."""
+"""Characters of the longest command that is read."""
 
 _PLAIN: Final = re.compile(r"(?:[A-Za-z0-9_./:=,@%+^*?-]|(?<=[A-Za-z0-9^])~)+")
-"""A `~` behind a letter, as in HEAD~1, is no home to bash."""
+"""Plain words. A `~` after a letter, as in HEAD~1, isn't a home folder for bash."""
 _GLOB: Final = re.compile(r"[*?]")
 _MORE_IN_QUOTES: Final = re.compile(r"[$`]|\\(?![A-Za-z0-9.()|+*?\[\]{}^/-])")
 _UNSPOKEN: Final = re.compile(r"[^\t\n\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]")
-"""Control characters, blanks that are none to bash, marks that hide or turn text around."""
+"""Control characters, spaces that bash doesn't know as spaces, marks that hide or reverse text."""
 
 _SAYINGS: Final = {
     "command_substitution": "Keen can't know what $( ) or ` ` will insert",
@@ -62,11 +62,12 @@ _SPELLING: Final = re.compile("Q(?:Q|x([0-9a-f]+)q)")
 
 
 class NotUnderstood(Exception):
-    """A part of the command is none that is understood; the text says which or why."""
+    """A part of the command isn't understood; the text says which part, or why."""
 
 
 class Word(Struct, frozen=True):
-    """A word as the program gets it. `is_glob`: it stands for the names of files, in the workspace or not."""
+    """A word as the program gets it. `is_glob`: it is a pattern for file names, inside or outside the
+    workspace."""
 
     text: str
     is_glob: bool = False
@@ -80,13 +81,13 @@ class SimpleCommand(Struct, frozen=True):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The name and the arguments, a pattern as it is written."""
+        """The name and the arguments, with patterns unexpanded."""
         return (self.name, *(word.text for word in self.arguments))
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One entry of a list of commands. `joined` says how it follows the one before: "&&", "||" or ";". `only`
-    is there where it is a single command whose output goes nowhere else."""
+    """One entry of a list of commands. `joined` is the operator before it: "&&", "||" or ";". `only` is set
+    if it is a single command whose output isn't redirected."""
 
     joined: Literal["&&", "||", ";"] = ";"
     text: str
@@ -94,10 +95,10 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 def items(command: str) -> tuple[Item, ...]:
-    """The entries of a list that are joined by `&&`, `||`, `;` and line ends, in their order.
+    """The entries of a list joined by `&&`, `||`, `;` and line ends, in order.
 
     Raises:
-        NotUnderstood: it holds anything that `simple_commands` does not know.
+        NotUnderstood: it contains anything that `simple_commands` doesn't know.
     """
     simple_commands(command)
     found: list[Item] = []
@@ -127,17 +128,17 @@ def _only(node: Node) -> SimpleCommand | None:
         return _command(node)
     if node.type != "redirected_statement" or node.children[0].type == "pipeline":
         return None
-    if node.children[0].type != "command":  # of a list only the last one is redirected
+    if node.children[0].type != "command":  # in a list only the last one is redirected
         raise NotUnderstood("it isn't clear which part a redirection belongs to")
     redirects = [text_of(child).replace(" ", "") for child in node.children[1:]]
     return _command(node.children[0]) if set(redirects) == {"2>&1"} else None
 
 
 def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
-    """All commands that would run, in the order in which they stand there, at least one.
+    """All commands that would run, in their order, at least one.
 
     Raises:
-        NotUnderstood: it holds anything else.
+        NotUnderstood: it contains anything else.
     """
     if len(command) > LONGEST:
         raise NotUnderstood("it is too long to check")
@@ -156,21 +157,21 @@ def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
 
 
 def parsed(command: str) -> Node:
-    """The root of the command's syntax tree, whose texts are to be had with `text_of`.
+    """The root of the command's syntax tree. Get the text of its nodes with `text_of`.
 
-    The parser is in C, and looks characters up in a table that ends at U+00FF: behind it lies whatever lies
-    there, or nothing, and then the program dies. It gets ASCII; to bash other characters are letters too.
+    The parser is written in C and looks characters up in a table that ends at U+00FF; for others it reads
+    past the end and may crash the program. So it gets ASCII. For bash, other characters are letters too.
     """
     return _parser().parse(spelled(command)).root_node
 
 
 def spelled(command: str) -> bytes:
-    """The command as the parser gets it; `original` gives it back. A node has its place in that."""
+    """The command as the parser gets it; `original` reverses it. Positions of nodes refer to this text."""
     return _SPELLED.sub(_spelled, command).encode()
 
 
 def stays_in_background(command: str) -> bool:
-    """Whether it starts something with `&` and doesn't wait for it."""
+    """Whether it starts something with `&` without waiting for it."""
     todo, starts = [parsed(command[:LONGEST])], False
     while todo:
         node = todo.pop()
@@ -182,12 +183,12 @@ def stays_in_background(command: str) -> bool:
 
 
 def text_of(node: Node) -> str:
-    """The part of the command that the node stands for."""
+    """The part of the command at the node."""
     return original(node.text or b"")
 
 
 def original(parsed_text: bytes) -> str:
-    """What a part of a `spelled` command was."""
+    """The original text of a part of a `spelled` command."""
     return _SPELLING.sub(_unspelled, parsed_text.decode())
 
 
@@ -233,7 +234,7 @@ def _redirected(node: Node) -> Iterator[SimpleCommand]:
 
 
 def _require_harmless(redirect: Node) -> None:
-    """Output to /dev/null, or one of the two outputs into the other."""
+    """Raises NotUnderstood unless output goes to /dev/null, or one output into the other."""
     kinds = [child.type for child in redirect.children if child.type != "file_descriptor"]
     texts = [text_of(child) for child in redirect.children if child.type != "file_descriptor"]
     if len(texts) == 2:
@@ -287,7 +288,7 @@ def _quoted(node: Node) -> str:
 
 
 def _joined(node: Node) -> Word:
-    """Pieces without a blank between them: text in quotes is no pattern, wherever it stands."""
+    """Pieces without spaces between them, as one word. Quoted text is never a pattern."""
     end = node.start_byte
     pieces: list[Word] = []
     for child in node.children:
@@ -302,19 +303,19 @@ def _joined(node: Node) -> Word:
 
 
 def _children(node: Node) -> list[Node]:
-    """The parts of a node, once it is clear that there is nothing else between them."""
+    """The parts of a node, after checking that there is nothing else between them."""
     source, end = node.text or b"", node.start_byte
     for child in node.children:
         between = source[end - node.start_byte : child.start_byte - node.start_byte]
         joined = between.replace(b"\\\n", b"")
-        if joined.strip(b" \t\n") or (between and not joined):  # bash makes one word of `a\`, `b`
+        if joined.strip(b" \t\n") or (between and not joined):  # bash joins `a\`, `b` into one word
             raise _unknown(node, original(between))
         end = child.end_byte
     return node.children
 
 
 def _unknown(node: Node, text: str = "") -> NotUnderstood:
-    """Why a node is not understood: by its kind or that of a part, else by the text that is odd."""
+    """Why a node isn't understood: names its kind, that of a part, or the odd text."""
     for each in (node, *node.children):
         if each.type in _SAYINGS:
             return NotUnderstood(_SAYINGS[each.type])

@@ -1,4 +1,4 @@
-"""Whether a command only reads, and only inside the workspace: then it may run unasked."""
+"""Whether a command only reads, and only inside the workspace: then it may run without asking."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from keen_tui.tools.permissions.shell.writers import writes_plainly
 from keen_tui.tools.process.environment import library_folders
 
 _MOST_BELOW: Final = 50_000
-"""Files that are looked at by their names when a command reads folders."""
+"""The most files whose names are checked when a command reads folders."""
 _MOST_FILES: Final = 2_000
-"""Files of a pattern that are looked at."""
+"""The most files of a pattern that are checked."""
 _MOST_PATTERNS: Final = 3
-"""Parts of a path that may be patterns: with many of them finding the files could take for ever."""
+"""The most parts of a path that may be patterns: with many of them finding the files could take forever."""
 _MOST_FOLDERS: Final = 16
-"""Folders that commands may be in, each `cd` doubles them."""
+"""The most folders that commands may be in: each `cd` doubles their number."""
 _APART: Final = re.compile(r"[^\w./~+-]+")
 _APART_FROM_PATTERNS: Final = re.compile(r"[^\w./~+*?-]+")
 _MOST_WORDS: Final = 200
-"""Words that are looked at as names of files in a command that is not understood."""
+"""The most words that are checked as file names in a command that isn't understood."""
 _BUILTINS: Final = frozenset(["cd", "echo", "printf", "pwd", "true", "false", "type"])
 
 
 def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Access:
-    """Look into a command: its access. `sandboxed` tells whether it will run in a sandbox.
+    """The access of a command. `sandboxed` says whether it will run in a sandbox.
 
-    Looks at the file system: call it in a thread.
+    Reads the file system: call it in a thread.
     """
     parts: tuple[CommandPart, ...] = ()
     try:
@@ -73,7 +73,7 @@ def judged(command: str, workspace: Workspace, *, sandboxed: bool = False) -> Ac
 
 
 def _first_concern(parts: Sequence[CommandPart]) -> str:
-    """What the first part does that asks, and of several parts which one that is; "" for nothing."""
+    """What the first part that asks does, with its name if there are several parts; "" for none."""
     for number, part in enumerate(parts, 1):
         if part.concern and len(parts) > 1:
             return f"of part {number} of {len(parts)} ({in_short(part.words)}): {part.concern}"
@@ -83,7 +83,7 @@ def _first_concern(parts: Sequence[CommandPart]) -> str:
 
 
 def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
-    """What the commands throw away, and where there are several which one does; "" for nothing."""
+    """What the commands would lose, with the command if there are several; "" for nothing."""
     for words in mentions:
         if lost := thrown_away([words]):
             return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
@@ -91,11 +91,11 @@ def _what_is_lost(mentions: Sequence[Sequence[str]]) -> str:
 
 
 class Withheld(NotUnderstood):
-    """It reads what is not shown unasked; the text says which file."""
+    """It reads a file that needs a question; the text says which one."""
 
 
 def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Workspace) -> str:
-    """Which file that holds keys, or that a rule is about, the command reads or names; "" for none."""
+    """The file with keys, or under a rule, that the command reads or names; "" for none."""
     read = next((part.concern for part in parts if part.is_withheld), "")
     if read:
         return read
@@ -109,7 +109,7 @@ def _what_is_withheld(parts: Sequence[CommandPart], command: str, workspace: Wor
 
 
 def _named_secrets(command: str, workspace: Workspace) -> Iterator[Path]:
-    """The files of the workspace with names of secrets that the command names, also by a pattern."""
+    """The files of the workspace with names of secrets that the command names, directly or by a pattern."""
     patterns = (word for word in _APART_FROM_PATTERNS.split(command) if word.strip("./*?"))
     for pattern in islice(dict.fromkeys(patterns), _MOST_WORDS):
         names = [pattern]
@@ -123,7 +123,7 @@ def _named_secrets(command: str, workspace: Workspace) -> Iterator[Path]:
 
 
 def _parts(commands: Sequence[SimpleCommand], workspace: Workspace, sandboxed: bool) -> Iterator[CommandPart]:
-    """Each command with what is to be feared of it. Behind a `cd` that leads who knows where all is."""
+    """Each command with its concern. After a `cd` to an unknown place every command is a concern."""
     folders, lost = [workspace.root], ""
     for each in commands:
         try:
@@ -165,7 +165,7 @@ def _paths_of_git(command: SimpleCommand, sandboxed: bool) -> Iterator[Word]:
 
 
 def _require_real_program(name: str, workspace: Workspace) -> None:
-    """It is one of the system, none that lies in the workspace."""
+    """Raises NotUnderstood for a program in the workspace."""
     if name in _BUILTINS:
         return
     found = program_of_commands(name)
@@ -180,7 +180,8 @@ def _require_real_program(name: str, workspace: Workspace) -> None:
 
 
 def _folders_after(command: SimpleCommand, folders: list[Path]) -> Iterator[Path]:
-    """Where `cd` may lead. It may also fail, or stand in a pipe: then it stays."""
+    """The folders that `cd` may lead to. It may also fail, or be in a pipe: then the folder stays the
+    same."""
     word = command.arguments[0] if len(command.arguments) == 1 else Word("-")
     if word.text == "-" or word.is_glob or ".." in Path(word.text).parts or len(folders) >= _MOST_FOLDERS:
         raise NotUnderstood("Keen can't know which folder it changes to")
@@ -206,7 +207,7 @@ def _require_readable(path: Path, workspace: Workspace) -> None:
 def _require_no_secrets_below(
     paths: Sequence[Path], workspace: Workspace, *, are_hidden: bool = False
 ) -> None:
-    """`are_hidden` tells that the command can't read them in any case; what rules are about it can."""
+    """`are_hidden`: the sandbox hides secrets from the command, but not files that rules are about."""
     seen, rules = 0, any(rule.kind == "read" for rule in workspace.rules)
     if are_hidden and not rules:
         return
@@ -225,8 +226,8 @@ def _require_no_secrets_below(
 
 
 def _files(word: Word, folder: Path) -> Iterator[Path]:
-    """The path itself, or the files that a pattern finds now. What `?` stands for depends on the language
-    that is set (é is two of them in some), so all that `*` would find are looked at."""
+    """The path itself, or the files that a pattern matches now. What `?` matches depends on the locale (é may
+    be two characters), so it is treated like `*`."""
     if not word.is_glob:
         yield folder / word.text
         return

@@ -1,4 +1,4 @@
-"""Texts that a command takes from a here-document, written as quoted words: `-m "$(cat <<'EOF' ...)"`."""
+"""Rewrites texts from here-documents as quoted words: `-m "$(cat <<'EOF' ...)"`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _DELIMITER: Final = re.compile(r"""(['"]?)(\w+)\1""")
 _EXPANDS: Final = re.compile(r"[$`\\]")
 _FROM_INPUT: Final = ("-F", "-F-", "--file", "--file=-")
-"""The last word that the parser sees of `-F -`: it takes a lone `-` before a redirection for nothing."""
+"""The last word that the parser sees of `-F -`: it ignores a lone `-` before a redirection."""
 _A_LONE_DASH: Final = re.compile(rb"[ \t]+-[ \t]*|[ \t]*")
 
 
 class _Text(NamedTuple):
-    """What a here-document holds, and what stands behind its beginning in the same line."""
+    """The text of a here-document, and the rest of the line where it begins."""
 
     content: str
     behind: bytes
@@ -33,10 +33,10 @@ class _Edit(NamedTuple):
 
 
 def with_plain_texts(command: str) -> str:
-    """The same command with such texts as quoted words, as far as they are known to be nothing but text.
+    """The same command with such texts as quoted words, if they are known to be plain text.
 
-    That is `"$(cat <<'EOF' ... EOF)"`, which `cat` gives as it stands, and what `git commit -F -` reads. The
-    result means the same to a shell in which `cat` is cat; it is meant for reading, not for running.
+    That is `"$(cat <<'EOF' ... EOF)"`, which `cat` prints unchanged, and the input of `git commit -F -`. The
+    result means the same to a shell where `cat` is cat; it is for parsing, not for running.
     """
     if "<<" not in command:
         return command
@@ -95,7 +95,7 @@ def _of_input(node: Node, source: bytes) -> _Edit | None:
 
 
 def _text_in(redirect: Node, source: bytes) -> _Text | None:
-    """What a here-document holds, where nothing in it is replaced; None where that can't be told."""
+    """The text of a here-document in which nothing is expanded; None if that isn't certain."""
     parts = {child.type: child for child in redirect.children}
     begin, body, end = (parts.get(f"heredoc_{name}") for name in ("start", "body", "end"))
     if redirect.type != "heredoc_redirect" or "<<" not in parts or not begin or not body or not end:

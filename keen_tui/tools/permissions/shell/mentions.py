@@ -1,8 +1,8 @@
-"""The commands that are mentioned anywhere in a text, also in one that is not understood.
+"""Finds the commands that a text mentions anywhere, even in a text that isn't understood.
 
-For rules that ask or deny, where too much is better than too little: what is in substitutions, loops and
-functions counts, and what programs like `sudo` and `xargs` are given to run. It is no wall: a text can hide a
-command from every reader (`$(printf r)m`), but then it is none that runs unasked.
+This is for rules that ask or deny, where too much is better than too little: commands in substitutions, loops
+and functions count, and those that `sudo` or `xargs` run. It isn't a wall: a text can hide a command from
+every reader (`$(printf r)m`), but then it doesn't run without asking.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ RUNNERS: Final = frozenset(
     parallel chroot unshare flock script strace ltrace caffeinate busybox coproc
     """.split()  # noqa: SIM905 - a list of twenty quoted names is no easier to read
 )
-"""Programs that are given another command to run."""
+"""Programs that run another command from their arguments."""
 SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "trap"])
-"""What takes text as commands."""
+"""Programs that take text as commands."""
 _EXECS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _LONGEST: Final = 131_072
-"""Bytes of a command that the system takes."""
+"""Bytes of the longest command that the system takes."""
 _MOST_PLACES: Final = 100
-"""Words behind a runner of which each may be the program."""
+"""The most words after a runner that may be the program."""
 _DEEPEST: Final = 4
 _WRITTEN: Final = re.compile(r"[\"'\\]")
 
 
 def mentioned_commands(command: str) -> tuple[tuple[str, ...], ...]:
-    """The words of every command in the text, quotes taken away, the program without its folder."""
+    """The words of every command in the text, without quotes, and with the program's name without its
+    folder."""
     command = command[:_LONGEST]
     joined = command.replace("\\\n", "")
     return tuple(dict.fromkeys(each for text in {command, joined} for each in _commands(text, 0)))
@@ -71,7 +72,7 @@ def _words_of(node: Node, depth: int) -> Iterator[tuple[str, ...]]:
 
 
 def _spoken(words: Sequence[str], written: Sequence[str], depth: int) -> Iterator[tuple[str, ...]]:
-    """The command itself, and the one that it is given to run, wherever in its words that begins."""
+    """The command itself, and the one that it runs, wherever that begins in its words."""
     if not words:
         return
     name = PurePosixPath(words[0]).name or words[0]

@@ -1,4 +1,5 @@
-"""Commands by their first words: what rules name, and what is allowed for good in a workspace."""
+"""Patterns of commands by their first words, for rules and for commands that are always allowed in a
+workspace."""
 
 from __future__ import annotations
 
@@ -37,15 +38,15 @@ _VERBS: Final[Mapping[str, frozenset[str]]] = {
         "git": "add commit status",  # not diff: `git diff --output=x` writes anywhere
     }.items()
 }
-"""Programs of which more than one exact command is worth allowing, and the verbs that are then named too."""
+"""Programs that are worth allowing by prefix, and the verbs that belong to that prefix."""
 
 _NAMED_TOO: Final = frozenset(["run", "make"])
-"""Behind these the next word says what is run."""
+"""After these the next word says what is run."""
 
 _RUNS_ANYTHING: Final = re.compile(
     r"(?:i?python|pypy|node|deno|bun|ruby|perl|php|lua|bash|sh|dash|zsh|fish|env|xargs|sudo|npx|uvx|bunx|tsx)[\d.]*"
 )
-"""Programs with which `uv run python *` would allow everything."""
+"""Programs that make a prefix useless: `uv run python *` would allow everything."""
 _PLAIN: Final = re.compile(r"[A-Za-z][\w:.-]*")
 _VERB: Final = re.compile(r"[a-z][a-z0-9:-]*")
 _NOT_BY_PREFIX: Final = frozenset(
@@ -54,28 +55,28 @@ _NOT_BY_PREFIX: Final = frozenset(
     rclone scp screen sed sftp socat sqlite3 ssh su tail tar tmux vi view vim wget zip
     """.split()  # noqa: SIM905 - a list of names is easier to read so
 )
-"""Programs that run, show or send whatever their words name."""
+"""Programs that run, show or send whatever their arguments name."""
 _MOST_PARTS: Final = 3
 
 
 class CommandPattern(Struct, frozen=True, kw_only=True):
-    """Commands that consist of these words, or with `more` begin with them. Where it is not `exact`, `*` in
-    a word stands for any characters of one word."""
+    """Commands that consist of these words, or with `more` begin with them. Unless `exact`, a `*` in a word
+    stands for any characters of one word."""
 
     words: tuple[str, ...]
     more: bool = False
     exact: bool = True
 
     def fits(self, words: Sequence[str]) -> bool:
-        """Whether it is a command of that pattern, word for word."""
+        """Whether the command matches the pattern, word for word."""
         if len(words) < len(self.words) or (len(words) > len(self.words) and not self.more):
             return False
         same = str.__eq__ if self.exact else fnmatchcase
         return all(same(word, mine) for word, mine in zip(words, self.words, strict=False))
 
     def is_about(self, words: Sequence[str]) -> bool:
-        """Whether a command is one of that kind in a wide sense: its words stand there in that order,
-        whatever options are between them, and wherever its program lies."""
+        """Whether the command matches the pattern in a wide sense: it has these words in this order, with any
+        options between them, and its program in any folder."""
         mine = list(self.words)
         if mine and words:
             name, *rest = words
@@ -88,29 +89,29 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         return not mine
 
     def __str__(self) -> str:
-        """As it is shown and as a rule would name it."""
+        """The pattern as a rule would name it."""
         text = shlex.join(self.words) if self.exact else " ".join(self.words)
         return f"{text} *".strip() if self.more else text
 
 
 def written(pattern: str) -> CommandPattern:
-    """The pattern that a rule names, `npm run *`. Raises ValueError: quotes that don't end."""
+    """The pattern that a rule names, `npm run *`. Raises ValueError if quotes don't end."""
     words = shlex.split(pattern)
     more = words[-1:] == ["*"]
     return CommandPattern(words=tuple(words[:-1] if more else words), more=more, exact=False)
 
 
 def worth_saving(parts: Sequence[CommandPart]) -> tuple[CommandPattern, ...]:
-    """What to allow so that this command need not be asked about again; () where nothing should be."""
+    """The patterns to allow so that this command doesn't ask again; () if nothing should be offered."""
     asking = [part for part in parts if part.concern]
     patterns = dict.fromkeys(_pattern(part.words) for part in asking)
-    # A star in a command is a pattern or a star, by its quotes, which the words have lost.
+    # The words have lost their quotes, so a star may be a pattern or a literal star.
     is_plain = not any(re.search("[*?]", word) for pattern in patterns for word in pattern.words)
     return tuple(patterns) if is_plain and len(patterns) <= _MOST_PARTS else ()
 
 
 def _pattern(words: tuple[str, ...]) -> CommandPattern:
-    """The program with its verb where that says enough, else the whole command as it is."""
+    """The program with its verb if that says enough, else the whole command."""
     verbs = _VERBS.get(words[0])
     if verbs is None:
         return _by_prefix(words)
@@ -128,7 +129,7 @@ def _pattern(words: tuple[str, ...]) -> CommandPattern:
 
 
 def _by_prefix(words: tuple[str, ...]) -> CommandPattern:
-    """Of a program that isn't known: with its verb if it has one."""
+    """The pattern for an unknown program: with its verb if it has one."""
     name, *rest = words
     excluded = name in _NOT_BY_PREFIX or name in RUNNERS or name in SHELLS or name in WRITERS
     if not rest or excluded or not _PLAIN.fullmatch(name) or _RUNS_ANYTHING.fullmatch(name):

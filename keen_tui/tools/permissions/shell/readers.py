@@ -1,7 +1,8 @@
-"""Programs that only read what they are given, and with which options they do no more than that.
+"""Programs that only read, and the options with which they stay harmless.
 
-A program that is not here asks. Of one that can also write or run something (`sort -o`, `rg --pre`) only the
-options named here are known: GNU programs take abbreviated ones too, so listing the bad ones is no use.
+A program that isn't listed asks. For a program that can also write or run something (`sort -o`, `rg --pre`)
+only the options listed here are known: GNU programs also take abbreviated options, so a list of bad ones
+would be useless.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ Arguments = Sequence[Word]
 
 
 class Reader(Struct, frozen=True, kw_only=True):
-    """What is known of a program. Everything that is no option is a path, after `texts` that are none.
+    """The known facts about a program. After `texts` arguments, everything that isn't an option is a path.
 
-    `letters` are its short options, those with a value in `with_value`, `names` its long options, which may
-    all have one; None: any option will do but those that `never` begins. `most` is how many paths it may be
-    given. Of a program that does not read its options as all others do (`bundles` is False), one with a value
-    has to stand alone.
+    `letters` are its short options, `with_value` those with a value, and `names` its long options, which may
+    all have one; None allows any option except those beginning with `never`. `most` is the largest number of
+    paths. If the program parses options in an unusual way (`bundles` is False), an option with a value has to
+    stand alone.
     """
 
     letters: str | None = None
@@ -80,12 +81,12 @@ READERS: Final[Mapping[str, Reader]] = {
         """.split(),  # noqa: SIM905 - a list of quoted names is no easier to read
         _HARMLESS,
     ),
-    "ls": _all_but(r"-[^-]*L|--de"),  # into folders behind links
+    "ls": _all_but(r"-[^-]*L|--de"),  # follows links to folders
     "du": _all_but(r"-[^-]*[LDHX]|--(?:de|f|exclude-)"),
-    "wc": _all_but(r"--f"),  # the names of its files stand in another
+    "wc": _all_but(r"--f"),  # reads the names of its files from another file
     "cksum": _all_but(r"-[^-]*c|--c"),
     "tail": _all_but(r"-[^-]*[fF]|--[fr]|\+.*f"),  # never ends
-    "hexdump": _all_but(r"-[^-]*f|--f"),  # tells what stands in its file of formats
+    "hexdump": _all_but(r"-[^-]*f|--f"),  # shows the content of its file of formats
     **dict.fromkeys(("basename", "dirname", "sleep"), _TEXT_ONLY),
     "cut": known("s", "bcdf", "bytes characters delimiter fields only-delimited output-delimiter complement"),
     "echo": _TEXT_ONLY,
@@ -133,15 +134,15 @@ _FIND_TESTS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 _TELL_VERSION: Final = frozenset(("python", "python3", "node", "gcc", "clang", "ruby", "perl", "bash"))
-"""With `--version` alone these do nothing else, wherever they are called. Not so rustc: rustup looks into the
-folder which one to run, and may fetch it."""
+"""With `--version` alone these do nothing else, in any folder. rustc isn't one of them: rustup reads in the
+folder which version to run, and may download it."""
 _PRINTF_SETS: Final = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
 """`printf %n PATH` sets a variable."""
 _SED_PRINT: Final = re.compile(r"(\d+|\$)(,(\d+|\$))?p(;(\d+|\$)(,(\d+|\$))?p)*")
 
 
 def paths_of(command: SimpleCommand) -> Iterator[Word]:
-    """What a command that only reads may read by name.
+    """The paths that a read-only command names.
 
     Raises:
         NotUnderstood: it may do more than read.
@@ -183,7 +184,7 @@ def paths_given(name: str, reader: Reader, arguments: Arguments) -> Iterator[Wor
 
 
 def _option(name: str, reader: Reader, word: Word) -> bool:
-    """Check an option. Whether the next word is its value."""
+    """Check an option. Returns whether the next word is its value."""
     if reader.letters is None:
         return False
     text = word.text
@@ -219,7 +220,7 @@ def _find(arguments: Arguments) -> Iterator[Word]:
 
 
 def _sed(arguments: Arguments) -> Iterator[Word]:
-    """`sed -n 1,20p`: its scripts can write files and run commands, this one can't."""
+    """`sed -n 1,20p`: other sed scripts can write files and run commands, this one can't."""
     texts = [word.text for word in arguments]
     if texts[:1] != ["-n"] or not _SED_PRINT.fullmatch("".join(texts[1:2])):
         raise NotUnderstood("a sed script can write files and run commands")
@@ -231,7 +232,7 @@ def _sed(arguments: Arguments) -> Iterator[Word]:
 
 
 def _date(arguments: Arguments) -> Iterator[Word]:
-    """`date`, `date -u +%F`: what begins otherwise would set the clock."""
+    """`date`, `date -u +%F`: other arguments would set the clock."""
     for word in arguments:
         if word.text not in ("-u", "-I", "-R", "--utc", "--iso-8601") and not word.text.startswith("+"):
             raise NotUnderstood(f"with {word.text} date may do more than read")
@@ -239,7 +240,7 @@ def _date(arguments: Arguments) -> Iterator[Word]:
 
 
 def _printf(arguments: Arguments) -> Iterator[Word]:
-    """`-v` sets an element of an array, whose number is computed; `%n` sets a variable too."""
+    """`-v` sets an element of an array and evaluates its index; `%n` sets a variable too."""
     texts = [word.text for word in arguments]
     if texts[:1] != ["--"] and any(text.startswith("-") for text in texts[:1]):
         raise NotUnderstood(f"with {texts[0]} printf may do more than print")
@@ -257,12 +258,12 @@ _SPECIAL: Final[Mapping[str, Callable[[Arguments], Iterator[Word]]]] = {
 
 
 def wants_files(command: SimpleCommand) -> bool:
-    """Whether it would show all that stands in a folder, also behind links, if it were given one."""
+    """Whether it would show everything in a folder, also behind links, if it got one."""
     return command.name == "diff"
 
 
 def reads_below(command: SimpleCommand) -> bool:
-    """Whether it shows what stands in files that it finds by itself, in folders."""
+    """Whether it shows the contents of files that it finds in folders."""
     if command.name in ("grep", "egrep", "fgrep"):
         short = [word.text for word in command.arguments if re.match(r"-[^-]", word.text)]
         return any("r" in text for text in short) or any(

@@ -1,4 +1,4 @@
-"""Commands that throw much away at once: they ask also where they can do no harm outside the workspace."""
+"""Commands that destroy a lot at once: they ask even if they can do no harm outside the workspace."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 _WHOLE: Final = re.compile(r"(?:\./)*(?:\.|\*|\.\*|\.\[.*|\{.*)?/*")
-"""A path that is the folder we are in, or everything in it."""
+"""A path that means the current folder, or everything in it."""
 _ELSEWHERE: Final = re.compile(r"[/~$].*|(?:.*/)?\.\.(?:/.*)?")
-"""A path that leads out of the folder, or may."""
+"""A path that leads out of the folder, or might."""
 _HISTORY: Final = re.compile(r"(?:.*/)?\.git(?:/.*)?")
 
 _LONGEST_NAMED: Final = 60
-"""Characters of a command that is named in a reason."""
+"""The most characters of a command in a reason."""
 
 _DELETE: Final = ("rm", "unlink", "shred")
 
@@ -32,12 +32,12 @@ _OF_GIT: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
     ("worktree", re.compile(r"remove")),
     ("update-ref", re.compile(r"-d")),
 )
-"""What of git loses work: a verb, and the word that makes it so."""
+"""Git commands that lose work: a verb, and the word that makes it dangerous."""
 _IN_FILES_TOO: Final = re.compile(r"-\w*W\w*|--w\w*")
 
 
 def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
-    """What would be lost with these commands, as far as their words tell; "" for nothing."""
+    """What these commands would destroy, judging by their words; "" for nothing."""
     for name, *words in mentions:
         if name in (*_DELETE, "mv", "rmdir") and (much := next(filter(None, map(_much, words)), "")):
             return f"it {'moves' if name == 'mv' else 'deletes'} {much}"
@@ -55,7 +55,7 @@ def thrown_away(mentions: Iterable[Sequence[str]]) -> str:
 
 
 def loss_in(mentions: Sequence[Sequence[str]]) -> str:
-    """As `lost_by`, and where there are several commands also which one it is."""
+    """Like `lost_by`, with the command if there are several."""
     for words in mentions:
         if lost := lost_by([words]):
             return f"of {in_short(words)}: {lost}" if len(mentions) > 1 else lost
@@ -63,20 +63,20 @@ def loss_in(mentions: Sequence[Sequence[str]]) -> str:
 
 
 def in_short(words: Sequence[str]) -> str:
-    """A command in one row, its end left out where it is long."""
+    """A command in one row, shortened if it is long."""
     text = " ".join(" ".join(words).split())
     return text if len(text) <= _LONGEST_NAMED else f"{text[: _LONGEST_NAMED - 1]}…"
 
 
 def lost_by(mentions: Iterable[Sequence[str]]) -> str:
-    """What these commands delete, be it a single file, or do that can't be undone; "" for nothing."""
+    """What these commands delete, even a single file, or do irreversibly; "" for nothing."""
     mentions = tuple(mentions)
     deletes = any(name in _DELETE for name, *_ in mentions)
     return thrown_away(mentions) or ("it deletes files" if deletes else "")
 
 
 def _much(word: str) -> str:
-    """What the path stands for, where that is much: "" for one file or folder inside."""
+    """What the path means if that is a lot; "" for a single file or folder inside."""
     if word.startswith("-"):
         return ""
     if _HISTORY.fullmatch(word):
@@ -88,7 +88,7 @@ def _much(word: str) -> str:
 
 def _loses_work(words: Sequence[str]) -> bool:
     if words[:1] == ["restore"] and any(word in ("-S", "--staged") for word in words):
-        return any(_IN_FILES_TOO.fullmatch(word) for word in words)  # else only the index is restored
+        return any(_IN_FILES_TOO.fullmatch(word) for word in words)  # otherwise it restores only the index
     return any(
         verb in words and any(how.fullmatch(word) for word in words if word != verb) for verb, how in _OF_GIT
     )

@@ -1,7 +1,7 @@
-"""What a command does that nobody should allow without reading: running a download, writing system files.
+"""Finds what nobody should allow without reading: running a download, writing system files.
 
-Read from the text with bash's grammar, also where the command is not wholly understood. A text can hide what
-it does from every reader, so this decides what is marked at a question, never what runs without one.
+This uses bash's grammar, even if the command isn't fully understood. A text can hide its effects from every
+reader, so this decides only what a question marks, never what runs without one.
 """
 
 from __future__ import annotations
@@ -56,17 +56,18 @@ _MOST: Final = 20
 
 
 def risks_of(command: str, root: Path) -> tuple[Risk, ...]:
-    """The risky places of a command that runs in the folder `root`, at most some twenty, each once."""
+    """The risky parts of a command that runs in the folder `root`, at most about twenty, each once."""
     text = command[:_LONGEST]
     found: list[Risk] = []
     for risk in (*_downloads_run(text), *_system_files(text, root), *_repository_files(text)):
-        if not any(each.text.endswith(risk.text) for each in found):  # `sudo tee x` tells of `tee x`
+        if not any(each.text.endswith(risk.text) for each in found):  # `sudo tee x` covers `tee x`
             found.append(risk)
     return tuple(found[:_MOST])
 
 
 def _downloads_run(text: str) -> Iterator[Risk]:
-    """Where a download is piped into a shell or an interpreter, put into its words, or saved and then run."""
+    """Downloads that are piped into a shell or an interpreter, passed as its argument, or saved and then
+    run."""
     for node in _nodes(parsed(text)):
         if _is_piped(node) or _is_put_in(node):
             yield Risk(text=text_of(node), note=RUNS_DOWNLOAD)
@@ -84,7 +85,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def _is_piped(node: Node) -> bool:
-    """Whether it is a pipeline in which a download comes before what runs its input."""
+    """Whether it is a pipeline with a download before a program that runs its input."""
     downloads = False
     for stage in node.named_children if node.type == "pipeline" else ():
         commands = mentioned_commands(text_of(stage))
@@ -95,7 +96,7 @@ def _is_piped(node: Node) -> bool:
 
 
 def _is_put_in(node: Node) -> bool:
-    """Whether a substitution of a download is among the words or the input of an interpreter."""
+    """Whether a download is substituted into the arguments or the input of an interpreter."""
     if node.type not in ("command", "redirected_statement"):
         return False
     names = _names(text_of(node).split())
@@ -106,7 +107,7 @@ def _is_put_in(node: Node) -> bool:
 
 
 def _is_for_a_shell(node: Node) -> bool:
-    """Whether a quoted text is what a shell is given to run."""
+    """Whether a quoted text is a script for a shell."""
     command = node.parent
     return (
         command is not None
@@ -127,7 +128,7 @@ def _saved_and_run(text: str) -> Iterator[Risk]:
 
 
 def _saved_names(words: Sequence[str]) -> Iterator[str]:
-    """The names of the files that a download may be saved as: the one that is given, the end of the URL."""
+    """The file names that a download may get: the given name, or the end of the URL."""
     for word, behind in zip(words, (*words[1:], ""), strict=True):
         if _SAVES_AS.fullmatch(word):
             yield PurePosixPath(word.partition("=")[2] or behind).name
@@ -140,7 +141,7 @@ def _downloads(commands: Sequence[Sequence[str]]) -> bool:
 
 
 def _names(words: Sequence[str]) -> Iterator[str]:
-    """The program of a command, and those that it may be given to run."""
+    """The program of a command, and the programs that it may run."""
     names = [PurePosixPath(word.strip("\"'")).name or word for word in words]
     yield from names if names and names[0] in RUNNERS else names[:1]
 
@@ -150,7 +151,7 @@ def _is_interpreter(name: str) -> bool:
 
 
 def _reads_code(words: Sequence[str]) -> bool:
-    """Whether it takes its program from its standard input: it is given none in its words."""
+    """Whether it reads its program from standard input, because its arguments contain none."""
     name, *arguments = words
     if name in _TAKES_TEXT:
         return any(word in _STANDARD_INPUT for word in arguments)
@@ -172,12 +173,12 @@ def _reads_code(words: Sequence[str]) -> bool:
 
 
 def _is_of_system(path: str, root: Path, *, writes: bool) -> bool:
-    """Whether a path is one of the system; a workspace may lie below a folder of the system."""
+    """Whether a path belongs to the system; a workspace may be below a system folder."""
     return is_of_system(path, writes=writes) and not Path(path).is_relative_to(root)
 
 
 def _system_files(text: str, root: Path) -> Iterator[Risk]:
-    """What is redirected to files of the system, and commands that are given any."""
+    """Redirections to system files, and commands with such arguments."""
     for text_of_redirect, path in _redirected_to(text):
         if _is_of_system(path, root, writes=True):
             yield Risk(text=text_of_redirect, note=f"it writes {path}, a system file")
@@ -192,7 +193,7 @@ def _system_files(text: str, root: Path) -> Iterator[Risk]:
 
 
 def _repository_files(text: str) -> Iterator[Risk]:
-    """What is written in `.git` or `.keen`: hooks and settings there run programs, outside of any sandbox."""
+    """Writes to `.git` or `.keen`: hooks and settings there run programs outside any sandbox."""
     for text_of_redirect, path in _redirected_to(text):
         if _is_of_repository(path):
             yield Risk(text=text_of_redirect, note=_WRITES_REPOSITORY.format(path))
@@ -204,7 +205,7 @@ def _repository_files(text: str) -> Iterator[Risk]:
 
 
 def _program_setting(words: Sequence[str]) -> str:
-    """The setting that `git config` would write and that can make git run a program, "" for none."""
+    """The setting written by `git config` that can make git run a program, "" for none."""
     if "config" not in words[1:] or PurePosixPath(words[0]).name != "git":
         return ""
     given = words[words.index("config", 1) + 1 :]
@@ -216,7 +217,7 @@ def _program_setting(words: Sequence[str]) -> str:
         if _SETTING_KEY.fullmatch(word) and before not in _FILE_OPTIONS
     ]
     if not keys or len(given) == keys[0] + 1:
-        return ""  # without a value it is read
+        return ""  # without a value it only reads
     key = given[keys[0]]
     section, _, name = key.partition(".")
     harmless = is_harmless(section, name.rpartition(".")[2], given[keys[0] + 1])
@@ -231,7 +232,7 @@ def _redirected_to(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _written_by(words: Sequence[str]) -> Sequence[str]:
-    """The words that may name what a command writes; of a copy it is the last one."""
+    """The words that may name files that a command writes; for a copy, the last one."""
     name, *rest = words
     if name not in _WRITERS or name in _PACKERS | _REMOVERS:
         return ()

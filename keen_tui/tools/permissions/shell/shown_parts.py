@@ -1,4 +1,4 @@
-"""A command that is asked about, part by part: what each part does."""
+"""The parts of a command in a question, and what each part does."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from keen_tui.tools.permissions.shell.mentions import mentioned_commands
 from keen_tui.tools.permissions.shell.removals import lost_by
 
 _MOST: Final = 50
-"""Parts that are listed. Of more than these the risky ones come first, then those that do more than read."""
+"""The most parts that are listed. If there are more, the risky ones come first, then those that do more than
+read."""
 _READS: Final = "it only reads"
 
 
 def shown_parts(access: Access) -> tuple[PartDisplay, ...]:
-    """The parts of a compound command, and of any command those that are risky."""
+    """The parts of a compound command, and the risky parts of any command."""
     risks = [_part(risk.text, risk.note, warns=True) for risk in access.risks]
     if not access.parts:
         shown = [*risks, *_losing(access.mentions)]
@@ -58,7 +59,7 @@ def _named(part: PartDisplay) -> str:
 
 
 def _losing(mentions: Sequence[Sequence[str]]) -> Iterator[PartDisplay]:
-    """What is found in a command that is not understood; `xargs rm` is not told of a second time as `rm`."""
+    """Losses in a command that isn't understood. `xargs rm` isn't repeated as `rm`."""
     before = ""
     for words in mentions:
         text, lost = " ".join(words), lost_by([words])
@@ -68,6 +69,6 @@ def _losing(mentions: Sequence[Sequence[str]]) -> Iterator[PartDisplay]:
 
 
 def _part(text: str, note: str, *, loses: bool = False, warns: bool = False) -> PartDisplay:
-    """In one row each: nothing in them can be taken for a row of the program."""
+    """A part with text and note in one row each, so that nothing in them looks like a row of the program."""
     text, note = (" ".join(each.split("\n")) for each in (text, note))
     return PartDisplay(text=text, note=note, loses=loses, warns=warns)

@@ -1,7 +1,7 @@
-"""Commands whose words say that they write, or download packages: running them read-only first is of no use.
+"""Commands whose words say that they write or download packages: running them read-only first is pointless.
 
-Read from the text with bash's grammar, also where the command is not wholly understood. A command that is
-missed here fails read-only and asks then; it is only slower.
+This uses bash's grammar, even if the command isn't fully understood. A command that is missed here fails
+read-only and then asks; it is only slower.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _VERBS: Final[Mapping[str, frozenset[str]]] = {
 _STASH_READS: Final = frozenset(["list", "show"])
 _IN_PLACE: Final = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _NOT_KEPT: Final = re.compile(r"[\d-]+|/dev/.*|/tmp/.*|/var/tmp/.*|\$\{?(?:TMPDIR|HOME)\b.*|~/.*")
-"""Where output is sent that writes nothing in the workspace."""
+"""Destinations of output outside the workspace."""
 
 
 def writes_plainly(command: str, mentions: Iterable[Sequence[str]]) -> bool:
-    """Whether its words say that it writes; `mentions` are the commands in it."""
+    """Whether its words say that it writes; `mentions` are its commands."""
     return any(map(_writes, mentions)) or _sends_output_to_a_file(parsed(command))
 
 
