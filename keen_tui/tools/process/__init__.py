@@ -1,1 +1,1 @@
-"""Commands as processes: started, watched, ended, their output kept within bounds."""
+"""Commands as processes: starts, watches and ends them, and limits their output."""

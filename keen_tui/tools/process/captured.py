@@ -1,4 +1,4 @@
-"""Output of any size in bounded memory: its head, its tail, and counts of all of it."""
+"""Output of any size in bounded memory: its head, its tail, and total counts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ TAIL_KEPT = 8_000
 """Bytes of output that are kept from its beginning and from its end."""
 
 MOST_WHOLE = HEAD_KEPT + TAIL_KEPT
-"""Bytes up to which output is kept whole."""
+"""Bytes of the longest output that is kept whole."""
 
 _PIECE = 65_536
-"""Bytes that are collected into one: a command may write byte by byte."""
+"""Bytes that are collected into one piece: a command may write byte by byte."""
 
 CONTINUATION = bytes(range(0x80, 0xC0))
-"""Bytes that stand inside a UTF-8 character, and never at its beginning."""
+"""Bytes inside a UTF-8 character, never at its beginning."""
 
 
 class Tail:
-    """The last bytes of something that is fed piece by piece."""
+    """The last bytes of a stream."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -45,12 +45,12 @@ class Tail:
 
     @property
     def left_out(self) -> int:
-        """Bytes that came before those that are kept."""
+        """Bytes that came before the kept ones."""
         return max(self._fed - self._most, 0)
 
 
 class CapturedOutput:
-    """Takes bytes as they come."""
+    """Captures a stream of output."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -60,7 +60,7 @@ class CapturedOutput:
         self._ends_in_line = False
 
     def feed(self, chunk: bytes) -> None:
-        """Add output. Costs the same however much came before."""
+        """Add output. The cost doesn't depend on what came before."""
         self.bytes += len(chunk)
         self._line_ends += chunk.count(b"\n")
         self._ends_in_line = not chunk.endswith(b"\n")
@@ -70,13 +70,13 @@ class CapturedOutput:
 
     @property
     def lines(self) -> int:
-        """Lines so far, an unfinished last one included."""
+        """Lines so far, including an unfinished last one."""
         return self._line_ends + self._ends_in_line
 
     def text(self, kept: str = "") -> str:
-        """What was kept, cleaned, with a line that says what was left out between head and tail.
+        """The kept output, cleaned, with a line between head and tail that says what was left out.
 
-        `kept` says where all of it is, "" when it is nowhere.
+        `kept` says where the whole output is, "" if it isn't saved.
         """
         tail = self._tail.kept()
         if not self._tail.left_out:
@@ -107,7 +107,8 @@ def _whole_end(tail: bytes) -> bytes:
 
 
 def cleaned(output: str) -> str:
-    """Output as it may be shown: escape sequences gone, progress bars folded to what they last showed."""
+    """Output that is safe to show: without escape sequences, and with progress bars reduced to their last
+    state."""
     if "\r" in output:
         output = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in output.split("\n"))
     return clean(output, newlines=True, tabs=True)

@@ -1,4 +1,4 @@
-"""The output of a command on its way to whoever needs it."""
+"""Passes the output of a command on to everybody who needs it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from keen_tui.tools.process.spooled_output import KeptOutput
 
 
 class CommandOutput:
-    """Output of one command: without API keys, shown as it comes, and in a file where it is long.
+    """The output of one command: without API keys, shown live, and saved in a file if it is long.
 
     Args:
-        on_output: shows it as it comes.
-        new_file: names a file for output that is too long for a result; None: it is not kept.
-        keys: what is taken out.
+        on_output: shows it live.
+        new_file: names a file for output that is too long for a result; None: such output isn't saved.
+        keys: the API keys to remove.
     """
 
     def __init__(
@@ -34,12 +34,12 @@ class CommandOutput:
         self._pass_on(self._without_keys.feed(chunk))
 
     def end(self) -> None:
-        """Show the rest: nothing comes any more."""
+        """Show the rest: the output has ended."""
         self._pass_on(self._without_keys.rest())
         self._live.close()
 
     def text(self) -> str:
-        """The output as its result has it, with the name of the file that has all of it. Writes that file."""
+        """The output for the result, with the name of the file that has all of it. Writes that file."""
         return self._captured.text(self._kept.close()).strip("\n")
 
     def discard(self) -> None:

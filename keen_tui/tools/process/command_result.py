@@ -1,4 +1,4 @@
-"""What is told of a command that ended: to the model in words, to the person in a few."""
+"""The result of a command that ended: a text for the model, a few words for the person."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def command_result(
     refused: Sequence[str] = (),
     background: bool = False,
 ) -> ToolResult:
-    """The result of a command. `timeout` is the limit that it had, in seconds; `refused` are the hosts that
-    it could not reach, each with the reason; `background` tells that it starts something without waiting."""
+    """The result of a command. `timeout` is its limit in seconds; `refused` are the hosts that it couldn't
+    reach, with reasons; `background` says that it starts something without waiting for it."""
     return ToolResult(
         text="\n".join((output or "(no output)", *_refusals(refused), *_notes(ended, timeout, background))),
         summary=_summary(output, ended),
@@ -36,14 +36,14 @@ def command_result(
 
 
 def _refusals(refused: Sequence[str]) -> list[str]:
-    """What the model is told of the network."""
+    """What the model is told about refused hosts."""
     more = len(refused) - _MOST_REFUSALS
     shown = [f"[no network to {each}]" for each in refused[:_MOST_REFUSALS]]
     return [*shown, f"[and {more} more hosts]"] if more > 0 else shown
 
 
 def _notes(ended: Ended, timeout: float | None, background: bool) -> list[str]:
-    """What the model is told after the output; a failure always ends with the exit code."""
+    """The lines for the model after the output; a failure always ends with the exit code."""
     notes: list[str] = []
     if ended.timed_out:
         notes.append(f"[timed out after {timeout} s: it was killed with all its processes]")
@@ -59,7 +59,7 @@ def _notes(ended: Ended, timeout: float | None, background: bool) -> list[str]:
 
 
 def _signal_name(number: int) -> str:
-    """The name of a signal; "" for a number that is none."""
+    """The name of a signal; "" for an unknown number."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,8 +1,7 @@
-"""A process that is started by a thread of its own, which is confined first, for good.
+"""Starts a process from a thread of its own, which is permanently confined first.
 
-For the kernel that thread is no more protected from the process than the process from itself, and through a
-thread all of its program can be killed and its environment read. So the process begins only when the thread
-has ended.
+For the kernel the thread and the process are equals, so the process could use the thread to kill all of Keen
+and to read its environment. Therefore the process begins only when the thread has ended.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from keen_tui.tools.sandbox.base import Launch
 
 
 class ConfinedProcess:
-    """As a process of asyncio, as far as that is used here. `returncode` is None until it has ended."""
+    """Like a process of asyncio, as far as Keen needs it. `returncode` is None until it has ended."""
 
     def __init__(self, pid: int, ended: asyncio.Future[int]) -> None:
         self.pid = pid
@@ -41,10 +40,10 @@ class ConfinedProcess:
 async def start_confined(
     launch: Launch, *, folder: Path, environ: Mapping[str, str], output: int
 ) -> ConfinedProcess:
-    """Start it with both outputs to the descriptor `output`, in a session of its own.
+    """Start a process in its own session, with both outputs to the descriptor `output`.
 
     Raises:
-        OSError: it can't be confined, or can't be started.
+        OSError: it can't be confined or started.
     """
     loop = asyncio.get_running_loop()
     started: asyncio.Future[int] = loop.create_future()
@@ -73,7 +72,7 @@ async def start_confined(
 def _started_apart(
     launch: Launch, folder: Path, environ: Mapping[str, str], output: int
 ) -> subprocess.Popen[bytes]:
-    """Start it in a thread that is confined, and open its gate when the thread is gone."""
+    """Start it in a confined thread, and open its gate when the thread has ended."""
 
     def start() -> tuple[subprocess.Popen[bytes], int]:
         assert launch.confine is not None
@@ -94,11 +93,11 @@ def _started_apart(
         with ThreadPoolExecutor(1, thread_name_prefix="confined") as threads:
             process, thread = threads.submit(start).result()
         while Path("/proc/self/task", str(thread)).exists():
-            time.sleep(0)  # it is ending: what it holds of ours must not be seen by the command
+            time.sleep(0)  # it is ending: the command must not see what it still holds
         at_gate.open(process.pid, environ)
     return process
 
 
 def _tell(loop: asyncio.AbstractEventLoop, action: object, value: object) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed: nothing waits any more
         loop.call_soon_threadsafe(action, value)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What commands get to see of our environment."""
+"""The environment of commands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _KEPT = frozenset(
     """.split()  # noqa: SIM905 - a list of 24 quoted names is no easier to read
 )
 _FOLDERS = ("PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH")
-"""Variables that hold folders. In `:/opt/lib` the first one is where a command runs, so that every program
-would load what lies in the workspace."""
+"""Variables with lists of folders. In `:/opt/lib` the first folder is the current one, so every program would
+load files from the workspace."""
 _SET = {
     "TERM": "dumb",
     "PAGER": "cat",
@@ -32,7 +32,8 @@ _SET = {
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of commands: an allow-list, so that no key or token gets in, and no pager or prompt."""
+    """The environment of the model's commands: an allow-list, so that no key or token gets in, and no pager
+    or prompt."""
     kept = {name: value for name, value in environ.items() if name in _KEPT}
     folders = {name: absolute_folders(environ.get(name, "").replace(";", ":")) for name in _FOLDERS}
     kept |= {name: value for name, value in folders.items() if value}
@@ -40,22 +41,22 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def own_environment(environ: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
-    """The environment of commands that the user runs: the user's own, but no pager and no prompt, and without
-    the variables of the names `keys`."""
+    """The environment of the user's commands: the user's own, without pagers and prompts, and without the
+    variables `keys`."""
     return {name: value for name, value in environ.items() if name not in keys} | _SET
 
 
 def key_variables(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
-    """The variables that hold API keys: those that somebody named, and those that are called so."""
+    """The variables with API keys: the named ones, and those whose name says so."""
     return frozenset({*named, *(name for name in environ if name.upper().endswith("_API_KEY"))})
 
 
 def api_keys(environ: Mapping[str, str], named: Iterable[str]) -> frozenset[str]:
-    """The API keys that are known, with the values of the variables that hold some (see `key_variables`)."""
+    """The known API keys, including the values of `key_variables`."""
     values = (environ.get(name, "").strip() for name in key_variables(environ, named))
     return known_keys() | frozenset(filter(None, values))
 
 
 def library_folders(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Where commands look for libraries before they look in the system."""
+    """The folders where commands look for libraries before the system's."""
     return list(filter(None, child_environment(environ).get("LD_LIBRARY_PATH", "").split(os.pathsep)))

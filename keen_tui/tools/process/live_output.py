@@ -1,4 +1,4 @@
-"""Live output: what is new, cleaned, a few times a second, however fast it comes."""
+"""Live output: passes on new output, cleaned, a few times a second, no matter how fast it arrives."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ INTERVAL = 0.1
 """Seconds between two pieces of live output."""
 
 MOST_CHARACTERS = 4_000
-"""Newest characters of output that one piece shows; what came before them is only counted."""
+"""The most characters in one piece, the newest ones; earlier ones are only counted."""
 
 _MOST_BYTES = 4 * MOST_CHARACTERS
-"""Bytes in which that many characters surely are."""
+"""Bytes that surely contain that many characters."""
 
 _UNFINISHED = re.compile(r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)?|\r)\Z")
 """The beginning of an escape sequence, or a carriage return whose line feed may still come."""
 
 
 class LiveOutput:
-    """Captures output and passes on what is new: at once, and from then on every INTERVAL while there is any.
+    """Captures output and passes on new output: the first at once, then every INTERVAL.
 
-    `feed` may be called in another thread; `on_output` is called by the event loop that this was made in.
+    `feed` may be called in another thread; `on_output` is called by the event loop that created this object.
     """
 
     def __init__(self, captured: CapturedOutput, on_output: OutputSink) -> None:
@@ -43,7 +43,7 @@ class LiveOutput:
         self._due: asyncio.TimerHandle | None = None
 
     def feed(self, chunk: bytes) -> None:
-        """Take output as it comes. Costs next to nothing: only what will be shown is looked at."""
+        """Take output. Costs next to nothing: only output that will be shown is processed."""
         with self._lock:
             self._captured.feed(chunk)
             new = self._new + chunk[-_MOST_BYTES:]
@@ -54,7 +54,7 @@ class LiveOutput:
             self._loop.call_soon_threadsafe(self._show)
 
     def close(self) -> None:
-        """Pass on the rest. Nothing is fed any more."""
+        """Pass on the rest. Don't call `feed` afterwards."""
         if self._due:
             self._due.cancel()
         text, _ = self._taken()
@@ -72,7 +72,7 @@ class LiveOutput:
         self._pass_on(text[:end])
 
     def _taken(self) -> tuple[str, bool]:
-        """What was held back and what is new, decoded, and whether anything is new."""
+        """The held back and the new output, decoded, and whether anything is new."""
         with self._lock:
             new, self._new = self._new, b""
             skipped, self._skipped = self._skipped, False
@@ -88,13 +88,13 @@ class LiveOutput:
         if not text:
             return
         if self._in_line and "\r" in ready.replace("\r\n", "\n").partition("\n")[0]:
-            text = f"\n{text}"  # the line that was begun starts again
+            text = f"\n{text}"  # the current line starts again
         self._in_line = not text.endswith("\n")
         self._on_output(text, self._captured.lines, self._captured.bytes)
 
 
 def _newest(text: str, *, begins_in_line: bool) -> str:
-    """The end of the text, from a whole line on where there is one."""
+    """The end of the text, from the beginning of a line if possible."""
     if len(text) <= MOST_CHARACTERS and not begins_in_line:
         return text
     text = text[-MOST_CHARACTERS:]

@@ -1,4 +1,4 @@
-"""The pipe that a command writes to, read in a thread of its own."""
+"""The pipe for a command's output, read in its own thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 PIPE_BYTES = 1 << 20
-"""What a pipe may hold: less than that and a flood would wait for us after every few lines."""
+"""Bytes of the pipe's buffer: with less, a flood of output would wait for us every few lines."""
 
 _CHUNK = 1 << 18
 
@@ -21,11 +21,11 @@ _CHUNK = 1 << 18
 async def output_pipe(
     on_output: Callable[[bytes], None],
 ) -> AsyncIterator[tuple[int, asyncio.Future[None]]]:
-    """A pipe; gives its writable end, which the caller closes, and a future for its end of file.
+    """A pipe. Yields its writable end, which the caller closes, and a future for its end of file.
 
-    `on_output` is called in the thread that reads, with one piece after the other: a command that floods
-    the pipe waits until it has returned. On leaving, what lies in the pipe is still read; what comes later
-    is not, and once it is left `on_output` is not called any more. What that raises is raised on leaving.
+    `on_output` is called in the reading thread, with one piece after another; a command that floods the pipe
+    waits until it returns. On leaving, the bytes in the pipe are still read, but none that come later, and
+    `on_output` isn't called any more after that. An exception of `on_output` is raised on leaving.
     """
     readable, writable = os.pipe()
     if sys.platform == "linux":
@@ -43,7 +43,7 @@ async def output_pipe(
 
 
 class _Reader:
-    """Reads a pipe to its end, or until it is stopped. Made and used by the event loop."""
+    """Reads a pipe to its end, or until it is stopped. Created and used by the event loop."""
 
     def __init__(self, readable: int, on_output: Callable[[bytes], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -57,7 +57,7 @@ class _Reader:
         threading.Thread(target=self._run, name="command output", daemon=True).start()
 
     def stop(self) -> None:
-        """Read no more than lies in the pipe now."""
+        """Read only what is in the pipe now."""
         self._stopped = True
         os.write(self._wake, b".")
 
@@ -69,7 +69,7 @@ class _Reader:
         try:
             self._read()
         finally:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nothing waits any more
                 self._loop.call_soon_threadsafe(self.ended.set_result, None)
 
     def _read(self) -> None:
@@ -78,7 +78,7 @@ class _Reader:
             waiting.register(descriptor, select.POLLIN)
         left = PIPE_BYTES
         while left > 0:
-            stopped = self._stopped  # before the look: what was written before the stop is found by it
+            stopped = self._stopped  # before reading, so that everything written before the stop is read
             try:
                 chunk = os.read(self._readable, _CHUNK)
             except BlockingIOError:
@@ -92,7 +92,8 @@ class _Reader:
             self._pass_on(chunk)
 
     def _pass_on(self, chunk: bytes) -> None:
-        """After a failure the rest is thrown away: the command must not wait on a pipe that nobody reads."""
+        """Pass on a piece. After a failure the rest is dropped: the command must not wait on a pipe that
+        nobody reads."""
         if self.failure is None:
             try:
                 self._on_output(chunk)

@@ -1,4 +1,4 @@
-"""A shell command in a process group of its own, that ends when it should and leaves nothing behind."""
+"""Runs a shell command in its own process group, ends it in time, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keen_tui.tools.process.time_limit import TimeLimit
 from keen_tui.tools.sandbox.base import Launch, in_thread
 
 DRAIN_SECONDS = 0.2
-"""How long output is still read after the shell has ended, when something else holds the pipe."""
+"""Seconds for which output is still read after the shell has ended, if something else holds the pipe."""
 
 TERM_GRACE = 0.5
 """Seconds between SIGTERM and SIGKILL."""
@@ -31,10 +31,10 @@ _Process = asyncio.subprocess.Process | ConfinedProcess
 
 
 class Ended(Struct, frozen=True):
-    """How a command ended. `code` is 124 for a time-out and 128+N for death by signal N.
+    """How a command ended. `code` is 124 after a time-out and 128+N for death by signal N.
 
-    `left_running` tells whether processes of the command were still there and were ended with it; None where
-    that can't be told, since what wraps a command takes them along when it ends.
+    `left_running` says whether processes of the command were still running and were ended with it; None if
+    that is unknown, because the sandbox ends them itself.
     """
 
     code: int
@@ -49,15 +49,16 @@ async def run_command(
     timeout: float | TimeLimit | None,
     on_output: Callable[[bytes], None],
 ) -> Ended:
-    """Run it to its end; stdout and stderr come to `on_output` in order of arrival, in a
-    thread that reads them.
+    """Run a command to its end. A reading thread passes stdout and stderr to `on_output`, in order of
+    arrival.
 
-    Nothing of it outlives this program, killed or not. It ends with the command's own process: what it left
-    in the background is killed, also what made a session of its own, and a pipe that something still holds
-    is not waited for. A time-out sends SIGTERM first; None is no limit. Cancelling kills everything at once.
+    No process of it outlives this program, even if the program is killed. The call ends with the command's
+    own process: processes that it left in the background are killed, even those in a session of their own,
+    and a pipe that something still holds isn't waited for. A time-out sends SIGTERM first; None is no limit.
+    Cancelling kills everything at once.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the command can't be started.
     """
     mark = secrets.token_hex(8)
     watching = guard().command(mark, launch.argv[-1])
@@ -112,7 +113,8 @@ async def _ended_within(process: _Process, limit: TimeLimit) -> bool:
 
 
 async def _terminate(process: _Process, *, wrapped: bool) -> None:
-    """End it, with a moment to clean up. What wraps a command would take it along at once if it ended."""
+    """End the process, with a moment to clean up. A sandbox that ended first would kill the command at
+    once."""
     if wrapped:
         await asyncio.to_thread(signal_others, process.pid, signal.SIGTERM)
     else:
@@ -123,9 +125,9 @@ async def _terminate(process: _Process, *, wrapped: bool) -> None:
 
 
 async def _end_rest(group: int, mark: str) -> bool:
-    """Kill what is left of a command, and tell whether something was.
+    """Kill the remaining processes of a command. Returns whether there were any.
 
-    A zombie keeps its group alive, so without /proc more may be called left than was.
+    A zombie keeps its group alive, so without /proc this may be true although nothing was left.
     """
     try:
         strays = await asyncio.to_thread(end_strays, group, mark) if can_find_strays() else None
@@ -135,7 +137,7 @@ async def _end_rest(group: int, mark: str) -> bool:
 
 
 def _signal(group: int, number: signal.Signals) -> bool:
-    """Send a signal to the process group; False when nobody is left in it."""
+    """Send a signal to the process group; False if it is empty."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
         return True

@@ -1,4 +1,4 @@
-"""The output of a command in a file, where there is more of it than a result can hold."""
+"""Saves the output of a command in a file if it is too long for a result."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from keen_tui.tools.process.captured import MOST_WHOLE, Tail
 
 FIRST_BYTES = 12_000_000
 LAST_BYTES = 4_000_000
-"""Bytes from the beginning and from the end of the output that the file holds; together less than the
-largest file that read_file reads."""
+"""Bytes of the beginning and of the end of the output that the file has; together less than the largest file
+that read_file reads."""
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -22,13 +22,14 @@ log = logging.getLogger(__name__)
 
 
 class KeptOutput:
-    """Takes the output of one command as it comes, in any thread; a file is made once it is long enough.
+    """Takes the output of one command live, in any thread. The file is created once the output is long
+    enough.
 
-    The file is for the user alone (0600). What can't be written is not kept, and stops nothing: nothing here
+    Only the user can read the file (0600). Output that can't be written is lost, but stops nothing: no method
     raises OSError.
 
     Args:
-        new_file: names a file that is not there yet; None: nothing is kept.
+        new_file: names a new file; None: nothing is saved.
     """
 
     def __init__(self, new_file: Callable[[], Path | None]) -> None:
@@ -57,7 +58,7 @@ class KeptOutput:
         self._tail.feed(rest)
 
     def close(self) -> str:
-        """Finish the file. Gives words that say what is where, "" when there is no file."""
+        """Finish the file. Returns a text that says which output is where, "" if there is no file."""
         if self._file is None:
             return ""
         left_out = self._tail.left_out
@@ -72,7 +73,7 @@ class KeptOutput:
         return f"the whole output is in {self._path}"
 
     def discard(self) -> None:
-        """Remove the file: nobody will be told of it."""
+        """Remove the file: nobody will learn about it."""
         self._given_up = True
         self._close()
         if self._path:

@@ -1,4 +1,5 @@
-"""Holds a command back between its fork and its first step: it can be marked, and never begins without us."""
+"""Holds a command back between its fork and its first step, so that it can be marked, and never runs without
+Keen."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from typing import Final
 from keen_tui.tools.orphans.strays import MARK, mark_for_good
 
 SIGNALS_AS_EVER: Final = "import _signal as g; [g.signal(each, g.SIG_DFL) for each in (g.SIGPIPE, g.SIGXFSZ)]"
-"""Python for a program that is about to become another one: Python ignores these, which is inherited."""
+"""Python code for a program that is about to become another one: resets signals that Python ignores, because
+ignored signals are inherited."""
 
 _GATE: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "sh")
-"""Becomes what it is given when a line comes in, and ends when none does."""
+"""Becomes the given command when a line arrives, and ends if none does."""
 
 _FAITHFUL_GATE: Final = f"""\
 import os, sys
@@ -35,12 +37,12 @@ class Gate:
 
     @staticmethod
     def held(argv: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, ...]:
-        """What to start for a command that is to have this environment, all of it."""
+        """The argv to start for a command with exactly this environment."""
         faithful = (sys.executable, "-I", "-S", "-c", _FAITHFUL_GATE)
         return (*(_GATE if _gets_through(environ) else faithful), *argv)
 
     def open(self, pid: int, environ: Mapping[str, str]) -> None:
-        """Mark the process with the mark that its environment holds, and let it begin."""
+        """Mark the process with the mark in its environment, and let it begin."""
         if mark := environ.get(MARK):
             mark_for_good(pid, mark)
         with suppress(BrokenPipeError):  # it was killed meanwhile
@@ -49,7 +51,7 @@ class Gate:
 
 @contextmanager
 def gate() -> Iterator[Gate]:
-    """A gate that is closed. What waits at it ends with this context, or with this program."""
+    """A closed gate. A process that waits at it ends with this context, or with this program."""
     closed, opening = os.pipe()
     try:
         yield Gate(closed, opening)
@@ -59,6 +61,6 @@ def gate() -> Iterator[Gate]:
 
 
 def _gets_through(environ: Mapping[str, str]) -> bool:
-    """Whether a shell passes all these variables on: some drop names that are not their own, such as those of
+    """Whether every shell passes these variables on: some drop names that they don't know, such as those of
     bash's exported functions."""
     return all(name.isascii() and name.isidentifier() for name in environ)

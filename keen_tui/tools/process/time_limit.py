@@ -1,4 +1,4 @@
-"""The time that a command may take: it doesn't run out while a person is asked."""
+"""The time limit of a command, which stops while a person is asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class TimeLimit:
-    """A limit in seconds, None for none, for all the time that is spent `within`, also several times."""
+    """A limit in seconds, None for none, for the total time spent `within`."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
@@ -18,7 +18,7 @@ class TimeLimit:
 
     @asynccontextmanager
     async def within(self) -> AsyncIterator[None]:
-        """Raises TimeoutError when the time has run out inside."""
+        """Raises TimeoutError if the time runs out inside."""
         try:
             async with asyncio.timeout(None if self._standing else self._left) as self._timeout:
                 try:
@@ -30,7 +30,7 @@ class TimeLimit:
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """Inside, no time passes. Several may be inside at once."""
+        """Stop the clock inside. May be entered several times at once."""
         self._standing += 1
         if self._standing == 1:
             self._stop()

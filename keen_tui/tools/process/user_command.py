@@ -1,4 +1,4 @@
-"""A command that the user runs: as the user, in the user's own environment, for as long as the user wants."""
+"""Runs a command of the user: as the user, in the user's own environment, without a time limit."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ STOPPED = "[stopped by the user]"
 
 class OwnCommands:
     """Runs commands with `bash -c` (or `sh -c`) in `folder`. `new_output_file` names files for output that is
-    too long for a result. `key_variables` names the variables that hold API keys, beside those that are
-    called so: commands don't get them, and their values are taken out of the output."""
+    too long for a result. `key_variables` has further names of variables with API keys, besides those whose
+    name says so: commands don't get them, and their values are removed from the output."""
 
     def __init__(
         self,
@@ -39,12 +39,12 @@ class OwnCommands:
         self._shell = find_program("bash") or find_program("sh") or "/bin/sh"
 
     async def run(self, command: str, on_output: OutputSink) -> ToolResult:
-        """Run it to its end. Nobody can answer it: standard input is empty and there is no terminal.
+        """Run a command to its end. Nobody can answer it: standard input is empty and there is no terminal.
 
-        Cancelling ends it with all its processes; that is an end like any other here, and the result says so.
+        Cancelling ends it with all its processes; this counts as a normal end, and the result says so.
 
         Raises:
-            ToolFailure: it can't be started.
+            ToolFailure: the command can't be started.
         """
         hidden = key_variables(os.environ, self._key_variables())
         output = CommandOutput(on_output, self._new_output_file, api_keys(os.environ, hidden))
@@ -63,7 +63,7 @@ class OwnCommands:
 
 
 async def _in_any_case(action: Coroutine[None, None, str]) -> str:
-    """What it gives, also when this is cancelled meanwhile: the command has ended by then."""
+    """The result, even if this is cancelled meanwhile: the command has ended by then."""
     doing = asyncio.ensure_future(action)
     while not doing.done():
         with suppress(asyncio.CancelledError):

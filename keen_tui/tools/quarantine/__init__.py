@@ -1,1 +1,1 @@
-"""New files that would run code later: found after a command, and kept back until a person has decided."""
+"""Keeps back new files that would run code later: finds them after a command, until a person decides."""

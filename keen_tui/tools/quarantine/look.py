@@ -1,4 +1,4 @@
-"""The look before and after a command: which names are new that would run code later."""
+"""Looks at the workspace before and after a command, and finds new names that would run code later."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from keen_tui.tools.quarantine.repositories import Program, programs_of, reposit
 from keen_tui.tools.sandbox.policy import ALWAYS_PROTECTED, PROTECTED_IF_THERE
 
 SearchScope = Literal["nothing", "repositories", "acting", "everything"]
-"""What is looked for: repositories that would run programs, also what acts as soon as somebody opens the
-folder, also what runs in builds."""
+"""What to look for: repositories that would run programs; also files that act as soon as somebody opens the
+folder; also files that run in builds."""
 
 _Identity = tuple[int, ...]
-"""What a file keeps while only the folders above its own are renamed."""
+"""Identifies a file while only folders above its own are renamed."""
 
 _ALWAYS: Final = frozenset(ALWAYS_PROTECTED)
 _IF_THERE: Final = frozenset(PROTECTED_IF_THERE)
 
 
 class NewEntry(Struct, frozen=True, kw_only=True):
-    """An entry that is new, or that makes a folder a repository: its path, and when it would run code.
+    """A new entry, or one that makes a folder a repository: its path, and when it would run code.
 
-    Of a repository `programs` are the names of what git would run.
+    For a repository, `programs` names what git would run.
     """
 
     path: Path
@@ -38,8 +38,8 @@ class NewEntry(Struct, frozen=True, kw_only=True):
 
 
 class Before(Struct, frozen=True, kw_only=True):
-    """The workspace before a command: its entries with their kinds, those that act with what they keep when
-    a folder above is renamed, and what git would run in the repositories in it."""
+    """The workspace before a command: its entries with their kinds, the identities of those that act, and the
+    programs that git would run in its repositories."""
 
     entries: Mapping[str, int]
     identities: Collection[_Identity]
@@ -47,10 +47,10 @@ class Before(Struct, frozen=True, kw_only=True):
 
 
 class NewEntryFinder:
-    """Looks at one workspace. All methods block.
+    """Finds new entries in one workspace. All methods block.
 
-    What runs when somebody builds counts only in folders that were there at the first look: builds make
-    folders with such files in them.
+    Files that run in builds count only in folders that existed at the first look: builds create folders with
+    such files.
     """
 
     def __init__(self, workspace: Path, entries: NamedEntries) -> None:
@@ -59,7 +59,7 @@ class NewEntryFinder:
         self._old_folders: frozenset[str] | None = None
 
     def before(self, scope: SearchScope) -> Before:
-        """The workspace as the sandbox has just seen it."""
+        """The workspace as the sandbox has just read it."""
         if self._old_folders is None:
             self._old_folders = self._entries.folders()
         found = self._entries.last_seen()
@@ -71,7 +71,7 @@ class NewEntryFinder:
         )
 
     def new(self, before: Before, scope: SearchScope) -> tuple[NewEntry, ...]:
-        """What is new now."""
+        """The new entries."""
         now = self._entries.look()
         found = list(self._new_programs(now, before))
         if scope != "repositories":
@@ -86,7 +86,7 @@ class NewEntryFinder:
                 yield NewEntry(path=repository / "HEAD", kind=EntryKind.REPOSITORY, programs=names)
 
     def _repositories(self, entries: Mapping[str, int]) -> Iterator[tuple[Path, frozenset[Program]]]:
-        """Those of the workspace, but for its own, which commands can't write."""
+        """The repositories in the workspace, except its own, which commands can't write."""
         marked = (Path(path) for path, kinds in entries.items() if kinds & EntryKind.REPOSITORY)
         for repository in dict.fromkeys(map(repository_at, marked)):
             if repository.parent != self._workspace or repository.name not in _ALWAYS:
@@ -112,7 +112,7 @@ class NewEntryFinder:
                 yield NewEntry(path=entry, kind=EntryKind.BUILDS)
 
     def _is_protected(self, path: Path, before: Before) -> bool:
-        """Whether commands can't write there: what is new in it was made by somebody else."""
+        """Whether commands can't write there, so that somebody else made any new entry."""
         top = self._workspace / path.relative_to(self._workspace).parts[0]
         return top.name in _ALWAYS or (top.name in _IF_THERE and str(top) in before.entries)
 
@@ -129,7 +129,7 @@ def _identity(path: str) -> _Identity:
 
 
 def _by_its_own_name(path: Path) -> bool:
-    """Whether an entry acts in whatever folder it lies: `.github` can make `workflows` act."""
+    """Whether an entry acts in any folder. A counterexample is `workflows`, which acts only in `.github`."""
     is_folder = stat.S_ISDIR(path.lstat().st_mode)
     return bool(entry_kinds("")(path.name, is_folder) & EntryKind.ACTS)
 
@@ -147,7 +147,7 @@ def _is_below(path: str, folders: Collection[str]) -> bool:
 
 
 def _outermost(found: Iterable[NewEntry]) -> Iterator[NewEntry]:
-    """Without what lies in others of them, in the order of their paths."""
+    """The entries that aren't inside others, sorted by path."""
     ordered = sorted(found, key=lambda each: each.path)
     paths = {each.path for each in ordered}
     return (each for each in ordered if paths.isdisjoint(each.path.parents))

@@ -1,4 +1,4 @@
-"""Moving a file or a folder with all that is in it, on one disk or to another, never through a link."""
+"""Moves a file or a folder with its content, on one disk or to another, never through a link."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from typing import Final
 from keen_tui.system.folders import change_mode, opened_folder
 
 _DEEPEST: Final = 200
-"""Levels of folders that are copied from one disk to another."""
+"""The most levels of folders that are copied from one disk to another."""
 _PIECE: Final = 1 << 20
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def move(path: Path, to: Path) -> None:
-    """Move what lies at `path`; a link is moved itself. Both folders around have their links resolved, and
-    the one around `to` is made where it is missing.
+    """Move the entry at `path`; a link is moved itself. The parent folders of both paths have no links, and
+    that of `to` is created if it is missing.
 
     Raises:
-        OSError: it can't be moved, and is where it was; FileExistsError: there is something at `to`.
+        OSError: it can't be moved, and stays where it was; FileExistsError: `to` exists.
     """
     with opened_folder(path.parent) as here, opened_folder(to.parent, make=True) as there:
         _require_nothing(to.name, there)
         try:
             os.rename(path.name, to.name, src_dir_fd=here, dst_dir_fd=there)
-        except PermissionError:  # the owner took the right to write away
+        except PermissionError:  # the owner removed the write permission
             with _writable(here), _writable_entry(path.name, here):
                 os.rename(path.name, to.name, src_dir_fd=here, dst_dir_fd=there)
         except OSError as error:
@@ -58,7 +58,7 @@ def _writable(folder: int) -> Iterator[None]:
 
 @contextmanager
 def _writable_entry(name: str, folder: int) -> Iterator[None]:
-    """A folder has to be writable to be moved into another one."""
+    """Make a folder writable for the time of the move, which requires that."""
     if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         yield
         return

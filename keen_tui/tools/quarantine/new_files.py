@@ -1,4 +1,4 @@
-"""What one call made that would run code later, and what becomes of it."""
+"""The files of one call that would run code later, and what happens to them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from keen_tui.tools.quarantine.shown import shown
 from keen_tui.tools.quarantine.store import Kept, Quarantine, listed
 
 _MOST_ASKED = 3
-"""Names that a question says; the diff below has all of them."""
+"""The most names in a question; the diff below has all of them."""
 
 
 class NewFiles:
-    """Those of one call. Nothing is looked for until `scope` says what.
+    """The new files of one call. Nothing happens until `scope` says what to look for.
 
-    `keys` gives the API keys that are taken out of what is shown. It may read files.
+    `keys` returns the API keys to remove from the display. It may read files.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class NewFiles:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A command runs inside, right after the sandbox has looked at the workspace; when it has ended, what
-        it made is kept back. Blocks."""
+        """Run a command inside, right after the sandbox has read the workspace. On leaving, its new files are
+        kept back. Blocks."""
         if self.scope == "nothing":
             yield
             return
@@ -60,24 +60,24 @@ class NewFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was kept back, by its names from the workspace."""
+        """The names of the entries that were kept back, from the workspace."""
         return tuple(name for kept in self._kept for name in kept.names)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where it lies: a folder, or the files themselves where they could not be moved there."""
+        """Where they are: a folder, or the files themselves if they couldn't be moved there."""
         return tuple(
             dict.fromkeys(str(Path(entry.content).parent) for kept in self._kept for entry in kept.entries)
         )
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """What git would run because of the repositories among it."""
+        """The programs that git would run because of the repositories among them."""
         return tuple(dict.fromkeys(name for entry in self._entries for name in entry.programs))
 
     @property
     def only_builds(self) -> bool:
-        """Whether all of it would run only when somebody builds or tests."""
+        """Whether all of them would run only when somebody builds or tests."""
         return all(entry.kind == EntryKind.BUILDS for entry in self._entries)
 
     @property
@@ -87,7 +87,7 @@ class NewFiles:
 
     @property
     def in_short(self) -> str:
-        """The names, or of many their number."""
+        """The names, or their number if there are many."""
         if len(self.names) > _MOST_ASKED:
             return counted(len(self.names), "new file")
         *some, last = map(clean, self.names)
@@ -95,17 +95,17 @@ class NewFiles:
 
     @property
     def listed(self) -> str:
-        """The names, as far as they are told."""
+        """The names, shortened if there are many."""
         return listed(self.names)
 
     @property
     def problem(self) -> str:
-        """What could not be kept back, as a sentence; "" for nothing."""
+        """The entries that couldn't be kept back, as a sentence; "" for none."""
         some = ", ".join(f"{clean(name)} ({why})" for name, why in self._problems.items())
         return f"These files could not be moved away and may run code: {some}." if some else ""
 
     def display(self) -> DiffDisplay:
-        """All of it as a diff. Of a repository its settings and hooks are what has to be read. Blocks."""
+        """All files as a diff; for a repository its settings and hooks. Blocks."""
         repositories = (entry.path.parent for entry in self._entries if entry.programs)
         beside = [
             file
@@ -119,7 +119,7 @@ class NewFiles:
         return taken_out(self._keys(), shown(self._kept, beside))
 
     def put_back(self) -> str:
-        """Move it to where it was; gives a sentence about what could not be, "" for nothing. Blocks."""
+        """Move everything back. Returns a sentence about what couldn't be moved, "" for nothing. Blocks."""
         problems = {
             name: error.strerror or str(error)
             for kept in self._kept
@@ -129,6 +129,6 @@ class NewFiles:
         return f"could not be put back, and stays in {' and '.join(self.places)}: {some}" if some else ""
 
     def settle(self) -> None:
-        """A person has decided: the next start needn't speak of it. Blocks."""
+        """Note that a person has decided, so the next start needn't mention it. Blocks."""
         for kept in self._kept:
             self._quarantine.settle(kept)

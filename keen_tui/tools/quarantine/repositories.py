@@ -1,7 +1,7 @@
-"""Repositories inside the workspace: which programs git would run because somebody uses git there.
+"""Repositories inside the workspace, and the programs that git would run when somebody uses git there.
 
-Git takes a folder with `HEAD`, `objects` and `refs` for a repository, wherever it finds one on its way up,
-and then obeys its settings and hooks.
+Git treats a folder with `HEAD`, `objects` and `refs` as a repository, wherever it finds one on its way up,
+and obeys its settings and hooks.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from keen_tui.system.trees import walk
 from keen_tui.tools.git.harmless_settings import is_harmless
 
 _LARGEST: Final = 1_000_000
-"""Bytes of a file of settings that is read."""
+"""Bytes of the largest settings file that is read."""
 _MOST_MODULES: Final = 2_000
-"""Folders below `modules` that are looked through for the repositories of submodules."""
+"""The most folders below `modules` that are searched for the repositories of submodules."""
 
 _SECTION: Final = re.compile(r'\[([\w-]+)(?:[ \t]+"(?:[^"\\]|\\.)*")?\]')
 _SETTING: Final = re.compile(r"([a-z][a-z0-9-]*)[ \t]*(?:=(.*))?", re.IGNORECASE)
 
 
 class Program(NamedTuple):
-    """Something that git would run, or may be led to run: what names it, and which version of what names it.
+    """Something that git would run, or might be made to run: the file that names it, and the version of that
+    file.
 
-    A file that is written has another version, and so has one that takes its place.
+    Writing or replacing a file changes its version.
     """
 
     name: str
@@ -37,19 +38,19 @@ class Program(NamedTuple):
 
 
 def repository_at(entry: Path) -> Path:
-    """The repository that a `.git` or a `HEAD` makes."""
+    """The repository of a `.git` or `HEAD` entry."""
     return entry if entry.name.casefold() == ".git" else entry.parent
 
 
 def programs_of(repository: Path) -> frozenset[Program]:
-    """What git would run because of a repository; nothing where there is none. Blocks."""
+    """The programs that git would run because of a repository, if there is one. Blocks."""
     if not _is_repository(repository):
         return frozenset()
     return frozenset((*_programs(repository), *_of_modules(repository / "modules")))
 
 
 def _is_repository(folder: Path) -> bool:
-    """As git decides, but for what is in HEAD."""
+    """Whether git sees a repository, regardless of the content of HEAD."""
     if not os.path.lexists(folder / "HEAD"):
         return False
     whole = (folder / "objects").exists() and (folder / "refs").exists()
@@ -67,7 +68,7 @@ def _programs(repository: Path) -> Iterator[Program]:
 
 
 def _of_modules(modules: Path) -> Iterator[Program]:
-    """Of the submodules, whose repositories lie in that of the whole."""
+    """The programs of submodules, whose repositories are inside the main one."""
     if not modules.is_dir():
         return
     for number, (folder, folders, _) in enumerate(walk(modules)):
@@ -100,7 +101,7 @@ def _cant_run(mode: int) -> bool:
 
 
 def _version(path: Path) -> tuple[int, ...]:
-    """What changes whenever the file does; () where there is none."""
+    """A value that changes with the file; () if it is missing."""
     try:
         found = path.lstat()
     except OSError:
@@ -109,11 +110,11 @@ def _version(path: Path) -> tuple[int, ...]:
 
 
 def _named_in(config: Path) -> Iterator[str]:
-    """The settings in a file that may name a program or another file."""
+    """The settings in a file that may name programs or other files."""
     try:
         content = content_of(config, most=_LARGEST) or b""
     except OSError:
-        yield config.name  # a link, or nothing that can be read now
+        yield config.name  # a link, or unreadable
         return
     section = ""
     for row in content.decode("latin-1").split("\n"):

@@ -1,4 +1,4 @@
-"""What was kept back, as a person is shown it: as the diff of an edit that makes it."""
+"""Shows files that were kept back, as the diff of an edit that would create them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from keen_tui.text.units import counted
 from keen_tui.tools.quarantine.store import Kept
 
 _LARGEST_SHOWN: Final = 1_000_000
-"""Bytes of a file of which the text is shown."""
+"""Bytes of the largest file whose text is shown."""
 _MOST_FILES: Final = 200
 
 
 class _File(Struct, frozen=True, kw_only=True):
-    """A file by its name from the workspace, and the lines of it or about it."""
+    """A file: its name from the workspace, and its lines, or lines about it."""
 
     name: str
     lines: tuple[str, ...]
@@ -32,8 +32,8 @@ class _File(Struct, frozen=True, kw_only=True):
 
 
 def shown(kept: Sequence[Kept], beside: Sequence[Path] = ()) -> DiffDisplay:
-    """All of it as one diff, in which each of several files has a row with its name first. `beside` are files
-    that aren't kept back and have to be read to judge it."""
+    """All files as one diff; if there are several, each begins with a row with its name. `beside` are files
+    that aren't kept back but are needed to judge the others."""
     files = list(islice(_all_files(kept, beside), _MOST_FILES + 1))
     if len(files) == 1 and files[0].is_text:
         [file] = files
@@ -74,7 +74,7 @@ def _all_files(kept: Sequence[Kept], beside: Sequence[Path]) -> Iterator[_File]:
 
 
 def _files(name: str, path: Path) -> Iterator[_File]:
-    """The file, or all files in the folder."""
+    """The file at the path, or all files in the folder."""
     if path.is_symlink() or not path.is_dir():
         yield _file(name, path)
         return

@@ -1,4 +1,4 @@
-"""The files that were kept back: moved into Keen's data folder, with a record of where they came from."""
+"""Stores files that were kept back in Keen's data folder, with a record of where they came from."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 _RECORD: Final = "record.json"
 _LARGEST_RECORD: Final = 10_000_000
 _MOST_NAMED: Final = 20
-"""Names that are told at once."""
+"""The most names in one list."""
 
 
 class KeptEntry(Struct, frozen=True, kw_only=True):
-    """One file or folder: its name from the workspace, the whole path that it had, and where it is now."""
+    """One file or folder: its name from the workspace, its old absolute path, and its place now."""
 
     name: str
     path: str
@@ -39,9 +39,9 @@ class KeptEntry(Struct, frozen=True, kw_only=True):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """What one command made and was kept back.
+    """The files of one command that were kept back.
 
-    `at` is in seconds since the epoch. It is `open` until a person has decided about it.
+    `at` is in seconds since the epoch. `open` until a person has decided.
     """
 
     workspace: str
@@ -57,12 +57,12 @@ class Kept(Struct, frozen=True, kw_only=True):
 
     @property
     def listed(self) -> str:
-        """The names, as far as a person or the model is told them."""
+        """The names for the person and the model."""
         return listed(self.names)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names of files in one line, of many the first ones."""
+    """Names of files in one line; if there are many, the first ones."""
     more = len(names) - _MOST_NAMED
     return ", ".join((*map(clean, names[:_MOST_NAMED]), *((f"{more} more",) if more > 0 else ())))
 
@@ -76,10 +76,11 @@ class Quarantine:
         self._workspace = workspace
 
     def take(self, paths: Sequence[Path], command: str) -> tuple[Kept, dict[Path, OSError]]:
-        """Move these entries out of the workspace; gives what was moved, and what could not be and why.
+        """Move these entries out of the workspace. Returns what was moved, and what couldn't be, with the
+        reason.
 
-        What can't be moved to the data folder is renamed where it is, so that its name runs nothing. The
-        record is written before anything is moved.
+        An entry that can't be moved to the data folder is renamed in its place, so that its name runs
+        nothing. The record is written before anything is moved.
         """
         kept = Kept(
             workspace=str(self._workspace),
@@ -108,7 +109,7 @@ class Quarantine:
         return replace(kept, entries=tuple(moved), folder=str(folder or "")), problems
 
     def put_back(self, kept: Kept) -> dict[str, OSError]:
-        """Move it back to where it was; gives the names for which that failed, which stay kept back."""
+        """Move the files back. Returns the names for which that failed; they stay kept back."""
         problems = {}
         for entry in kept.entries:
             try:
@@ -120,20 +121,20 @@ class Quarantine:
         return problems
 
     def settle(self, kept: Kept) -> None:
-        """A person knows of it: the next start needn't say so."""
+        """Note that a person knows, so the next start needn't mention it."""
         if kept.folder:
             with suppress(OSError):
                 _write(Path(kept.folder), replace(kept, open=False))
 
     def undecided(self) -> tuple[Kept, ...]:
-        """What nobody has decided about, and wasn't told before."""
+        """Files about which nobody has decided, and that weren't reported before."""
         found = tuple(kept for kept in self.all() if kept.open)
         for kept in found:
             self.settle(kept)
         return found
 
     def all(self) -> tuple[Kept, ...]:
-        """What is kept back from this workspace, oldest first."""
+        """All files kept back from this workspace, oldest first."""
         return tuple(sorted(self._found(), key=lambda kept: kept.at))
 
     def _found(self) -> Iterator[Kept]:
@@ -151,7 +152,7 @@ class Quarantine:
                     yield replace(kept, folder=str(folder), entries=there)
 
     def _begin(self, kept: Kept) -> Path | None:
-        """A new folder with its record; None where there can be none."""
+        """A new folder with its record; None if it can't be created."""
         try:
             make_private(self._root)
             stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(kept.at))
@@ -169,7 +170,7 @@ def _aside(path: Path) -> Path:
 
 
 def _write(folder: Path, kept: Kept) -> None:
-    """Contents are named from the folder of the record."""
+    """Write the record. Places in it are relative to its folder."""
     entries = tuple(replace(entry, content=Path(entry.content).name) for entry in kept.entries)
     content = msgspec.json.format(msgspec.json.encode(replace(kept, folder="", entries=entries)))
     file = folder / _RECORD

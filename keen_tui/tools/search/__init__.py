@@ -1,1 +1,1 @@
-"""Files found by name and by content, as .gitignore allows."""
+"""Finds files by name and by content, as .gitignore allows."""

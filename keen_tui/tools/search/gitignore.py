@@ -1,6 +1,6 @@
-"""Which files .gitignore leaves out, as git says it: nested files, negation, the innermost word counts.
+"""Applies .gitignore like git: nested files, negation, and the innermost rule wins.
 
-Rules count from the top of the repository down, or from the workspace down where there is no repository.
+Rules count from the top of the repository, or from the workspace if there is no repository.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IgnoreRules: TypeAlias = "tuple[tuple[Path, GitIgnoreSpec], ...]"
-"""The .gitignore files that apply, outermost first, each with the folder it stands in."""
+"""The .gitignore files that apply, outermost first, each with its folder."""
 
 
 def start_of_rules(folder: Path, root: Path) -> Path:
-    """The folder from which on .gitignore files count for a search in `folder`.
+    """The folder from which .gitignore files count for a search in `folder`.
 
-    That is `folder` itself when it is ignored: somebody who names an ignored folder wants to see into it.
+    That is `folder` itself if it is ignored: somebody who names an ignored folder wants to search it.
     """
     top = _top(folder, root)
     rules: IgnoreRules = ()
@@ -34,7 +34,7 @@ def start_of_rules(folder: Path, root: Path) -> Path:
 
 
 def walk(folder: Path, start: Path) -> Iterator[Path]:
-    """Files below `folder` that no .gitignore from `start` on leaves out, in order. Links are skipped."""
+    """Files below `folder` that no .gitignore from `start` on excludes, in order. Skips links."""
     rules: IgnoreRules = ()
     for above in reversed(folder.parents):
         if above == start or start in above.parents:
@@ -58,7 +58,7 @@ def _entries(folder: Path, rules: IgnoreRules) -> Iterator[tuple[Path, IgnoreRul
     except OSError:
         return
     if any(entry.name == ".git" for entry in entries):
-        rules = ()  # a repository inside a repository has rules of its own
+        rules = ()  # a nested repository has its own rules
     rules = _with_rules_of(folder, rules)
     for entry in entries:
         path = Path(entry.path)
@@ -82,7 +82,7 @@ def _with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
     file = folder / ".gitignore"
     try:
         if not file.is_file():
-            return rules  # a pipe of that name would never end
+            return rules  # reading a pipe with that name would never end
         lines = file.read_text("utf-8", "replace").splitlines()
     except OSError:
         return rules
@@ -92,7 +92,7 @@ def _with_rules_of(folder: Path, rules: IgnoreRules) -> IgnoreRules:
 
 
 def _ignored(path: Path, is_folder: bool, rules: IgnoreRules) -> bool:
-    """What the innermost .gitignore that speaks of the path says."""
+    """Whether the innermost matching .gitignore rule ignores the path."""
     for folder, spec in reversed(rules):
         name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
         verdict = spec.check_file(name).include

@@ -1,4 +1,4 @@
-"""Glob patterns that name files: as lines of .gitignore do, and with braces, as models write them."""
+"""Glob patterns for files: like lines of .gitignore, and with braces, as models write them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Glob:
     """`*.py` matches in every folder, `src/*.py` from here, `*.{ts,tsx}` either, `!*.md` all others.
 
     Args:
-        pattern: what the model sent. It is matched against paths relative to where the search begins.
+        pattern: a pattern from the model. It is matched against paths relative to the folder of the search.
 
     Raises:
-        ToolFailure: it is no pattern.
+        ToolFailure: the pattern is invalid.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -37,12 +37,12 @@ class Glob:
         self._patterns = patterns
 
     def matches(self, path: str) -> bool:
-        """Whether the pattern names this file."""
+        """Whether the pattern matches this file."""
         return self._spec.match_file(path) is not self._negated
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """Globs for bare file names that every match fits, such as `*.py`; () where that can't be said."""
+        """Globs for bare file names that every match fits, such as `*.py`; () if there are none."""
         names = [name[1] for pattern in self._patterns if (name := _FILE_TYPE.fullmatch(pattern))]
         return tuple(names) if len(names) == len(self._patterns) and not self._negated else ()
 

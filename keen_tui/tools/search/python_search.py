@@ -1,4 +1,4 @@
-"""The search without ripgrep: a program of its own that prints what ripgrep would. Run by `search`."""
+"""The search without ripgrep: a separate program that prints the same as ripgrep. Run by `search`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keen_tui.tools.search.gitignore import walk
 from keen_tui.tools.search.globs import Glob
 
 MOST_BYTES = 50_000_000
-"""Bytes of a file, from its beginning, that are searched."""
+"""Bytes at the beginning of a file that are searched."""
 
 
 def main() -> int:
@@ -49,7 +49,7 @@ def main() -> int:
         else:
             for number, line in matching_lines(path, pattern):
                 _print(f"./{name}\0{number}:{line[: options.longest]}\n")
-            sys.stdout.buffer.flush()  # so that nothing found is lost when a later file takes too long
+            sys.stdout.buffer.flush()  # so that matches aren't lost if a later file takes too long
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Finding files and lines: ripgrep where it is there, else `python_search` in a process of its own.
+"""Finds files and lines: with ripgrep if it is installed, else with `python_search` in a separate process.
 
-Both honour .gitignore, skip .git and binary files, and print in the same form. A separate process can be
-ended whatever it does, also in the middle of a catastrophic regular expression.
+Both honour .gitignore, skip .git and binary files, and print in the same format. A separate process can be
+ended at any time, even during a catastrophic regular expression.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIME_LIMIT = 20.0
 """Seconds that a search may take."""
 
 MOST_OUTPUT = 8_000_000
-"""Bytes of a search's output that are read; then it is ended."""
+"""Bytes of a search's output that are read; then the search is ended."""
 
 LONGEST_LINE = 300
 """Characters of a matching line that are shown."""
@@ -46,7 +46,7 @@ _RIPGREP = (
     "--color=never",
 )
 _SORTED = "--sort=path"
-"""Keeps ripgrep to one thread."""
+"""Sorts the output; this also makes ripgrep use one thread."""
 _RIPGREP_LINES = (
     "--line-number",
     "--with-filename",
@@ -65,8 +65,8 @@ class Match(Struct, frozen=True):
 
 
 class Matches(Struct, frozen=True):
-    """The first lines that match, and how many there are: `lines` in `files`, or more if not `complete`.
-    `withheld` are files that match and may not be shown unasked."""
+    """The first matching lines, and their number: `lines` in `files`, or more unless `complete`. `withheld`
+    are matching files that need a question first."""
 
     first: tuple[Match, ...]
     lines: int
@@ -81,7 +81,7 @@ class _Found(Struct, frozen=True):
 
 
 class Searcher:
-    """Runs searches with the engine that is there.
+    """Runs searches with the available engine.
 
     Args:
         rg: path of ripgrep, or None to search in Python.
@@ -93,20 +93,21 @@ class Searcher:
         self._time_limit = time_limit
 
     async def files(self, place: ResolvedPath, glob: str) -> tuple[list[str], bool]:
-        """Files below a folder that a glob names, sorted, relative to it, and whether that is all of them.
+        """Files below a folder that match a glob, sorted, relative to the folder, and whether the list is
+        complete.
 
         Raises:
-            ToolFailure: the glob is no pattern, or the search failed.
+            ToolFailure: the glob is invalid, or the search failed.
         """
         wanted = Glob(glob)
         found = await self._run(place.path, "./", ("--files",), glob)
         return await asyncio.to_thread(_files, found.output, wanted), found.complete
 
     async def lines(self, place: ResolvedPath, pattern: str, glob: str | None, most: int) -> Matches:
-        """Lines that match a regular expression, by path; the first `most` of them are kept.
+        """Lines that match a regular expression, by path; keeps the first `most` of them.
 
         Raises:
-            ToolFailure: the pattern is no regular expression, the glob no pattern, or the search failed.
+            ToolFailure: the regular expression or the glob is invalid, or the search failed.
         """
         wanted = Glob(glob) if glob else None
         is_folder = await asyncio.to_thread(place.path.is_dir)
@@ -135,7 +136,7 @@ class Searcher:
         return await asyncio.to_thread(_matches, found, None, lambda _: False, most)
 
     async def all_files(self) -> AsyncGenerator[list[str], None]:
-        """The files of the workspace while they are found, in no order, relative to it.
+        """The files of the workspace as they are found, unordered, relative to the workspace.
 
         Raises:
             ToolFailure: the search can't start.
@@ -156,7 +157,7 @@ class Searcher:
             await _ended(process)
 
     def _withheld(self, place: ResolvedPath) -> Callable[[str], bool]:
-        """Tells of a file below a folder whether a search passes over it."""
+        """A function that says whether a search skips a file below the folder."""
         return lambda path: self._workspace.withholds(self._workspace.place(f"{place.path}/{path}"))
 
     async def _run(self, folder: Path, what: str, options: tuple[str, ...], glob: str | None) -> _Found:
@@ -167,7 +168,7 @@ class Searcher:
         return await self._output(await _started((*engine, *options, "--", what), folder))
 
     def _ripgrep(self, rules_start_here: bool, glob: str | None) -> tuple[str, ...]:
-        """The command line. A glob goes to it as a file type: as a glob it would overrule .gitignore."""
+        """The command line. A glob is passed as a file type: as a glob it would overrule .gitignore."""
         assert self._rg is not None
         types = [f"--type-add=wanted:{name}" for name in Glob(glob).file_names] if glob else []
         only = (*types, "--type=wanted") if types else ()
@@ -179,10 +180,10 @@ class Searcher:
         return (*program, f"--start={start}", f"--longest={LONGEST_LINE + 1}", *only)
 
     async def _output(self, process: asyncio.subprocess.Process) -> _Found:
-        """What the process printed, up to the limits; then it is ended.
+        """The output of the process, up to the limits; then the process is ended.
 
         Raises:
-            ToolFailure: it complained and found nothing.
+            ToolFailure: it reported an error and found nothing.
         """
         assert process.stdout and process.stderr
         complaint = asyncio.create_task(process.stderr.read(10_000))
@@ -192,7 +193,7 @@ class Searcher:
             await _ended(process)
         said = " ".join((await complaint).decode("utf-8", "replace").split())
         if complete and said and not output:
-            said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model does not have
+            said = said.partition(" Consider enabling PCRE2")[0]  # an option that the model doesn't have
             raise ToolFailure(f"the search failed: {said[:500]}")
         return _Found(output, complete and not said)
 
@@ -239,7 +240,7 @@ async def _feed(process: asyncio.subprocess.Process, content: bytes) -> None:
 
 
 async def _read_before(end: float, stream: asyncio.StreamReader) -> bytes:
-    """The next piece; nothing where none comes before that time of the loop."""
+    """The next piece; empty if none arrives before that time of the loop."""
     try:
         async with asyncio.timeout_at(end):
             return await stream.read(65_536)
@@ -248,17 +249,19 @@ async def _read_before(end: float, stream: asyncio.StreamReader) -> bytes:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End it. What it has still written is read: asyncio waits for the end of a pipe that nobody reads."""
+    """End the process and read the rest of its output: asyncio waits for the end of a pipe that nobody
+    reads."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)  # process.kill() would take its exit from asyncio
+            os.kill(process.pid, signal.SIGKILL)  # process.kill() would hide its exit from asyncio
     while process.stdout and await process.stdout.read(65_536):
         pass
     await process.wait()
 
 
 def _environment() -> dict[str, str]:
-    """That of all commands, and this program's own modules: what is found there is never the project's."""
+    """The environment of commands, with this program's own modules, so that no module of the project is
+    imported."""
     own_modules = os.pathsep.join(path for path in sys.path if Path(path).is_absolute())
     return child_environment(os.environ) | {"PYTHONPATH": own_modules}
 
@@ -269,7 +272,7 @@ def _files(output: bytes, wanted: Glob) -> list[str]:
 
 
 def _matches(found: _Found, wanted: Glob | None, hidden: Callable[[str], bool], most: int) -> Matches:
-    """Reads what was found; of the lines behind the first `most` only their number stays."""
+    """Parse the output. After the first `most` lines only their number is kept."""
     first: list[Match] = []
     lines = 0
     seen: dict[bytes, str | None] = {}
@@ -292,7 +295,8 @@ def _matches(found: _Found, wanted: Glob | None, hidden: Callable[[str], bool], 
 
 
 def _rows(output: bytes) -> Iterator[tuple[bytes, int, bytes]]:
-    """Rows of `./path NUL number:text`. A path may hold line breaks; a row without NUL is only a remark."""
+    """Rows of `./path NUL number:text`. A path may contain line breaks; a row without NUL is only a
+    remark."""
     begun = b""
     start = 0
     while (end := output.find(b"\n", start)) >= 0:
