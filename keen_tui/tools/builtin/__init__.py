@@ -1,1 +1,1 @@
-"""The tools that the model has, one a file."""
+"""The model's tools, one per file."""

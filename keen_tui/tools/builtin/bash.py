@@ -152,7 +152,7 @@ class Bash:
             )
             return lambda on_output: self._run(command, run, on_output)
 
-        # What only reads is not led by what earlier commands left in their home, such as settings of git.
+        # Read-only commands don't see files that earlier commands left in their home, such as git settings.
         terms = Terms(writes=not access.reads_only, hides_tracked=access.reads_only and not _is_git(access))
         outside = Outside(reason=partial(_stopped_by, sandbox, gate, written), run=running(None, ORDINARY))
         revealing = Terms(reveals=access.secrets)
@@ -170,7 +170,7 @@ class Bash:
         )
 
     def _trial(self, access: Access, sandbox: Sandbox, read_only: Run) -> Trial:
-        """The same command where it can write nothing that lasts."""
+        """The same command in a place where it can't write anything permanent."""
 
         def reason(result: ToolResult) -> str:
             not_enough = unfinished(sandbox.name, result, access.mentions)
@@ -219,7 +219,7 @@ class Bash:
     async def _ended(
         self, command: str, running: _Running, on_output: Callable[[bytes], None]
     ) -> tuple[Ended, tuple[Path, ...]]:
-        """Run it to its end, as steps where git writes in it; gives also the files that it could not read."""
+        """Run it to its end, in steps if git writes in it. Also returns the files that it couldn't read."""
         reason = ""
         steps = plan_of(command) if running.sandbox and running.terms.writes else ()
         git = find_program("git") if steps else None
@@ -264,14 +264,13 @@ class Bash:
 
 
 def _is_git(access: Access) -> bool:
-    """Whether it is nothing but git, which would report hidden files that it tracks as changed."""
+    """Whether it is git alone, which would report hidden tracked files as changed."""
     return all(part.words[0] == "git" for part in access.parts)
 
 
 class _Running(Struct, frozen=True, kw_only=True):
-    """What a command runs in and on which terms, what of the network it has there, and its time limit.
-    `written` takes the commands of git that wrote the repository, and must not be run again. `new` keeps back
-    new files."""
+    """The sandbox of a command and its terms, its network access, and its time limit. `written` collects git
+    commands that wrote the repository and must not run again. `new` keeps back new files."""
 
     sandbox: Sandbox | None
     terms: Terms
@@ -284,7 +283,8 @@ class _Running(Struct, frozen=True, kw_only=True):
 def _stopped_by(
     sandbox: Sandbox | None, gate: HostGate | None, written: Sequence[str], result: ToolResult
 ) -> str:
-    """What the sandbox stopped. Who has just said no to a host isn't asked to let the command out."""
+    """What the sandbox stopped. A person who has just refused a host isn't asked to run the command
+    outside."""
     if written:
         return ""
     if result.exit_code and gate and gate.refused:

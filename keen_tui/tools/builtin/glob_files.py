@@ -21,7 +21,7 @@ MOST_FILES = 300
 
 
 class GlobFiles:
-    """Lists files that match a pattern, .gitignore honoured."""
+    """Lists files that match a pattern, honouring .gitignore."""
 
     spec = ToolSpec(
         name="glob_files",

@@ -1,4 +1,4 @@
-"""grep_files: lines by what they say."""
+"""grep_files: lines by their content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_WITHHELD = 5
 
 
 class GrepFiles:
-    """Searches file contents, .gitignore honoured, binary files skipped."""
+    """Searches file contents, honouring .gitignore and skipping binary files."""
 
     spec = ToolSpec(
         name="grep_files",

@@ -1,4 +1,4 @@
-"""propose_plan: what the model would do, for the person to accept, in plan mode."""
+"""propose_plan: a plan of the model, for the person to accept, in plan mode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMEMBER = "Later turns don't see this call: if you end here, put the plan into
 
 
 class ProposePlan:
-    """Shows a plan. Accepting it ends plan mode, and the turn goes on."""
+    """Shows a plan. Accepting it ends plan mode, and the turn continues."""
 
     spec = ToolSpec(
         name="propose_plan",
@@ -81,7 +81,7 @@ def _result(plan: str, reply: QuestionReply) -> ToolResult:
 
 
 def _outcome(reply: QuestionReply) -> tuple[str, str]:
-    """What the model and what the person is told of an answer."""
+    """The texts about an answer, for the model and for the person."""
     if reply.nobody:
         return f"Nobody is there to accept the plan, so plan mode stays on. {_REMEMBER}", "nobody is there"
     if reply.choice in _MODES:

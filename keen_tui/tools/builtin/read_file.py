@@ -21,7 +21,7 @@ MOST_CHARACTERS = 64_000
 
 
 class ReadFile:
-    """Reads text; what is no UTF-8 is shown with replacement marks, what is binary is refused."""
+    """Reads text. Bytes that aren't UTF-8 are shown as replacement characters; binary files are refused."""
 
     spec = ToolSpec(
         name="read_file",
@@ -96,7 +96,7 @@ def _part(place: ResolvedPath, content: bytes, offset: int, limit: int) -> ToolR
 
 
 def _lines(content: bytes, offset: int, limit: int) -> tuple[list[str], int, bool]:
-    """The lines wanted, cut where they are long; how many there are in all; whether all is UTF-8."""
+    """The wanted lines, cut if they are long; the number of all lines; whether the file is UTF-8."""
     wanted: list[str] = []
     count, is_utf8 = 0, True
     for piece in pieces(content):

@@ -1,4 +1,4 @@
-"""todo_write: the model's own list of what is to be done, for the person to follow."""
+"""todo_write: the model's own to-do list, for the person to follow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_TEXT = 300
 
 
 class TodoList:
-    """The list of a session. It stays from turn to turn; a session that is opened brings its own."""
+    """The list of a session. It stays from turn to turn; opening a session brings its own list."""
 
     def __init__(self) -> None:
         self.items: tuple[TodoItem, ...] = ()
@@ -31,7 +31,7 @@ class _Item(Struct, frozen=True):
 
 
 class TodoWrite:
-    """Puts a whole list in the place of the one before, or tells the one that stands."""
+    """Replaces the whole list, or returns the current one."""
 
     spec = ToolSpec(
         name="todo_write",
@@ -65,7 +65,7 @@ class TodoWrite:
         self._todos = todos
 
     def target(self, arguments: Mapping[str, Any]) -> str:
-        """The item that is worked on, else the next one."""
+        """The item in progress, else the next one."""
         items = arguments.get("items")
         if items is None:
             return "read"

@@ -1,4 +1,4 @@
-"""write_file: a whole file, new or in the place of an old one."""
+"""write_file: a whole file, new or replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keen_tui.tools.files.workspace import Workspace
 
 
 class WriteFile:
-    """Writes the content it is given, with the line endings of the old file; missing folders are made."""
+    """Writes the given content, with the line endings of the old file. Creates missing folders."""
 
     spec = ToolSpec(
         name="write_file",
@@ -38,7 +38,7 @@ class WriteFile:
     )
 
     def __init__(self, workspace: Workspace, keys: Callable[[], Iterable[str]] = tuple) -> None:
-        """`keys` gives the API keys that the model is not shown. It may read files."""
+        """`keys` returns the API keys that the model must not see. It may read files."""
         self._workspace = workspace
         self._keys = keys
 

@@ -1,1 +1,1 @@
-"""What a command may reach, and the ways to hold it to that (docs/decisions/012-sandbox.md)."""
+"""What a command may reach, and the sandboxes that enforce it (docs/decisions/012-sandbox.md)."""

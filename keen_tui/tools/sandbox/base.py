@@ -1,4 +1,4 @@
-"""What runs a command so that it reaches only what the policy says."""
+"""The contract with a sandbox: it runs a command so that it reaches only what the policy allows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ Entered = TypeVar("Entered")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """How a process is started.
+    """How to start a process.
 
-    `descriptors` are those it inherits. `confine` is called in the thread that starts it, with
-    `close_fds=False`, and binds that thread, for good, and with it the process; None: `argv` sees to
-    everything. `wrapped` tells that the process itself only waits for the command. `hidden` are the files
-    of the workspace that it can't read.
+    `descriptors` are inherited. `confine` is called in the starting thread, with `close_fds=False`, and
+    permanently confines that thread and with it the process; None: `argv` does everything. `wrapped`: the
+    process itself only waits for the command. `hidden` are the files of the workspace that it can't read.
     """
 
     argv: Argv
@@ -34,19 +33,20 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What one command may do, beyond or short of the policy.
+    """What one command may do, more or less than the policy.
 
-    Without `writes` all of the workspace is read-only, and its home and tmp are thrown away after it; else
-    they last as long as the program. Secrets of the workspace are hidden, but those in `reveals`, files and
-    folders as whole paths, and unless it `hides_tracked` files that are as git has them.
+    Without `writes` the whole workspace is read-only, and the command's home and tmp are deleted after it;
+    else they last as long as the program. Secrets in the workspace are hidden, except those in `reveals`
+    (absolute paths of files and folders), and except files that are exactly as git has them unless it
+    `hides_tracked`.
 
-    `listener_to` is the descriptor of a socket over which the command's own network hands out the socket
-    that its proxy listens on; None: there is no proxy. With `connects` it may connect to everything, in a
-    sandbox without a network of its own.
+    `listener_to` is the descriptor of a socket over which the command's own network passes out the proxy's
+    listening socket; None: there is no proxy. With `connects` it may connect to everything, in a sandbox
+    without its own network.
 
-    `git`: it is git itself, and nothing that the model wrote. It may write `.git`, except for what makes code
-    run later, and its home is thrown away too; it is the user's by name, with nothing in it but the files
-    that are `readable`. `alone`: it can start no other program.
+    `git`: the command is git itself, and nothing that the model wrote. It may write `.git`, except for
+    entries that run code later. Its home has the path of the user's, contains only the `readable` files, and
+    is deleted too. `alone`: it can start no other program.
     """
 
     writes: bool = True
@@ -60,7 +60,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def lasting(self) -> bool:
-        """Whether its home and tmp last as long as the program."""
+        """Whether the command's home and tmp last as long as the program."""
         return self.writes and not self.git
 
 
@@ -68,26 +68,26 @@ ORDINARY: Final = Terms()
 
 
 class Sandbox(Protocol):
-    """One way to hold commands to a policy."""
+    """One way to enforce a policy for commands."""
 
     name: str
-    """In a word, for a person."""
+    """Its name for people."""
     has_own_network: bool
-    """Whether commands have a network of their own, which leads nowhere: they can be given a proxy there."""
+    """Whether commands have their own, isolated network, so that they can get a proxy in it."""
 
     def wrap(
         self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY
     ) -> AbstractContextManager[Launch]:
-        """How a command is started; leave the context once it has ended. Looks at the disk.
+        """How to start a command; leave the context once it has ended. Reads the disk.
 
         Raises:
-            OSError: what it needs can't be had.
+            OSError: a resource that it needs is missing.
         """
         ...
 
 
 def require_no_links(policy: Policy) -> None:
-    """Raises OSError where a protected name, or a folder on the way to it, is a link: a link can't be kept
+    """Raises OSError if a protected name, or a folder on the way to it, is a link: a link can't be protected
     from being replaced."""
     for protected in policy.protected:
         for path in (protected, *protected.parents):
@@ -98,13 +98,13 @@ def require_no_links(policy: Policy) -> None:
 
 
 def confined_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what leads to folders that are not there inside."""
+    """The environment without variables that lead to folders missing inside."""
     return {name: value for name, value in environ.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")}
 
 
 @asynccontextmanager
 async def in_thread(wrapping: AbstractContextManager[Entered]) -> AsyncIterator[Entered]:
-    """Enter and leave it in a thread. It is left also when whoever enters it is cancelled meanwhile."""
+    """Enter and leave the context in a thread. It is left even if the caller is cancelled while entering."""
     entering = asyncio.create_task(asyncio.to_thread(wrapping.__enter__))
     try:
         yield await asyncio.shield(entering)

@@ -1,8 +1,8 @@
 """An assembler for filters of system calls (classic BPF; seccomp(2), bpf(4)).
 
-Each function gives the instructions of one part of a filter, as the bytes that the kernel runs. Only the low
-half of an argument is compared, because the kernel reads only that half of the arguments looked at here: a
-filter that compared all of it could be led past.
+Each function returns the instructions of one part of a filter, as bytes for the kernel. Filters compare only
+the low half of an argument, because the kernel reads only that half of the arguments checked here: a filter
+that compared all of it could be bypassed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KILL = 0x8000_0000  # the whole process
 ERROR = 0x0005_0000
 
 NUMBER, ARCHITECTURE = 0, 4
-"""Where these are in struct seccomp_data."""
+"""Their offsets in struct seccomp_data."""
 
 _FIRST_ARGUMENT, _ARGUMENT_SIZE = 16, 8
 
@@ -29,7 +29,7 @@ _INSTRUCTION = struct.Struct("<HBBI")
 
 
 def operation(code: int, value: int, *, jump: int = 0, otherwise: int = 0) -> bytes:
-    """One instruction; `jump` and `otherwise` count the instructions that a condition passes over."""
+    """One instruction; `jump` and `otherwise` count the instructions that a condition skips."""
     return _INSTRUCTION.pack(code, jump, otherwise, value)
 
 
@@ -46,7 +46,7 @@ def give(verdict: int) -> bytes:
 
 
 def when(number: int, then: bytes) -> bytes:
-    """`then`, which must end in a verdict, where the number of the system call is loaded and is this one."""
+    """`then`, which must end in a verdict, if the loaded number of the system call is this one."""
     return operation(IF_EQUAL, number, otherwise=length(then)) + then
 
 
@@ -67,7 +67,7 @@ def unless_one_of(argument: int, values: tuple[int, ...], refusal: int) -> bytes
 
 
 def only(*wanted: tuple[int, int], refusal: int) -> bytes:
-    """Allow the call where each of the arguments, given by their places, has the value beside it."""
+    """Allow the call if each of the arguments, given by position, has the value beside it."""
     tests = (
         load_argument(place) + operation(IF_EQUAL, value, jump=1) + give(refusal) for place, value in wanted
     )

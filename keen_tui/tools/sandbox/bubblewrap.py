@@ -1,4 +1,4 @@
-"""Commands in namespaces of their own, made by bubblewrap, behind a filter of system calls."""
+"""Runs commands in their own namespaces with bubblewrap, behind a filter of system calls."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Bubblewrap:
         self._placeholders = Placeholders(policy.protected)
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
-        # Its own network leads nowhere: what listens on localhost there is the command's own. Its processes
-        # and System V objects are its own, too.
+        # Its own network is isolated: localhost there belongs to the command. So do processes and System V
+        # objects.
         make = partial(filter_for, os.uname().machine, families=(AF_INET, AF_INET6), among_others=False)
         self._filters = {alone: make(alone=alone) for alone in (False, True)}
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
-        """How the command is started; leave the context once it has ended.
+        """How to start the command; leave the context once it has ended.
 
         Raises:
-            OSError: what it needs can't be had, or a protected name is a link.
+            OSError: a resource that it needs is missing, or a protected name is a link.
         """
         require_no_links(self._policy)
         standing = self._placeholders.standing() if terms.writes else nullcontext(())
@@ -77,8 +77,8 @@ def arguments(
     terms: Terms = ORDINARY,
     secrets: Sequence[Path] = (),
 ) -> list[str]:
-    """What bwrap is told, as far as it follows from the policy and from what is there. Later mounts cover
-    earlier ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
+    """The arguments of bwrap that follow from the policy and the existing files. Later mounts cover earlier
+    ones. `missing` are protected names with a placeholder, `secrets` are covered afterwards."""
     workspace = str(policy.workspace)
     mounts = [*_bases(), *_scratch(policy, folders), *_readable(policy)]
     mounts += _of_starter(policy) if terms.listener_to is not None else ()
@@ -93,14 +93,15 @@ def arguments(
 def _bases() -> list[str]:
     scratch = [("1777", "/var/tmp"), ("0755", "/run")]
     folders = [word for mode, path in scratch for word in ("--perms", mode, "--tmpfs", path)]
-    # Root without any rights still owns the settings of the kernel in /proc/sys: bwrap leaves those writable.
+    # Even without capabilities, root owns the kernel's settings in /proc/sys, and bwrap leaves those
+    # writable.
     return ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *folders]
 
 
 def _scratch(policy: Policy, folders: Folders) -> Iterator[str]:
-    """/tmp and the home, of which one may be in the other. The folders in them that lead to other mounts are
-    mounted on themselves: only so can no command put a link in the place of one, which the next mount would
-    follow out of the sandbox."""
+    """/tmp and the home; one may be inside the other. The folders in them that lead to other mounts are
+    mounted on themselves. Otherwise a command could replace one by a link, which the next mount would follow
+    out of the sandbox."""
     for place, own in _places(policy, folders):
         yield from ("--bind", str(own), str(place))
         mounted = _mounted_in(policy, place)
@@ -110,7 +111,7 @@ def _scratch(policy: Policy, folders: Folders) -> Iterator[str]:
 
 
 def _needed(policy: Policy, folders: Folders) -> Iterator[Path]:
-    """The folders in the scratch folders on which something is mounted."""
+    """The folders in the scratch folders that are mount points."""
     for place, own in _places(policy, folders):
         yield from (own / path.relative_to(place) for path in _mounted_in(policy, place))
 
@@ -121,14 +122,14 @@ def _places(policy: Policy, folders: Folders) -> list[tuple[Path, Path]]:
 
 
 def _mounted_in(policy: Policy, place: Path) -> set[Path]:
-    """What is mounted right in a scratch folder, and not in another mount there."""
+    """The mounts directly in a scratch folder, not in another mount there."""
     mounted = {policy.workspace, policy.home, *_folders_of(policy)}
     inside = {path for path in mounted if place in path.parents}
     return {path for path in inside if not inside.intersection(path.parents)}
 
 
 def _folders_of(policy: Policy) -> Iterator[Path]:
-    """The readable folders that are there."""
+    """The readable folders that exist."""
     for path in policy.readable:
         if path.is_dir() and os.access(path, os.R_OK):
             yield Path(os.path.realpath(path)) if ".." in path.parts else path
@@ -143,7 +144,7 @@ def _readable(policy: Policy) -> Iterator[str]:
 
 
 def _of_starter(policy: Policy) -> Iterator[str]:
-    """The interpreter that opens the listener, where it is seen nowhere else."""
+    """The interpreter that opens the listener, if it isn't visible otherwise."""
     seen = {policy.workspace, *policy.readable}
     for path in python_folders():
         if not seen.intersection((path, *path.parents)):
@@ -170,15 +171,15 @@ def _for_git(policy: Policy, terms: Terms) -> Iterator[str]:
 
 
 def _between(workspace: Path, paths: Iterable[Path]) -> list[Path]:
-    """The folders between the workspace and what is protected or hidden in it, outermost first. They are
-    mounted on themselves: only so can they not be renamed, together with what is mounted in them."""
+    """The folders between the workspace and its protected or hidden entries, outermost first. They are
+    mounted on themselves, so that they can't be renamed together with the mounts in them."""
     above = {folder for path in paths for folder in path.parents}
     inside = (folder for folder in above if workspace in folder.parents and folder.is_dir())
     return sorted(inside, key=lambda folder: len(folder.parts))
 
 
 def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
-    """What is hidden inside the workspace, or outside of it as far as it could be seen there."""
+    """Hides entries inside the workspace, or those outside it that would be visible."""
     around = {policy.workspace} if inside else set(policy.readable)
     for path in policy.hidden:
         if not around.isdisjoint(path.parents) and os.access(path, os.R_OK):
@@ -186,18 +187,18 @@ def _hidden(policy: Policy, *, inside: bool) -> Iterator[str]:
 
 
 def _emptied(secrets: Sequence[Path], empty: str) -> Iterator[str]:
-    """Those files are seen as empty ones that can't be written, folders as empty folders. Not as /dev/null:
-    what a program writes there would be lost without a word."""
+    """Makes these files look empty and read-only, and folders empty. /dev/null wouldn't do: programs could
+    write there and silently lose the data."""
     for path in secrets:
         yield from _covered(path) if path.is_dir() else ("--ro-bind", empty, str(path))
 
 
 @contextmanager
 def _empty_file(secrets: Sequence[Path]) -> Iterator[str]:
-    """The path of an empty file, for as long as it is needed; "" where there is nothing to hide.
+    """The path of an empty file, as long as it is needed; "" if there is nothing to hide.
 
     Raises:
-        OSError: there is no folder for it.
+        OSError: it can't be created.
     """
     if not secrets:
         yield ""
@@ -211,7 +212,7 @@ def _read_only(path: Path) -> tuple[str, ...]:
 
 
 def _covered(path: Path) -> tuple[str, ...]:
-    """Nothing is seen there, and nothing can be made there."""
+    """Hides the content of a folder, and lets nothing be created there."""
     if path.is_dir():
         return ("--tmpfs", str(path), "--remount-ro", str(path))
     return ("--ro-bind", os.devnull, str(path))

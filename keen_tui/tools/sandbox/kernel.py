@@ -1,4 +1,4 @@
-"""Calls of the Linux kernel that Python has no functions for."""
+"""System calls of Linux for which Python has no functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLONE_FS: Final = 0x200
 
 
 def call(*arguments: object) -> int:
-    """A system call by its number; gives what it returns, -1 for an error (`checked`)."""
+    """Make a system call by its number. Returns its result, -1 for an error (see `checked`)."""
     return int(_libc().syscall(*map(_wide, arguments)))
 
 
@@ -23,7 +23,7 @@ def control(*arguments: object) -> None:
 
 
 def checked(ended: int) -> int:
-    """What a call returned. Raises OSError for an error of it."""
+    """The result of a call. Raises OSError if it is an error."""
     if ended < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -31,19 +31,19 @@ def checked(ended: int) -> int:
 
 
 def drop_capabilities_of_thread() -> None:
-    """Leave the calling thread no rights but those of its user. Raises OSError."""
+    """Drop all capabilities of the calling thread. Raises OSError."""
     header, nothing = struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24)
     checked(_libc().capset(header, nothing))
 
 
 def has_own_umask() -> bool:
-    """Give the calling thread a umask and a current folder of its own; False where that is forbidden, as in
-    many containers."""
+    """Give the calling thread its own umask and current folder. False if that is forbidden, as in many
+    containers."""
     return bool(_libc().unshare(_CLONE_FS) == 0)
 
 
 def _wide(argument: object) -> object:
-    """Numbers as wide as the kernel reads them."""
+    """Numbers in the width that the kernel reads."""
     return ctypes.c_long(argument) if isinstance(argument, int) else argument
 
 

@@ -1,9 +1,9 @@
-"""Commands held by Landlock and a filter of system calls, for systems without bubblewrap.
+"""Confines commands with Landlock and a filter of system calls, for systems without bubblewrap.
 
-Both bind one thread for good, and every process that it starts. So a command is started by a thread of its
-own, which is bound first: that costs no program in between. Landlock knows no exceptions inside of what it
-grants, and nothing that is not there yet. So the folders in the workspace are granted, each by itself, but
-not the workspace; what is made there is made by the broker of the command.
+Both permanently bind one thread and every process that it starts. So each command is started by its own
+thread, which is bound first: no helper program is needed. Landlock has no exceptions inside a grant, and
+can't name missing entries. So it grants the folders in the workspace, each one separately, but not the
+workspace itself; the broker of the command makes entries there.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _TOOL_HOMES: Mapping[str, str] = {
     "NVM_DIR": ".nvm",
     "GOPATH": "go",
 }
-"""Where programs look in the real home although HOME is another one."""
+"""Places where programs look in the real home although HOME is another one."""
 
 
 class Landlock:
-    """Runs commands that the kernel itself holds to the policy."""
+    """Runs commands for which the kernel itself enforces the policy."""
 
     name = "landlock"
     has_own_network = False
@@ -58,7 +58,7 @@ class Landlock:
         self._alone_filter = filter_for(self._machine, alone=True)
         self._read_only_filter = filter_for(
             self._machine, keeps_attributes=True
-        )  # Landlock has no right for it
+        )  # Landlock has no such right
         self._connecting_filter = filter_for(self._machine, families=(AF_INET, AF_INET6))
         self._scratch = scratch_in(policy.scratch)
         self._secrets = SecretFiles(policy)
@@ -110,11 +110,12 @@ class Landlock:
 
     @cached_property
     def _outside(self) -> tuple[PathGrant, ...]:
-        """What may be done outside the workspace. Looked up once: it takes longer than a command may."""
+        """The grants outside the workspace. Computed once, because it takes longer than a command should."""
         return tuple(_outside_workspace(self._policy))
 
     def _environ(self, environ: Mapping[str, str], folders: Folders, terms: Terms) -> dict[str, str]:
-        """No path can lead elsewhere than for all programs, so /tmp itself is not among the folders."""
+        """The environment with the command's folders. Landlock can't redirect a path, so /tmp itself isn't
+        among them."""
         home = self._policy.home
         tools = {name: str(home / folder) for name, folder in _TOOL_HOMES.items() if (home / folder).exists()}
         own = {"HOME": str(home if terms.git else folders.home), "TMPDIR": str(folders.temporary)}
@@ -130,8 +131,8 @@ def _outside_workspace(policy: Policy) -> Iterator[PathGrant]:
 
 
 def _granted_to_git(policy: Policy, terms: Terms) -> Iterator[PathGrant]:
-    """What makes code run later can't be left out: git makes files right in `.git`, and a right to do so
-    holds for all below."""
+    """The grants for git. They include entries that run code later: git creates files directly in `.git`, and
+    a right to do that applies to everything below."""
     for path in terms.readable:
         yield Path(os.path.realpath(path)), READ_FILE
     if terms.writes:

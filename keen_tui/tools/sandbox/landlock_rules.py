@@ -1,4 +1,4 @@
-"""Landlock and a filter of system calls: both bind a thread for good, and every process that it starts."""
+"""Landlock and a filter of system calls: both permanently bind a thread and every process that it starts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _TRUNCATE, _DEVICE_CONTROL = 1 << 14, 1 << 15
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # MAKE_CHAR and MAKE_BLOCK
 READ = EXECUTE | READ_FILE | READ_DIR
 WORK = (1 << 16) - 1 & ~_MAKE_DEVICES
-"""Everything but making devices."""
+"""All rights except making devices."""
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _DEVICE_CONTROL
 
 PathGrant = tuple[Path, int]
-"""What may be done at a path: if it is a folder, with everything in it. Rights that the kernel does not know
-are left out."""
+"""Rights at a path; for a folder they include everything below it. Rights that the kernel doesn't know are
+left out."""
 
 _NETWORK = 0b11  # binding and connecting with TCP
 _SCOPES = 0b11  # abstract sockets and signals
@@ -54,7 +54,7 @@ def landlock_version() -> int:
 
 
 class Brokered(Struct, frozen=True):
-    """The broker of a command, and the filter that says which calls it is asked about."""
+    """The broker of a command, and the filter that selects the calls for it."""
 
     broker: Broker
     filter_program: bytes
@@ -63,15 +63,15 @@ class Brokered(Struct, frozen=True):
 def confine(
     grants: Iterable[PathGrant], filter_program: bytes, brokered: Brokered | None, *, connects: bool = False
 ) -> None:
-    """Allow the calling thread what is granted and what the broker does for it, and nothing else, for good.
-    With `connects` it may use TCP as it likes.
+    """Permanently confine the calling thread to the grants and to what the broker does for it. With
+    `connects` it may use TCP freely.
 
-    What the thread starts then must not be told to close descriptors: no descriptor of this program is
-    inherited any more. A new process would have to look for them in /proc, wait for the broker to allow that,
-    and keep all of Python from running meanwhile.
+    Processes that the thread starts afterwards must not be told to close descriptors: no descriptor of this
+    program is inherited any more. A new process would have to look for them in /proc and wait for the broker
+    to allow that, while all of Python stands still.
 
     Raises:
-        OSError: the kernel refuses: nothing must be run then.
+        OSError: the kernel refuses; then nothing must be run.
     """
     rules = _ruleset(connects=connects)
     try:
@@ -93,13 +93,13 @@ def confine(
 
 
 def _everything() -> int:
-    """All rights on files that this kernel's Landlock knows."""
+    """All file rights that this kernel's Landlock knows."""
     return (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(landlock_version(), 16)) - 1
 
 
 def _ruleset(*, connects: bool) -> int:
-    """A set of rules that forbids everything this kernel can forbid, but no connections where there may be
-    some; gives its descriptor."""
+    """A rule set that forbids everything this kernel can forbid, except connections if they are allowed.
+    Returns its descriptor."""
     version = landlock_version()
     network = _NETWORK if version >= 4 and not connects else 0
     attributes = struct.pack("QQQ", _everything(), network, _SCOPES if version >= 6 else 0)
@@ -108,7 +108,8 @@ def _ruleset(*, connects: bool) -> int:
 
 
 def _grant(rules: int, path: Path, rights: int) -> Inode | None:
-    """Allow it beneath the path itself; gives what is there. None: a link, or nothing, is passed over."""
+    """Grant rights beneath the path itself. Returns the identity of the entry; None for a link, or nothing,
+    which is skipped."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -126,8 +127,7 @@ def _grant(rules: int, path: Path, rights: int) -> Inode | None:
 
 
 def _drop_capabilities() -> None:
-    """What is started has no capabilities: root could otherwise mount and trace, and others may have some to
-    pass on."""
+    """Drop capabilities: root could otherwise mount and trace, and other users may have some to pass on."""
     control(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
     if os.geteuid() == 0:
         for capability in range(_LAST_CAPABILITY + 1):

@@ -1,9 +1,9 @@
-"""Empty folders that stand where something protected is missing, only while commands run.
+"""Empty folders in place of missing protected names, only while commands run.
 
-A read-only mount needs something to be mounted on, and a name that is not there can't be made unusable in
-any other way. So an empty folder is made before a command and taken away after it. In it stands a folder of
-our own, so that nobody takes it away while another session needs it: what is not empty can't be removed. A
-small process waits for our end and takes away what a killed session left.
+A read-only mount needs a mount point, and there is no other way to block a missing name. So an empty folder
+is created before a command and removed after it. It contains a folder of our own, so that no session removes
+it while another one needs it: only empty folders can be removed. A small process waits for Keen to end and
+removes what a killed session left.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 _MARK = "keen-sandbox-"
 
 _JANITOR = 'read -r nothing; sleep 1; for each in "$@"; do rmdir "$each/$0"; rmdir "$each"; done 2>/dev/null'
-"""Reads until the pipe that only we hold is closed, by which time the commands are being killed."""
+"""Reads until the pipe that only Keen has open is closed, by which time the commands are being killed."""
 
 
 class Placeholders:
-    """Those of one session, for names that are always the same."""
+    """The placeholders of one session, for a fixed list of names."""
 
     def __init__(self, names: Sequence[Path]) -> None:
         self._names = tuple(names)
@@ -35,7 +35,7 @@ class Placeholders:
 
     @contextmanager
     def standing(self) -> Iterator[tuple[Path, ...]]:
-        """Nothing can be made under a missing name in here; gives the names where a placeholder stands.
+        """Inside, nothing can be created under a missing name. Yields the names with a placeholder.
 
         Raises:
             OSError: the workspace can't be written to.
@@ -51,7 +51,7 @@ class Placeholders:
                     self._clear()
 
     def _make(self) -> tuple[Path, ...]:
-        """Make those that are missing, also where another session has made one."""
+        """Make the placeholders, even if another session has made one too."""
         missing = tuple(name for name in self._names if _is_free(name))
         if missing:
             with self._lock:
@@ -59,7 +59,7 @@ class Placeholders:
         return tuple(name for name in missing if self._stands(name))
 
     def _stands(self, name: Path) -> bool:
-        """Make a placeholder; False where we may not, and so no command may either."""
+        """Make a placeholder. False if that is forbidden, because then no command may do it either."""
         try:
             (name / self._mark).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -93,12 +93,12 @@ class Placeholders:
 
 
 def _dismiss(janitor: subprocess.Popen[bytes]) -> None:
-    with janitor, suppress(PermissionError):  # in a thread that is confined; then it ends by itself
+    with janitor, suppress(PermissionError):  # in a confined thread; then it ends on its own
         janitor.kill()
 
 
 def _is_free(name: Path) -> bool:
-    """Whether nothing stands there but placeholders, of this session or another, dead or alive."""
+    """Whether the name has only placeholders, of this session or another, dead or alive."""
     marks = _marks(name)
     return not os.path.lexists(name) or (bool(marks) and marks == _entries(name))
 
@@ -115,7 +115,7 @@ def _entries(name: Path) -> list[str]:
 
 
 def _lives(mark: str) -> bool:
-    """Whether the session of a mark may still be there."""
+    """Whether the session of a mark may still be alive."""
     try:
         os.kill(int(mark.removeprefix(_MARK)), 0)
     except (ProcessLookupError, ValueError):

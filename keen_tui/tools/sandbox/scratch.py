@@ -1,8 +1,8 @@
-"""A home and a folder for temporary files that the commands of one run of the program share.
+"""A home and a folder for temporary files, shared by all commands of one run of the program.
 
-Commands write there what they like. So nothing of ours reads settings or runs programs from there, and no
-link in there is followed. A program removes its folders when it ends; it holds a lock on them, so that a
-later one can tell what a killed one left, and removes that.
+Commands write there freely. So Keen reads no settings and runs no programs from there, and follows no link
+there. A program removes its folders when it ends. It holds a lock on them, so that a later one recognises and
+removes what a killed one left.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keen_tui.system.folders import make_private, opened_folder
 from keen_tui.system.trees import remove_tree
 
 FOLDER: Final = "scratch"
-"""In the data folder."""
+"""Name of the folder in the data folder."""
 
 _LOCK: Final = "lock"
 _DEAD: Final = "dead-"
@@ -34,7 +34,7 @@ _FOR_EVERYBODY: Final = 0o1777
 
 
 class Folders(Struct, frozen=True, kw_only=True):
-    """What commands write to besides the workspace."""
+    """The folders that commands write to besides the workspace."""
 
     home: Path
     temporary: Path
@@ -44,9 +44,9 @@ Needed = Callable[[Folders], Iterable[Path]]
 
 
 class Scratch:
-    """The folders of this program, made in `parent` when a command first needs them.
+    """The folders of this program, created in `parent` when a command first needs them.
 
-    Without a parent, or where nothing can be made in it, they lie where the system keeps temporary files.
+    Without a parent, or if nothing can be created in it, they are in the system's folder for temporary files.
     """
 
     def __init__(self, parent: Path | None) -> None:
@@ -56,12 +56,13 @@ class Scratch:
 
     @contextmanager
     def folders(self, *, lasting: bool, needed: Needed = lambda _: ()) -> Iterator[Folders]:
-        """The folders that all commands share, or else some that are removed when the context is left.
+        """The folders that all commands share, or with `lasting` False new ones that are removed on leaving
+        the context.
 
-        `needed` names folders in them that have to be there.
+        `needed` names folders in them that have to exist.
 
         Raises:
-            OSError: they can't be made.
+            OSError: they can't be created.
         """
         if lasting:
             yield self._shared(needed)
@@ -73,7 +74,7 @@ class Scratch:
             remove_tree(once)
 
     def _shared(self, needed: Needed) -> Folders:
-        """New ones where commands left something in the way of what is needed."""
+        """The shared folders, or new ones if commands left something in the way of the needed folders."""
         try:
             return _made_in(self._folder(), needed)
         except OSError:
@@ -92,7 +93,7 @@ _in_use: weakref.WeakValueDictionary[Path | None, Scratch] = weakref.WeakValueDi
 
 
 def scratch_in(parent: Path | None) -> Scratch:
-    """The scratch folders of this program in `parent`, the same for all who ask while one of them has it."""
+    """The scratch folders of this program in `parent`, shared by all users at the same time."""
     found = _in_use.get(parent)
     if found is None:
         found = _in_use[parent] = Scratch(parent)
@@ -102,7 +103,7 @@ def scratch_in(parent: Path | None) -> Scratch:
 def _new_folder(parent: Path | None) -> tuple[Path, FileLock | None]:
     """A private folder, and the lock that tells others that it is in use."""
     if parent:
-        with suppress(OSError, NotImplementedError):  # a disk that is read-only, or knows no locks
+        with suppress(OSError, NotImplementedError):  # the disk is read-only, or has no locks
             make_private(parent)
             return _locked_folder(Path(os.path.realpath(parent)))
     return Path(os.path.realpath(tempfile.mkdtemp(prefix="keen-scratch-"))), None
@@ -118,7 +119,7 @@ def _locked_folder(parent: Path) -> tuple[Path, FileLock]:
 
 
 def _remove_dead(parent: Path) -> None:
-    """Remove the folders of programs that were killed. They are renamed first, while nobody makes any."""
+    """Remove the folders of killed programs. They are renamed first, while no program creates any."""
     with suppress(OSError):
         with _lock(parent):
             dead = [_set_apart(folder) for folder in parent.iterdir() if not _is_used(folder)]
@@ -128,7 +129,7 @@ def _remove_dead(parent: Path) -> None:
 
 def _is_used(folder: Path) -> bool:
     if folder.is_symlink() or not folder.is_dir():
-        return True  # none of ours
+        return True  # not one of ours
     try:
         with _lock(folder).acquire(timeout=0):
             return False
@@ -151,7 +152,7 @@ def _remove(folder: Path, lock: FileLock | None) -> None:
 
 
 def _made_in(folder: Path, needed: Needed) -> Folders:
-    """Make what is missing of both folders, never through a link, and have them usable."""
+    """Create the missing parts of both folders, never through a link, and make them usable."""
     made = Folders(home=folder / "home", temporary=folder / "tmp")
     for path, mode in ((made.home, 0o700), (made.temporary, _FOR_EVERYBODY)):
         path.mkdir(exist_ok=True)

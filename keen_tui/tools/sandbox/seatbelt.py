@@ -1,4 +1,4 @@
-"""The policy as a profile for macOS, which `sandbox-exec` holds a command to.
+"""Turns the policy into a profile for macOS, which `sandbox-exec` enforces.
 
 The profile is tested as text only. Later rules beat earlier ones.
 """
@@ -20,7 +20,7 @@ _SYSTEM = (
     "/System /Library /private/etc /private/var/db/timezone /private/var/db/dyld /private/var/select "
     "/Applications/Xcode.app /dev /AppleInternal /cores"
 )
-"""What programs of this system need besides the folders of the policy."""
+"""Paths that programs on macOS need besides the folders of the policy."""
 
 _BEGINNING = """\
 (version 1)
@@ -53,10 +53,10 @@ class Seatbelt:
 
     @contextmanager
     def wrap(self, argv: Argv, environ: Mapping[str, str], terms: Terms = ORDINARY) -> Iterator[Launch]:
-        """How the command is started; leave the context once it has ended.
+        """How to start the command; leave the context once it has ended.
 
         Raises:
-            OSError: no folder for its home, or a protected name is a link.
+            OSError: its home can't be created, or a protected name is a link.
         """
         require_no_links(self._policy)
         secrets = self._secrets.hidden(terms)
@@ -71,8 +71,8 @@ class Seatbelt:
 
 
 def profile(policy: Policy, folders: Folders, terms: Terms = ORDINARY, secrets: Sequence[Path] = ()) -> str:
-    """The profile. The `folders` lie in what is hidden, as are `secrets`. No network, and no socket of
-    another program."""
+    """The profile. The `folders` are inside hidden paths; `secrets` are hidden too. It allows no network and
+    no socket of another program."""
     reading = "allow file-read* file-test-existence file-map-executable"
     own = (folders.home, folders.temporary)
     rules = (

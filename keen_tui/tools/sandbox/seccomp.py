@@ -1,7 +1,7 @@
 """A filter of system calls, as the bytes that the kernel runs (classic BPF; seccomp(2), bpf(4)).
 
-Everything is allowed but what is named here: ways to other processes, to keys, to the terminal's input, to
-new namespaces, and to sockets. A socket pair stays: nobody else is at its other end.
+Everything is allowed except the calls named here: ways to other processes, keys, the terminal's input, new
+namespaces, and sockets. A socket pair is allowed, since its other end belongs to the same program.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from keen_tui.tools.sandbox import bpf
 from keen_tui.tools.sandbox.broker.file_calls import refused_modes
 
 _FOREIGN_CALLS = 0x4000_0000
-"""Numbers of system calls from here on are those of x32, which is not for us."""
+"""Numbers of system calls from here on belong to x32, which is refused."""
 
 _NAMESPACES = 0x7E02_0000
 """CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET."""
 
 _RUNS_AS_OWNER = 0o4000
-"""S_ISUID. Landlock has no right for modes: root in it could make a shell of root for everybody."""
+"""S_ISUID. Landlock has no right for modes: a confined root could otherwise create a root shell for
+everybody."""
 
 _TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put keys into a terminal."""
 
 _THREAD, _UNTIL_EXEC = 0x0001_0000, 0x0000_4000
-"""CLONE_THREAD and CLONE_VFORK. The second is how Python starts the program that is then left alone."""
+"""CLONE_THREAD and CLONE_VFORK. Python uses the second to start the program that must then start no
+others."""
 
 AF_INET, AF_INET6 = 2, 10
 
@@ -46,13 +48,13 @@ class _Machine(Struct, frozen=True, kw_only=True):
     ioctl: int
     socket: int
     modes: tuple[tuple[int, int], ...]
-    """Calls that change the mode of a file, each with the place of the mode among its arguments."""
+    """Calls that change the mode of a file, each with the position of the mode in its arguments."""
     on_processes: tuple[int, ...]
-    """Calls that change limits, scheduling or memory of the process whose number is their first argument."""
+    """Calls that change limits, scheduling or memory of the process in their first argument."""
     setpriority: int
     ioprio_set: int
     shared: tuple[int, ...]
-    """Calls that make or find System V memory, semaphores and queues, and POSIX queues."""
+    """Calls that create or find System V memory, semaphores and queues, and POSIX queues."""
     attributes: tuple[int, ...]
     """Calls that change the mode, owner, times or extended attributes of a file."""
 
@@ -108,12 +110,12 @@ _MACHINES: Mapping[str, _Machine] = {
     ),
 }
 # fmt: on
-"""What is refused is not permitted; what is unknown is not there, so that programs use what they used before:
-the flags of clone3 and openat2 are in memory, where no filter can read them."""
+"""The numbers of calls. `refused` ones fail with EPERM. `unknown` ones fail with ENOSYS, so that programs fall
+back to older calls: the flags of clone3 and openat2 are in memory, where no filter can read them."""
 
 
 def is_supported(machine: str) -> bool:
-    """Whether there is a filter for the architecture, named as by uname."""
+    """Whether there is a filter for the architecture, with its name from uname."""
     return machine in _MACHINES
 
 
@@ -128,12 +130,12 @@ def filter_for(
     """The filter for an architecture that `is_supported`.
 
     Args:
-        machine: its name as by uname.
-        families: of sockets that may be made.
-        among_others: the command shares process numbers and System V objects with the user's other programs:
-            then it changes no process but itself, and finds no memory, semaphore or queue of others.
-        alone: it can start no other program by fork, as git does; threads stay.
-        keeps_attributes: it changes no mode, owner, time or extended attribute of a file.
+        machine: its name from uname.
+        families: the socket families that are allowed.
+        among_others: the command shares process numbers and System V objects with the user's other programs,
+            so it may change only itself, and finds no memory, semaphore or queue of others.
+        alone: it can't start other programs by fork, as git does; threads are allowed.
+        keeps_attributes: it can't change modes, owners, times or extended attributes of files.
     """
     at = _MACHINES[machine]
     not_permitted, not_there = bpf.ERROR | errno.EPERM, bpf.ERROR | errno.ENOSYS
@@ -161,14 +163,14 @@ def filter_for(
 
 
 def _when_bits(calls: Iterable[tuple[int, int]], bits: int) -> Iterator[bytes]:
-    """Each of the calls is refused where the argument at the place beside it has any of the bits."""
+    """Refuse each of the calls if the argument at the position beside it has any of the bits."""
     for number, place in calls:
         yield bpf.when(number, bpf.unless_bits(place, bits, bpf.ERROR | errno.EPERM))
 
 
 def _only_itself(at: _Machine) -> Iterator[bytes]:
-    """For processes 0 stands for the caller. Of the kinds that are given by number (process, group, user)
-    only the process is left."""
+    """Allow these calls for the caller only, which is process 0. For calls that take a kind (process, group,
+    user) only the process is allowed."""
     not_permitted = bpf.ERROR | errno.EPERM
     for number in at.on_processes:
         yield bpf.when(number, bpf.only((0, 0), refusal=not_permitted))

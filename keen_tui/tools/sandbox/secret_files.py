@@ -1,4 +1,4 @@
-"""The files of the workspace that commands in a sandbox can't read: their names say that they hold keys."""
+"""The files of the workspace that commands in a sandbox can't read, because of their names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from keen_tui.tools.sandbox.noted_entries import noted_entries
 from keen_tui.tools.sandbox.policy import Policy
 
 _LENGTH: Final = 0xFFF
-"""The bits of an entry's flags in git's index that hold the length of its name."""
+"""The bits of an entry's flags in git's index with the length of its name."""
 _LARGEST: Final = 1_000_000
-"""Bytes of a file that may be compared with what git has."""
+"""Bytes of the largest file that is compared with git's copy."""
 
 
 class SecretFiles:
-    """Those of one workspace."""
+    """The secret files of one workspace."""
 
     def __init__(self, policy: Policy) -> None:
         self._workspace = policy.workspace
@@ -29,10 +29,10 @@ class SecretFiles:
         self._entries = noted_entries(policy.workspace)
 
     def hidden(self, terms: Terms) -> tuple[Path, ...]:
-        """The files and folders that a command on these terms must not read, links resolved. Blocks.
+        """The files and folders that a command on these terms must not read, with links resolved. Blocks.
 
-        A file that is as git has it stays readable, unless the terms say otherwise: its content can be read
-        from .git in any case, tests need such keys, and git would report the file as changed.
+        A file that is exactly as git has it stays readable, unless the terms say otherwise: its content is
+        readable in .git anyway, tests need such keys, and git would report the file as changed.
         """
         found = self._entries.look()
         secret = (path for path, kinds in found.items() if kinds & EntryKind.SECRET)
@@ -47,7 +47,7 @@ class SecretFiles:
         return tuple(hidden)
 
     def _index(self) -> bytes:
-        """The content of git's index, b"" where there is none."""
+        """The content of git's index, b"" if there is none."""
         path = self._workspace / ".git" / "index"
         try:
             status = path.stat()
@@ -67,12 +67,12 @@ class SecretFiles:
 
 
 def tracked_hashes(index: bytes, name: bytes) -> set[bytes]:
-    """The hashes that an index (of version 2 or 3, with SHA-1) has for a file: () where it has none."""
+    """The hashes for a file in an index (version 2 or 3, with SHA-1), possibly none."""
     return set(_tracked_hashes(index, name))
 
 
 def _tracked_hashes(index: bytes, name: bytes) -> Iterator[bytes]:
-    """Before a name stand 20 bytes of its hash, two of flags, and in some entries two of further flags."""
+    """A name follows 20 bytes of its hash, two bytes of flags, and in some entries two of further flags."""
     place = index.find(name + b"\0")
     while place >= 0:
         for flags in (place - 2, place - 4):

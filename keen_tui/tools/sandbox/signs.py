@@ -1,6 +1,7 @@
-"""Whether a command failed because of its sandbox, told from its exit code, its last words and its own.
+"""Tells whether a command failed because of its sandbox, from its exit code, the end of its output and its
+words.
 
-Rather not than wrongly: what is said here leads to a question.
+When in doubt it says no, since a yes leads to a question.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from keen_tui.tools.permissions.shell.mentions import mentioned_commands
 
 TIMED_OUT: Final = 124
 _LAST_WORDS: Final = 4_000
-"""Characters of the output that are looked at: what stopped a command stands near its end."""
+"""Characters at the end of the output that are checked: the cause of a failure is near the end."""
 
 _NETWORK: Final = (
     r"could not resolve|couldn't resolve|temporary failure in name resolution|name or service not known|"
@@ -31,25 +32,26 @@ READ_ONLY: Final = (
     r"index\.lock': operation not permitted"
 )
 _NOT_SEEN: Final = r"^fatal: not a git repository"
-"""The repository of a folder below its top, or of a work tree, stands outside of the workspace."""
+"""The repository of a subfolder, or of a work tree, is outside the workspace."""
 _NOT_PERMITTED: Final = r"operation not permitted|\bEPERM\b"
 DENIED: Final = r"permission denied|\bEACCES\b"
 _HIDDEN: Final = r"may hold keys or passwords, so this command could not read it\]"
-"""What the result of a command says of a hidden file that it named."""
+"""What the result of a command says about a hidden file that it named."""
 _WARNING: Final = r"(?i)[^\r\n]*warning:[^\r\n]*"
-"""What is denied with a warning is not what a command failed of: pytest warns of a cache it can't write."""
+"""Warnings aren't the cause of a failure: pytest warns about a cache that it can't write."""
 
 NO_NETWORK: Final = ", which the sandbox blocks"
-"""The end of a reason that is about the network."""
+"""The end of a reason about the network."""
 _WANTS_NETWORK: Final = f"its output suggests that it needs the network{NO_NETWORK}"
 _CURL_ENDS: Final = frozenset([5, 6, 7, 56])
-"""curl has no proxy's address, no host's address, no connection, or a proxy that says no."""
+"""Exit codes of curl: it can't resolve the proxy or the host, can't connect, or the proxy refused."""
 _WGET_ENDS: Final = frozenset([4])
 _GIT_WRITES: Final = frozenset(["stash", "commit", "add", "tag", "switch", "checkout", "merge", "rebase"])
 
 
 def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
-    """What the sandbox of that name most likely stopped, in a sentence without its stop; "" for nothing."""
+    """What the sandbox with that name most likely stopped, as a sentence without a full stop; "" for
+    nothing."""
     code, said = result.exit_code, result.text[-_LAST_WORDS:]
     if not code:
         return ""
@@ -59,7 +61,7 @@ def stopped_by_sandbox(sandbox: str, result: ToolResult) -> str:
 
 
 def _said(sandbox: str, said: str) -> str:
-    """What its last words tell."""
+    """The reason that the end of the output gives."""
     if _says(said, _HIDDEN):
         return "it may need a file that commands can't read, because it may hold keys or passwords"
     if _says(said, _NETWORK):
@@ -76,7 +78,7 @@ def _said(sandbox: str, said: str) -> str:
 
 
 def named_among(files: Iterable[str], *texts: str) -> str:
-    """The first of these files, paths in the workspace, that one of the texts names; "" for none."""
+    """The first of these files (paths in the workspace) that one of the texts names; "" for none."""
     for file in files:
         name = rf"(?<![\w.-])(?:{re.escape(file)}|{re.escape(PurePosixPath(file).name)})(?![\w.-]*\w)"
         if any(re.search(name, text) for text in texts):
@@ -85,13 +87,14 @@ def named_among(files: Iterable[str], *texts: str) -> str:
 
 
 def _hung(commands: Sequence[Sequence[str]]) -> str:
-    """An install that runs into its time limit has most likely tried to reach its registry all the time."""
+    """The reason for an install that ran into its time limit: it has most likely tried to reach its
+    registry."""
     install = install_in(commands)
     return f"{in_words(install)} took too long, as it does without the network" if install else ""
 
 
 def _silent(commands: Sequence[Sequence[str]], code: int, result: ToolResult) -> str:
-    """What programs that say nothing tell by their exit code; only where it is one program's for sure."""
+    """The reason that the exit code of a silent program gives, if the code surely comes from that program."""
     display = result.display
     if not commands or not isinstance(display, CommandDisplay) or display.output.strip():
         return ""
@@ -109,10 +112,10 @@ def _commands_of(result: ToolResult) -> Sequence[Sequence[str]]:
 
 
 def without_warnings(output: str) -> str:
-    """The output without lines that only warn."""
+    """The output without warning lines."""
     return re.sub(_WARNING, "", output)
 
 
 def _says(words: str, pattern: str) -> bool:
-    """Patterns are compiled when something has failed, not when the program starts."""
+    """Whether the text matches. Patterns are compiled only when something has failed, not at the start."""
     return re.search(pattern, words, re.IGNORECASE | re.MULTILINE) is not None

@@ -1,4 +1,4 @@
-"""Whether a command that ran read-only first has done what it was to do, told from how it ended."""
+"""Tells whether a command that ran read-only first has done its work, from how it ended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keen_tui.tools.sandbox.signs import (
 )
 
 _SEEN: Final = 20_000
-"""Characters of the output that are looked at, from its end."""
+"""Characters at the end of the output that are checked."""
 
 _NO_DATABASE: Final = r"(?i)database is (?:locked|read-?only)"
 _NAMED_BEFORE: Final = r"""['"‘`](?P<path>[^'"‘’`\n]{1,200})['"’`][^'"\n]{0,40}(?:READ_ONLY)"""
@@ -32,24 +32,24 @@ _NOT_MADE: Final = (
     r"(?im)(?:unable to|could not|cannot|can't|couldn't|failed to) (?:\(re\))?(?:create|write|save|make)\b"
     r"|ENOENT: no such file or directory, mkdir|^error: cannot open "
 )
-"""Some don't say why they can't write."""
+"""Some programs don't say why they can't write."""
 
 _QUIET: Final = frozenset(
     """
     [ [[ cmp command diff egrep exit expr false fgrep find git grep let pgrep return rg test type which
     """.split()  # noqa: SIM905 - a list of names is easier to read so
 )
-"""What ends with an exit code and not a word to say no."""
+"""Programs that say no with an exit code alone."""
 _QUIET_GIT: Final = frozenset(
     ["diff", "show-ref", "merge-base", "check-ignore", "config", "rev-parse", "grep"]
 )
 
 
 def unfinished(sandbox: str, result: ToolResult, mentions: Sequence[Sequence[str]]) -> str:
-    """Why it has to run once more with the right to write, as the end of "because ..."; "" where it need not.
+    """Why it has to run again with write access, as the end of "because ..."; "" if it needn't.
 
     Args:
-        sandbox: the name of the sandbox it ran in.
+        sandbox: the name of its sandbox.
         mentions: the commands in its text.
     """
     exit_code, output = result.exit_code, result.text

@@ -1,4 +1,4 @@
-"""What Landlock grants a command in its workspace; the rest is for the command's broker."""
+"""The grants of Landlock for a command in its workspace; everything else is for the command's broker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from keen_tui.tools.sandbox.landlock_rules import READ, READ_DIR, WORK, PathGran
 from keen_tui.tools.sandbox.policy import Policy
 
 MOST_ENTRIES: Final = 100
-"""Folders, or files, that are granted in one folder: each takes its time at each command. The others are for
-the broker."""
+"""The most folders, or files, that are granted in one folder: each costs time for each command. The others
+are for the broker."""
 
 
 class WorkspaceGrants:
-    """The grants for one command: `hidden` is what it must not read, and `closed` what it must not change."""
+    """The grants for one command: it must not read `hidden` paths, nor change `closed` ones."""
 
     def __init__(self, policy: Policy, secrets: Collection[Path], listings: Listings) -> None:
         inside = (path for path in policy.hidden if path.is_relative_to(policy.workspace))
@@ -30,18 +30,19 @@ class WorkspaceGrants:
         self._listings = listings
 
     def reading(self) -> Iterator[PathGrant]:
-        """For a command without a broker, which may only read."""
+        """The grants for a command without a broker, which may only read."""
         return readable(self._workspace, self.hidden)
 
     def work(self) -> Iterator[PathGrant]:
-        """For a command with a broker."""
+        """The grants for a command with a broker."""
         yield from self._read_in(self._workspace)
         yield from self._worked_in(self._workspace)
 
     def _read_in(self, folder: Path) -> Iterator[PathGrant]:
-        """Everything in a folder, or where something in it is hidden what is neither that nor `_worked_in`.
+        """Everything in a folder; if something in it is hidden, the entries that are neither hidden nor
+        `_worked_in`.
 
-        What is not among it, such as a new file, is opened by the broker, but can't be run.
+        Other entries, such as new files, are opened by the broker, but can't be run.
         """
         if not any(folder in hidden.parents for hidden in self.hidden):
             yield folder, READ
@@ -57,7 +58,7 @@ class WorkspaceGrants:
                 yield from self._read_in(path)
 
     def _worked_in(self, folder: Path) -> Iterator[PathGrant]:
-        """The folders that hold nothing closed, here and in those that do."""
+        """The folders without closed entries, here and in folders that have some."""
         for path in self._listings.of(folder).folders:
             if self._is_worked_in(path):
                 yield path, WORK
@@ -69,7 +70,7 @@ class WorkspaceGrants:
 
 
 class Listing(Struct, frozen=True):
-    """Folders and other files in a folder, links left out. Of very many these are some."""
+    """Folders and other files in a folder, without links. If there are very many, only some of them."""
 
     changed: int
     folders: tuple[Path, ...]
@@ -77,9 +78,9 @@ class Listing(Struct, frozen=True):
 
 
 class Listings:
-    """What is in folders, listed anew when something was made or removed there.
+    """The content of folders, listed again when something was created or removed there.
 
-    A list that is out of date does no harm: it gives names, and what they may be is decided by the name.
+    An outdated list does no harm: it only gives names, and rights depend on the name.
     """
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ def _listed(folder: Path, changed: int) -> Listing:
 
 
 def readable(path: Path, hidden: frozenset[Path]) -> Iterator[PathGrant]:
-    """Grants to read all of a path but what is hidden in it; of that only the names can be seen."""
+    """Grants to read a path, except its hidden content, of which only the names are visible."""
     inside = frozenset(each for each in hidden if path in each.parents and os.access(each, os.R_OK))
     if path in hidden:
         return

@@ -1,1 +1,1 @@
-"""What does for a command what Landlock can't allow (docs/decisions/012-sandbox.md)."""
+"""The broker, which does for a command what Landlock can't allow (docs/decisions/012-sandbox.md)."""

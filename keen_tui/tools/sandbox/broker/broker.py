@@ -1,10 +1,10 @@
 """A thread that does for one command what Landlock can't allow: new entries in the workspace's own folder.
 
-Landlock knows no exceptions inside of what it grants. So a command is granted the folders in the workspace,
-but not the workspace. Calls that need more stop in the kernel until the broker has looked at them. Where
-nothing is protected it does them itself, with descriptors of its own. All else continues in the kernel,
-still held by Landlock. So neither a lie nor a change of memory after the look gains anything: what the broker
-has not done itself, Landlock decides.
+Landlock has no exceptions inside a grant. So a command gets rights to the folders in the workspace, but not
+to the workspace itself. Calls that need more wait in the kernel until the broker has checked them. If nothing
+is protected there, the broker does them itself, with its own descriptors. All others continue in the kernel,
+still confined by Landlock. So lying, or changing memory after the check, gains nothing: Landlock decides
+about everything that the broker hasn't done itself.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from keen_tui.tools.sandbox.kernel import drop_capabilities_of_thread, has_own_u
 _log = logging.getLogger(__name__)
 
 _PATIENCE: Final = 5.0
-"""Seconds that the end of a command waits for its broker, which a slow disk may hold up."""
+"""Seconds that the end of a command waits for its broker; a slow disk may delay it."""
 
 _LONGEST_PATH: Final = 4_096
 _STATUS_SIZE: Final = 256
-"""Bytes of /proc/PID/status that are read: the umask is in its second line."""
+"""Bytes of /proc/PID/status that are read; the umask is in its second line."""
 
 
 class Broker:
-    """The broker of one command. Make it in a thread that is not confined: its own must not be.
+    """The broker of one command. Create it in a thread that isn't confined, because its own thread must not
+    be.
 
-    Whatever ends its thread closes the listener. Then the calls that it would have answered fail, and nobody
-    waits for it.
+    When its thread ends for any reason, the listener is closed. Then open calls fail, instead of waiting.
     """
 
     def __init__(self, closed: ClosedPaths, machine: str) -> None:
-        """Raises OSError: the workspace is not there, or too many descriptors are open."""
+        """Raises OSError if the workspace doesn't exist, or too many descriptors are open."""
         self._ground = Ground(closed)
         self._names = names(machine)
         self._renameat2 = number_of(machine, "renameat2")
@@ -55,16 +55,17 @@ class Broker:
         self._thread.start()
 
     def grant(self, folder: Inode) -> None:
-        """In this folder the command works without the broker."""
+        """Note that the command works in this folder without the broker."""
         self._ground.granted.add(folder)
 
     def listen(self, descriptor: int) -> None:
-        """Begin to answer the calls that arrive there. Call it once; the broker closes the descriptor."""
+        """Begin to answer the calls that arrive at the descriptor. Call it once; the broker closes the
+        descriptor."""
         self._listener = Listener(descriptor)
         self._is_ready.set()
 
     def close(self) -> None:
-        """The command has ended."""
+        """End the broker, because the command has ended."""
         os.eventfd_write(self._stop, 1)
         self._is_ready.set()
         self._thread.join(_PATIENCE)
@@ -93,12 +94,12 @@ class Broker:
         while True:
             events = dict(waiting.poll())
             if self._stop in events or not events[listener.descriptor] & select.POLLIN:
-                return  # the command has ended, or nothing of it is left that could call
-            with suppress(FileNotFoundError):  # who called has been killed
+                return  # the command has ended, or has no process left that could call
+            with suppress(FileNotFoundError):  # the caller has been killed
                 self._answer(listener, listener.receive())
 
     def _answer(self, listener: Listener, asking: Notification) -> None:
-        """Never leaves a call without an answer."""
+        """Answer a call. Never leaves one without an answer."""
         name, arguments = newest(self._names[asking.number], asking.arguments)
         asked = _Asked(self._ground, self._renameat2, listener, asking, arguments, self._has_own_umask)
         try:

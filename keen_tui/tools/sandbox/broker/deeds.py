@@ -1,8 +1,8 @@
-"""What a broker does in place of the kernel: open, make, move and remove files for a command.
+"""What a broker does instead of the kernel: opens, makes, moves and removes files for a command.
 
-Each function reads once what the command asks for, makes sure that it still waits, does it in a place
-that the broker has reached itself, and gives what the call returns. NotOurs leaves the call to the kernel,
-which holds the command to what it was granted. An OSError is the error that the call ends with.
+Each function reads the arguments once, makes sure that the command still waits, acts in a place that the
+broker has reached itself, and returns the result of the call. NotOurs leaves the call to the kernel, which
+enforces the command's grants. An OSError becomes the error of the call.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _OPENING: Final = (
     os.O_ACCMODE | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_APPEND | os.O_SYNC | os.O_DSYNC | os.O_DIRECT
     | os.O_NOATIME | os.O_LARGEFILE | os.O_DIRECTORY
 )  # fmt: skip
-"""Flags that are passed on. O_NONBLOCK is always set, and cleared again."""
+"""Flags that are passed on. O_NONBLOCK is always set, and cleared afterwards."""
 
 _ALWAYS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 _MODES_OF_FOLDERS: Final = 0o1777
 _PRIVATE: Final = 0o600
-"""The mode of a file that was there, and is removed just before it is opened."""
+"""The mode for a file that existed, if it is removed just before it is opened."""
 _LONGEST: Final = (1 << 63) - 1
 
 
@@ -46,11 +46,11 @@ class Opened(Struct, frozen=True):
 
 
 class SystemCall(Protocol):
-    """A call of a command: the newest of its kind."""
+    """A call of a command, in its newest form."""
 
     ground: Ground
     renameat2: int
-    """The number of that system call here."""
+    """The number of the system call on this machine."""
 
     def number(self, place: int) -> int:
         """An argument that is a number of 32 bits."""
@@ -61,12 +61,12 @@ class SystemCall(Protocol):
         ...
 
     def text(self, place: int) -> str:
-        """The text that an argument points to. Raises NotOurs where there is none."""
+        """The text that an argument points to. Raises NotOurs if there is none."""
         ...
 
     def path(self, folder: int | None, place: int) -> str:
-        """The text of an argument as an absolute path, from the folder that another argument names, or
-        the current one. Raises NotOurs where there is none."""
+        """The text of an argument as an absolute path, from the folder that another argument names, or the
+        current one. Raises NotOurs if there is no text."""
         ...
 
     def unmasked(self, mode: int) -> int:
@@ -74,7 +74,7 @@ class SystemCall(Protocol):
         ...
 
     def make_sure(self) -> None:
-        """Raises NotOurs where the command waits no more: then nothing must be done."""
+        """Raises NotOurs if the command doesn't wait any more: then nothing must be done."""
         ...
 
 
@@ -99,7 +99,7 @@ def _open(asked: SystemCall) -> Opened:
 
 
 def _can_be_opened(found: os.stat_result, flags: int) -> bool:
-    """Files and, to be read, folders. What else there is can keep whoever opens it waiting."""
+    """Whether the entry may be opened: files, and folders for reading. Opening anything else could block."""
     is_written = flags & (os.O_ACCMODE | os.O_CREAT | os.O_TRUNC)
     return stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not is_written)
 
@@ -114,7 +114,7 @@ def _make_folder(asked: SystemCall) -> int:
 
 
 def _make_file(asked: SystemCall) -> int:
-    """Only ordinary files: what waits at a pipe would have to be opened by the kernel."""
+    """Make an ordinary file. A pipe would have to be opened by the kernel."""
     path, mode = asked.path(0, 1), asked.number(2)
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or _names_folder(path):
         raise NotOurs
@@ -212,11 +212,11 @@ DEEDS: Final[Mapping[str, Callable[[SystemCall], int | Opened]]] = {
     "symlinkat": _make_link,
     "truncate": _truncate,
 }
-"""What is done for each call."""
+"""The function for each call."""
 
 
 class _Pair:
-    """The places of two paths, at least one of which needs the broker."""
+    """Two places, at least one of which needs the broker."""
 
     def __init__(self, asked: SystemCall, paths: tuple[str, str]) -> None:
         self._ground = asked.ground
@@ -224,7 +224,7 @@ class _Pair:
         self._places = ExitStack()
 
     def __enter__(self) -> tuple[FolderEntry, FolderEntry]:
-        """Raises OSError (EXDEV) where one of the paths leads out of the workspace: programs then copy."""
+        """Raises OSError (EXDEV) if one of the paths leads out of the workspace: programs then copy."""
         places = []
         outside = False
         with ExitStack() as entered:
@@ -245,12 +245,12 @@ class _Pair:
 
 
 def _names_folder(path: str) -> bool:
-    """Whether only a folder can have a path that ends so."""
+    """Whether the end of the path allows only a folder."""
     return path.endswith(("/", "/.", "/.."))
 
 
 def _without_slashes(path: str) -> str:
-    """Raises NotOurs for a path whose last part is no name."""
+    """The path without slashes at its end. Raises NotOurs if its last part isn't a name."""
     path = path.rstrip("/")
     if path.endswith(("/.", "/..")):
         raise NotOurs

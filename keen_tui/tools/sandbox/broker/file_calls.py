@@ -1,4 +1,4 @@
-"""The system calls that open, make, move and remove files: their numbers, and filters about them."""
+"""The system calls that open, make, move and remove files: their numbers, and filters for them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
 # fmt: on
 
 _FLAGS: Final = {"open": 1, "openat": 2}
-"""Calls that open a file, with the place of the flags among the arguments. The mode follows them."""
+"""Calls that open a file, with the position of the flags in the arguments. The mode follows the flags."""
 
 _MODES: Final = {"creat": 1, "mkdir": 1, "mkdirat": 2, "mknod": 1, "mknodat": 2}
-"""Other calls that make something, with the place of the mode."""
+"""Other calls that make something, with the position of the mode."""
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CREATED: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -55,11 +55,11 @@ _NEWEST: Final[Mapping[str, tuple[str, Callable[[CallArguments], CallArguments]]
     "link": ("linkat", lambda given: (AT_FDCWD, given[0], AT_FDCWD, given[1], 0)),
     "symlink": ("symlinkat", lambda given: (given[0], AT_FDCWD, given[1])),
 }
-"""Older calls, as the newest of their kind with its arguments."""
+"""Older calls, converted to their newest form and its arguments."""
 
 
 def number_of(machine: str, name: str) -> int:
-    """The number of a call that the architecture has."""
+    """The number of a call on the architecture."""
     return _NUMBERS[machine][name]
 
 
@@ -69,13 +69,13 @@ def names(machine: str) -> Mapping[int, str]:
 
 
 def newest(name: str, arguments: CallArguments) -> tuple[str, CallArguments]:
-    """A call as the newest of its kind: one with folders that its paths start from, and with flags."""
+    """A call in its newest form, which has flags, and folders where its paths start."""
     newer = _NEWEST.get(name)
     return (newer[0], newer[1](arguments)) if newer else (name, arguments)
 
 
 def refused_modes(machine: str, refusal: int) -> Iterator[bytes]:
-    """Parts of a filter that let no file be made with a bit to run it as somebody else."""
+    """Parts of a filter that let no file be created with a set-user or set-group bit."""
     numbers = _NUMBERS[machine]
     for name, flags in _FLAGS.items():
         if name in numbers:
@@ -87,10 +87,10 @@ def refused_modes(machine: str, refusal: int) -> Iterator[bytes]:
 
 
 def notifying_filter(machine: str, *, reads: bool) -> bytes:
-    """A filter that asks a broker about each of these calls: about opening a file only where it may be
-    written or made, or with `reads` always.
+    """A filter that asks a broker about each of these calls. It asks about opening a file only if the file
+    may be written or created, or with `reads` always.
 
-    It goes on top of a filter that tells architectures apart.
+    It goes on top of a filter that checks the architecture.
     """
     numbers = dict(_NUMBERS[machine])
     parts = [bpf.load(bpf.NUMBER)]

@@ -1,8 +1,8 @@
-"""Where in a workspace a broker works for a command, and how it gets there without being led astray.
+"""The places in a workspace where a broker works for a command, and how it reaches them safely.
 
-The broker has rights that the command lacks, so it follows no path blindly. It walks from the workspace's own
-folder, one name at a time and never through a link, and then works with the descriptor of the folder that it
-has reached. What the command swaps meanwhile changes nothing: the descriptor stays with its folder.
+The broker has rights that the command lacks, so it never follows a path blindly. It walks from the
+workspace's own folder, one name at a time and never through a link, and then works with the descriptor of the
+folder that it has reached. Swapping folders meanwhile changes nothing: the descriptor stays with its folder.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ FolderKey = tuple[str, ...]
 
 _AS_FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OF_PROCESSES: Final = ("/proc/", "/dev/")
-"""Links in there lead somewhere else for each process."""
+"""Links in these folders lead elsewhere for each process."""
 
 _NOT_SEEN: Final = ("Cf", "Mn")
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 
 
 class NotOurs(Exception):
-    """A path where the broker does nothing, and the kernel decides."""
+    """The broker does nothing at this path; the kernel decides."""
 
 
 class Elsewhere(NotOurs):
-    """A path that leads out of the workspace."""
+    """The path leads out of the workspace."""
 
 
 class ClosedPaths:
-    """Paths below a workspace where a broker does nothing, whether they are there or not."""
+    """Paths below a workspace where a broker does nothing, whether they exist or not."""
 
     def __init__(self, workspace: Path, paths: Iterable[Path]) -> None:
         self.workspace = workspace
@@ -51,14 +51,14 @@ class ClosedPaths:
         return self._key(path) in self._keys
 
     def holds(self, path: Path) -> bool:
-        """Whether one of them is in that folder, or deeper."""
+        """Whether one of them is below that folder."""
         return self._key(path) in self._above
 
     def entered(self, key: FolderKey | None, name: str) -> FolderKey | None:
-        """The key of a name in the folder with that key; None once nothing closed can be below.
+        """The key of a name in the folder with `key`; None if nothing closed can be below it.
 
         Raises:
-            NotOurs: it is closed.
+            NotOurs: the path is closed.
         """
         if key is None:
             return None
@@ -74,7 +74,7 @@ class ClosedPaths:
 class FolderEntry:
     """A name in a folder of the workspace. Leave its context to close the folder.
 
-    `granted` tells that the command may work in the folder without a broker.
+    `granted`: the command may work in the folder without a broker.
     """
 
     def __init__(self, ground: Ground, folder: int, name: str, *, granted: bool) -> None:
@@ -85,10 +85,10 @@ class FolderEntry:
 
     @cached_property
     def found(self) -> os.stat_result | None:
-        """The status of what is there when this is first asked, which may be a link; None for nothing.
+        """The status of the entry at the first call, possibly of a link; None if there is none.
 
         Raises:
-            NotOurs: it is closed, and only has another name here.
+            NotOurs: it is a closed path under another name.
         """
         try:
             status = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
@@ -107,14 +107,14 @@ class FolderEntry:
 
 
 class Ground:
-    """The workspace of one command, as far as its broker works there.
+    """The workspace of one command, as its broker sees it.
 
-    `granted` are the folders in which the command may work without the broker; they keep that right when they
-    are moved. `root` is a descriptor of the workspace's own folder.
+    `granted` are the folders where the command may work without the broker, even after they have moved.
+    `root` is a descriptor of the workspace's own folder.
     """
 
     def __init__(self, closed: ClosedPaths) -> None:
-        """Raises OSError: the workspace is not there."""
+        """Raises OSError if the workspace doesn't exist."""
         self._workspace = os.fspath(closed.workspace)
         self._closed = closed
         self.granted: set[Inode] = set()
@@ -125,7 +125,7 @@ class Ground:
         os.close(self.root)
 
     def forget(self, gone: os.stat_result | None) -> None:
-        """A name of a folder or file was removed: another one may get its number."""
+        """Note that an entry was removed: another one may get its number."""
         if gone:
             self.granted.discard(identity(gone))
 
@@ -134,24 +134,24 @@ class Ground:
 
         Args:
             path: as a command would give it.
-            follow: a link at the end of the path is followed.
-            through_granted: give also places that the broker is not needed for.
+            follow: follow a link at the end of the path.
+            through_granted: also return places that don't need the broker.
 
         Raises:
-            NotOurs: the broker has no business there.
+            NotOurs: the place isn't for the broker.
         """
         try:
             place = self._place(path, through_granted)
             if follow and _is_link(place):
                 place = self._behind_link(path, through_granted)
         except OSError as error:
-            raise NotOurs from error  # the kernel finds the same error, and can say which
+            raise NotOurs from error  # the kernel finds the same error and reports it
         return place
 
     def _place(self, path: str, through_granted: bool) -> FolderEntry:
         names = self._names(path)
         if names:
-            with suppress(NotADirectoryError):  # a link, perhaps
+            with suppress(NotADirectoryError):  # possibly a link
                 return self._walk(names, through_granted)
         if path.startswith(_OF_PROCESSES):
             raise Elsewhere
@@ -167,7 +167,7 @@ class Ground:
         return self._walk(names, through_granted)
 
     def _names(self, path: str) -> list[str]:
-        """The names of a path below the workspace; none where it is not below it, or goes up."""
+        """The names of a path below the workspace; none if it isn't below it, or contains `..`."""
         if not path.startswith(f"{self._workspace}/"):
             return []
         names = [name for name in path[len(self._workspace) :].split("/") if name not in ("", ".")]
@@ -187,7 +187,7 @@ class Ground:
                 if found in self.closed_files or (granted and not through_granted):
                     raise NotOurs
             if self._closed.entered(key, names[-1]) is not None:
-                raise NotOurs  # it holds something closed
+                raise NotOurs  # it contains something closed
         except (OSError, NotOurs):
             if folder != self.root:
                 os.close(folder)
@@ -200,7 +200,7 @@ def identity(status: os.stat_result) -> Inode:
 
 
 def _is_link(place: FolderEntry) -> bool:
-    """Closes the place where it is one, or where that can't be known."""
+    """Whether the place is a link. Closes it if it is one, or if that is unknown."""
     with ExitStack() as until_known:
         until_known.enter_context(place)
         if place.found and stat.S_ISLNK(place.found.st_mode):
@@ -210,8 +210,8 @@ def _is_link(place: FolderEntry) -> bool:
 
 
 def folded(name: str) -> str:
-    """A name as the laxest file system compares it: whatever the case, however its letters are composed,
-    without characters that are not seen, and without dots and spaces at its end."""
+    """A name as the most lenient file system compares it: ignoring case and Unicode composition, without
+    invisible characters, and without dots and spaces at its end."""
     if not name.isascii():
         composed = unicodedata.normalize("NFKD", name.casefold())
         name = "".join(
@@ -221,7 +221,7 @@ def folded(name: str) -> str:
 
 
 def _found(path: Path) -> Inode | None:
-    """The identity of what is there."""
+    """The identity of the entry, or None."""
     try:
         return identity(path.lstat())
     except OSError:

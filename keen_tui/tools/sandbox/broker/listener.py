@@ -29,7 +29,7 @@ _NOTHING: Final = bytes(_NOTIFICATION.size)
 
 
 class Notification(Struct, frozen=True):
-    """A call that waits: `id` names it to the kernel, `pid` is the thread that made it."""
+    """A waiting call: `id` is its number in the kernel, `pid` the calling thread."""
 
     id: int
     pid: int
@@ -38,7 +38,7 @@ class Notification(Struct, frozen=True):
 
 
 class Listener:
-    """The end at which the calls arrive. Once it is closed, calls that wait and all later ones fail with
+    """The end where the calls arrive. Once it is closed, waiting calls and all later ones fail with
     ENOSYS."""
 
     def __init__(self, descriptor: int) -> None:
@@ -53,21 +53,22 @@ class Listener:
         os.close(self.descriptor)
 
     def receive(self) -> Notification:
-        """The next call. Raises FileNotFoundError when the thread that made it has ended meanwhile."""
+        """The next call. Raises FileNotFoundError if the calling thread has ended meanwhile."""
         received = fcntl.ioctl(self.descriptor, _RECEIVE, _NOTHING)
         number, pid, _, call_number, _, _, *arguments = _NOTIFICATION.unpack(received)
         return Notification(number, pid, call_number, tuple(arguments))
 
     def check(self, number: int) -> None:
-        """Raises FileNotFoundError where the call waits no more: then its `pid` may be somebody else's."""
+        """Raises FileNotFoundError if the call doesn't wait any more: then its `pid` may belong to another
+        thread."""
         fcntl.ioctl(self.descriptor, _IS_VALID, struct.pack("=Q", number))
 
     def proceed(self, number: int) -> None:
-        """Let the kernel do the call. It reads the memory of the command anew."""
+        """Let the kernel do the call. It reads the command's memory again."""
         self._send(number, 0, 0, _CONTINUE)
 
     def answer(self, number: int, value: int = 0, error: int = 0) -> None:
-        """What the call returns, or the number of its error."""
+        """Answer with the result of the call, or with the number of its error."""
         self._send(number, value, -error, 0)
 
     def hand_over(self, number: int, descriptor: int, *, close_on_exec: bool) -> None:
@@ -89,13 +90,13 @@ class Listener:
 
 
 def listen(machine: str, filter_program: bytes) -> int:
-    """Bind the calling thread to a filter that notifies; gives the descriptor at which the calls arrive.
+    """Bind the calling thread to a filter that notifies. Returns the descriptor where the calls arrive.
 
-    A call that is being worked on is not interrupted by a signal that the command survives: otherwise it
-    would be made twice.
+    A signal that the command survives doesn't interrupt a call in progress: otherwise the call would be made
+    twice.
 
     Raises:
-        OSError: the kernel can't do this, or somebody listens already.
+        OSError: the kernel can't do this, or another listener exists.
     """
     program = ctypes.create_string_buffer(filter_program, len(filter_program))
     instructions = struct.pack("@HP", len(filter_program) // 8, ctypes.addressof(program))
