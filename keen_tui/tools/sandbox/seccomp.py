@@ -110,8 +110,8 @@ _MACHINES: Mapping[str, _Machine] = {
     ),
 }
 # fmt: on
-"""The numbers of calls. `refused` ones fail with EPERM. `unknown` ones fail with ENOSYS, so that programs fall
-back to older calls: the flags of clone3 and openat2 are in memory, where no filter can read them."""
+"""The numbers of calls. `refused` ones fail with EPERM. `unknown` ones fail with ENOSYS, so that programs
+fall back to older calls: the flags of clone3 and openat2 are in memory, where no filter can read them."""
 
 
 def is_supported(machine: str) -> bool:
