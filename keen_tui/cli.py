@@ -87,6 +87,10 @@ def _run(given: Mapping[str, Any], *, talks: bool) -> int:
         from keen_tui import session_cli
 
         return session_cli.list_sessions(None if "all" in given else Path.cwd(), os.environ, sys.stdout)
+    if command == "usage":
+        from keen_tui import session_cli
+
+        return session_cli.usage(given.get("days", 30), os.environ, sys.stdout, as_json="json" in given)
     if command == "settings":
         from keen_tui.settings.file import write_defaults
 

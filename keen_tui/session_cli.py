@@ -1,9 +1,10 @@
-"""What the command line does with saved sessions: list, export, go on with one."""
+"""What the command line does with saved sessions: list, export, go on with one, add up what they used."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -34,6 +35,21 @@ def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextI
     wide = max((len(_turns(row)) for row in rows), default=0)
     for row in rows:
         print(clean(_line(row, wide, with_folder=workspace is None)), file=out)
+    return 0
+
+
+def usage(days: int, environ: Mapping[str, str], out: TextIO, *, as_json: bool) -> int:
+    """What all saved sessions used in the last days, today included, by day and model."""
+    from keen_tui.frontends.headless.usage_table import usage_json, usage_lines  # noqa: PLC0415 - only here
+    from keen_tui.storage.lookup.usage_sums import usage_since  # noqa: PLC0415
+
+    first_day = date.today() - timedelta(days=days - 1)
+    report = usage_since(first_day, build_store(environ))
+    if as_json:
+        print(usage_json(report), file=out)
+    else:
+        for line in usage_lines(report):
+            print(clean(line), file=out)
     return 0
 
 

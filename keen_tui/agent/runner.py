@@ -25,9 +25,11 @@ from keen_tui.domain.events import (
     TurnError,
     TurnStarted,
 )
+from keen_tui.domain.messages import Message
 from keen_tui.memory.pending import PendingState
+from keen_tui.memory.policies import carried_bytes, policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
-from keen_tui.memory.rendering import ABANDONED, rendered_bytes
+from keen_tui.memory.rendering import ABANDONED
 
 
 class Runner:
@@ -119,13 +121,20 @@ class Runner:
     def abandon(self, pending: PendingState) -> None:
         """Abandon the incomplete turns. Their facts stay remembered."""
         memory = turn_memory(pending.facts)
+        conversation = self._state.open.conversation
+        reply = Message(
+            role="assistant", text=ABANDONED, turn=conversation.last_turn, memory=memory, by_program=True
+        )
+        done = conversation.past.steps
+        steps = [step for trace in pending.traces for step in done.get(trace.turn, ())]
         self.keep(None)
         self._publish(
             TurnAbandoned(
-                turn=self._state.open.conversation.last_turn,
+                turn=conversation.last_turn,
                 turn_memory=memory,
-                carried_bytes=rendered_bytes(ABANDONED, memory),
+                carried_bytes=carried_bytes(self._state.policy, reply, steps),
                 trace_bytes=pending.trace_bytes,
+                whole_bytes=carried_bytes(policy_of("full-trace"), reply, steps),
             )
         )
 
@@ -152,7 +161,9 @@ class Runner:
         session = self._state.open
         conversation, setup = session.conversation, session.setup
         ending = await run_attempt(turn, conversation, setup, self._meter, self._state.most_tokens)
-        steps = conversation.past.steps.get(turn.turn, ())
+        past = conversation.past.steps
+        turns = dict.fromkeys(message.turn for message in conversation.unanswered)
+        steps = tuple(step for number in turns for step in past.get(number, ()))
         settlement = settle(replace(turn.record(setup.clock()), steps=steps), ending)
         self.keep(settlement.pending if isinstance(settlement, Save) else None)
         session.failed_seconds = settlement.event.seconds if isinstance(settlement, Discard) else 0.0

@@ -181,12 +181,16 @@ class QuestionAnswered(Passing, frozen=True, kw_only=True):
 
 
 class Usage(Stored, frozen=True, kw_only=True):
-    """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown)."""
+    """Tokens that the provider reported for one step, and what they cost in US dollars (None: unknown).
+
+    `model` is the one that was asked; "" in files of earlier versions.
+    """
 
     turn: int
     step: int
     tokens: TokenUsage
     cost: float | None = None
+    model: str = ""
 
 
 class RetryScheduled(Passing, frozen=True, kw_only=True):
@@ -211,10 +215,11 @@ class Notice(Stored, frozen=True, kw_only=True):
 class TurnDone(Stored, frozen=True, kw_only=True):
     """The model finished: the assistant message with `turn_memory` is in the conversation.
 
-    `carried_bytes` is the size of the turn's reply in later requests, `trace_bytes` that of its trace. `raw`
-    is the text as the model wrote it, if that differs from the visible `text` (policy `in-band`). `calls` and
-    `seconds` count all attempts, including the incomplete turn that was continued; time in which the person
-    was asked doesn't count, here and in all later events.
+    `carried_bytes` is the size of the turn's reply in later requests, `trace_bytes` that of its trace.
+    `whole_bytes` is what later requests would carry under the policy `full-trace`, None in files of earlier
+    versions. `raw` is the text as the model wrote it, if that differs from the visible `text` (policy
+    `in-band`). `calls` and `seconds` count all attempts, including the incomplete turn that was continued;
+    time in which the person was asked doesn't count, here and in all later events.
     """
 
     turn: int
@@ -227,6 +232,7 @@ class TurnDone(Stored, frozen=True, kw_only=True):
     carried_bytes: int
     trace_bytes: int
     raw: str | None = None
+    whole_bytes: int | None = None
 
 
 class TurnIncomplete(Stored, frozen=True, kw_only=True):
@@ -264,12 +270,14 @@ class TurnError(Stored, frozen=True, kw_only=True):
 
 
 class TurnAbandoned(Stored, frozen=True, kw_only=True):
-    """Pending state was discarded: "(turn abandoned)" with its memory is in the conversation."""
+    """Pending state was discarded: "(turn abandoned)" with its memory is in the conversation. The byte counts
+    are those of `TurnDone`."""
 
     turn: int
     turn_memory: TurnMemory
     carried_bytes: int
     trace_bytes: int
+    whole_bytes: int | None = None
 
 
 class MessageTakenBack(Stored, frozen=True, kw_only=True):

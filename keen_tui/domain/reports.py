@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from keen_tui.domain.choices import PolicyName
+from keen_tui.domain.spent import NOTHING, Spent
 
 ContextKind = Literal["system", "instructions", "tools", "compacted", "turn", "pending", "draft", "frame"]
 
@@ -109,6 +110,33 @@ class Changes(Struct, frozen=True, kw_only=True):
     files: tuple[FileVersions, ...]
     commands: int = 0
     undone: bool = False
+
+
+class ModelUsage(Struct, frozen=True, kw_only=True):
+    """What saved sessions used of one model on one `day` (local time, `2026-11-23`), or in all ("" for both).
+
+    `sessions` used something then; `turns` are those that began then, `calls` all calls of the model. The
+    cost in `spent` is None as soon as that of one call isn't known: `unpriced` counts those, and `known_cost`
+    is that of the others, in US dollars.
+    """
+
+    day: str = ""
+    model: str = ""
+    sessions: int = 0
+    turns: int = 0
+    calls: int = 0
+    spent: Spent = NOTHING
+    known_cost: float = 0.0
+    unpriced: int = 0
+
+
+class UsageReport(Struct, frozen=True, kw_only=True):
+    """What saved sessions used from `first_day` on, by day, oldest first, and by model; `total` is all of
+    it."""
+
+    first_day: str
+    rows: tuple[ModelUsage, ...]
+    total: ModelUsage
 
 
 class PartSize(Struct, frozen=True, kw_only=True):

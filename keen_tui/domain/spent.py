@@ -1,4 +1,4 @@
-"""Sums of tokens and dollars."""
+"""Sums of tokens and dollars, and what they would have been with the whole history."""
 
 from __future__ import annotations
 
@@ -6,27 +6,78 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from keen_tui.domain.events import Usage
+from keen_tui.domain.events import Compacted, Event, SessionOpened, TurnAbandoned, TurnDone, Usage
+
+BYTES_PER_TOKEN = 4.0
+"""Bytes per token, as far as no provider has reported better."""
+
+
+class LeftOut(Struct, frozen=True):
+    """How many `bytes` less a request of the session holds than the whole history would be: every call and
+    result of earlier turns, as the policy `full-trace` sends them, and nothing summarised.
+
+    It grows with each turn by what the policy left out of it then, and with each summary by what that saved.
+    Memory that is edited by hand doesn't change it.
+    """
+
+    bytes: int = 0
+
+    def after(self, event: Event) -> LeftOut:
+        """With what this event changed. Files of earlier versions know only the size of the trace."""
+        match event:
+            case TurnDone() | TurnAbandoned():
+                whole = event.trace_bytes if event.whole_bytes is None else event.whole_bytes
+                return self.more(whole, event.carried_bytes)
+            case Compacted():
+                return self.more(event.bytes_before, event.bytes_after)
+            case SessionOpened():
+                return LeftOut()
+        return self
+
+    def more(self, whole: int, held: int) -> LeftOut:
+        """With bytes of which later requests hold only so many."""
+        return LeftOut(self.bytes + max(whole - held, 0))
+
+    @property
+    def tokens(self) -> int:
+        """The same in tokens, estimated."""
+        return round(self.bytes / BYTES_PER_TOKEN)
+
+
+NOTHING_LEFT_OUT = LeftOut()
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known."""
+    """What steps used together. `cost` is in US dollars, None as soon as that of one step is not known.
+
+    `whole_tokens` is what `input_tokens` would have been if each request had held the whole history:
+    reported tokens, and estimated ones for what was left out.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    whole_tokens: int = 0
     cost: float | None = 0.0
 
     def __bool__(self) -> bool:
         return bool(self.input_tokens or self.output_tokens)
 
-    def plus(self, usage: Usage) -> Spent:
-        """With one more step."""
+    @property
+    def new_tokens(self) -> int:
+        """What was sent and didn't come from a prompt cache."""
+        return max(self.input_tokens - self.cached_tokens, 0)
+
+    def plus(self, usage: Usage, left_out: LeftOut = NOTHING_LEFT_OUT) -> Spent:
+        """With one more step, whose request left that out. Requests beside turns, as for a summary or a
+        title, leave nothing out."""
         tokens = usage.tokens
+        more = left_out.tokens if usage.turn and tokens.input_tokens else 0
         step = Spent(
             input_tokens=tokens.input_tokens or 0,
             output_tokens=tokens.output_tokens or 0,
             cached_tokens=tokens.cached_tokens or 0,
+            whole_tokens=(tokens.input_tokens or 0) + more,
             cost=usage.cost,
         )
         return self.joined(step)
@@ -48,6 +99,7 @@ class Spent(Struct, frozen=True, kw_only=True):
             input_tokens=self.input_tokens + sign * other.input_tokens,
             output_tokens=self.output_tokens + sign * other.output_tokens,
             cached_tokens=self.cached_tokens + sign * other.cached_tokens,
+            whole_tokens=self.whole_tokens + sign * other.whole_tokens,
             cost=(self.cost or 0.0) + sign * (other.cost or 0.0) if known else None,
         )
 

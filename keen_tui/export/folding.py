@@ -50,7 +50,7 @@ from keen_tui.domain.events import (
     Usage,
 )
 from keen_tui.domain.messages import TurnMemory
-from keen_tui.domain.spent import NOTHING
+from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT
 from keen_tui.export.document import ExportedItem, ExportedSession, TurnState
 from keen_tui.export.gathering import GatheredTurn
 from keen_tui.export.source import ExportSource
@@ -86,6 +86,7 @@ class _Folding:
         self._pending: list[GatheredTurn] = []
         self._model: ModelChanged | None = None
         self._summary: Compacted | None = None
+        self._left_out = NOTHING_LEFT_OUT
 
     def first_words(self) -> str:
         """The first line of the first message."""
@@ -93,6 +94,7 @@ class _Folding:
         return next((text.split("\n", 1)[0] for text in words if text), "")
 
     def add(self, event: Event) -> None:
+        self._left_out = self._left_out.after(event)
         match event:
             case TurnStarted():
                 self._start(event)
@@ -151,7 +153,7 @@ class _Folding:
         """In its turn; what summaries and titles took belongs to none."""
         if event.turn:
             turn = self._turn(event.turn)
-            turn.spent = turn.spent.plus(event)
+            turn.spent = turn.spent.plus(event, self._left_out)
         else:
             self.aside = self.aside.plus(event)
 

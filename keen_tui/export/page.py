@@ -39,6 +39,7 @@ from keen_tui.export.phrases import (
     memory_entries,
     unknown_effects,
 )
+from keen_tui.export.usage_chart import usage_chart
 from keen_tui.text.labels import image_line
 from keen_tui.text.units import duration
 
@@ -54,7 +55,7 @@ def write_html(document: ExportedSession) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_content_policy(style)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{_header(document)}<main>\n{body}</main>\n</body>\n</html>\n"
+        f"{_header(document)}<main>\n{body}</main>\n{usage_chart(document)}</body>\n</html>\n"
     )
 
 

@@ -7,6 +7,7 @@ undone, compacted) carry their TurnMemory under all of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -162,6 +163,18 @@ def _cut(text: str) -> str:
     head, tail = (piece.decode("utf-8", "ignore") for piece in (data[:half], data[-half:]))
     left_out = len(data) - len(head.encode()) - len(tail.encode())
     return f"{head}\n[{left_out:,} bytes left out]\n{tail}"
+
+
+def carried_bytes(policy: MemoryPolicy, message: Message, steps: Sequence[ToolStep]) -> int:
+    """Bytes that later requests carry of a finished turn: the text of its reply, `message`, and the calls and
+    results of its `steps` as far as the policy replays them. JSON around them doesn't count."""
+    replayed = policy.replayed(steps, message.turn)
+    texts = [policy.reply(message, replayed)]
+    for step in replayed:
+        texts.append(step.text)
+        for call, result in step.calls:
+            texts += (call.name, json.dumps(call.arguments, ensure_ascii=False), result.text)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def visible(policy: MemoryPolicy, text: str) -> str:

@@ -15,6 +15,7 @@ from keen_tui.settings.schema import ABOUT, CHOICES, DEFAULTS, Flag
 
 SUBJECTS = {
     "sessions": "no arguments",
+    "usage": "no arguments",
     "settings": "no arguments",
     "export": "one session id",
     "replay": "one file",
@@ -150,6 +151,13 @@ _SAVED = (
     LineFlag(("--fork",), "with --continue or --resume: continue in a copy", options=_SWITCH),
     LineFlag(("--all",), "with sessions: list those of all folders", options=_SWITCH),
     LineFlag(
+        ("--days",),
+        "with usage: how many days, today included (default 30)",
+        "N",
+        {"type": int},
+    ),
+    LineFlag(("--json",), "with usage: print JSON", options=_SWITCH),
+    LineFlag(
         ("--format",),
         "with export: markdown (default), json or html",
         "FORM",
@@ -196,8 +204,13 @@ _OTHERS = (
 )
 
 
+MOST_DAYS = 36_500
+"""The most days that usage can be asked for."""
+
 BELONGS: Mapping[str, str] = {
     "all": "sessions",
+    "days": "usage",
+    "json": "usage",
     "format": "export",
     "out": "export",
     "speed": "replay",
@@ -228,7 +241,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 def _require_sense(command: str, given: Mapping[str, Any]) -> None:
     """Raises ConfigError for flags that don't go together."""
-    if command and len(given["words"]) - 1 != (command not in ("sessions", "settings")):
+    if command and len(given["words"]) - 1 != (SUBJECTS[command] != "no arguments"):
         raise ConfigError(f"keen-tui {command} takes {SUBJECTS[command]}.")
     for flag, owner in BELONGS.items():
         if flag in given and command != owner:
@@ -244,6 +257,8 @@ def _require_sense(command: str, given: Mapping[str, Any]) -> None:
             whose = " or ".join(_WRITTEN[each] for each in owners)
             raise ConfigError(f"{_WRITTEN[flag]} belongs to {whose}. See keen-tui --help.")
     _require_hosts(given.get("allow_net", ()))
+    if not 1 <= given.get("days", 1) <= MOST_DAYS:
+        raise ConfigError(f"--days must be a number from 1 to {MOST_DAYS:,}.")
     for flag in ("pace", "speed"):
         if not 0 <= given.get(flag, 1.0) < math.inf:
             raise ConfigError(f"--{flag} must be a number from 0 up.")

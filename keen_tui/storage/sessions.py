@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
@@ -36,6 +37,9 @@ from keen_tui.storage.retention import forget_old, is_due
 from keen_tui.system.folders import make_private
 from keen_tui.system.paths import QUARANTINE
 from keen_tui.text.units import first_line
+
+if TYPE_CHECKING:
+    from keen_tui.storage.lookup.spending import UsageSlot
 
 _STALE_SECONDS = 86_400.0
 """Seconds after which nobody is working on an incomplete copy any more."""
@@ -77,6 +81,12 @@ class SessionStore:
         """The places of the words, newest session first, at most `MOST_HITS`. Yields those found so far,
         again and again, and finally all of them."""
         return self._lookup.search(self._entries(None), words)
+
+    def usages(self, since: float) -> Iterator[tuple[UsageSlot, ...]]:
+        """What each session used that was written to after `since` (seconds since the epoch), in all
+        workspaces. Raises StorageFailed."""
+        entries = [entry for entry in self._entries(None) if entry.changed >= since * 1e9]
+        return self._lookup.usages(entries)
 
     def update_index(self, stop: threading.Event) -> None:
         """Update the index for lists and searches, in small steps, until `stop` is set."""

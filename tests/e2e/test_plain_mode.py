@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from keen_tui.demo.script import Break, Call, Reply, Say
+from keen_tui.domain.messages import TokenUsage
 from tests.e2e.test_screen import CTRL_C, CTRL_D, program
 from tests.support.processes import called_with
 from tests.support.terminal import TerminalProgram
@@ -269,3 +270,19 @@ def test_the_setting_begins_plain_mode_and_without_a_model_it_is_told_what_to_do
         terminal.wait_for("\r\n> hello", since=bytes(terminal.output).rfind(b"Your message is kept"))
         terminal.type(CTRL_C)
         terminal.wait_for("Cleared.")
+
+
+def test_usage_and_the_next_request_are_told_in_words(tmp_path: Path) -> None:
+    used = TokenUsage(input_tokens=1_000, output_tokens=20, cached_tokens=400)
+    with program(tmp_path, [Reply([Say("Ok.")], usage=used)], "--plain", controls=True) as (terminal, _):
+        ready(terminal)
+        say(terminal, "/usage", "Nothing used yet.")
+        say(terminal, "/context", "tokens, none of them in a prompt cache yet. The price isn't known.")
+        say(terminal, "hello", "Reply: Ok.", "Turn 1 done")
+        say(
+            terminal,
+            "/usage",
+            "Turn 1: 600 new tokens and 400 from the cache sent, 1,000 with the whole history, 20 received",
+            "Sent: 1,000 tokens, 100 % of the whole history (1,000).",
+        )
+        say(terminal, "/context", "Under full-trace: a prompt cache can reuse ")

@@ -1,6 +1,6 @@
 """`make pictures`: the pictures of the README, taken from the real program while the tour plays in it.
 
-Three screens stand still, and tour.svg moves.
+Three screens stand still, and tour.svg moves. usage.svg is of a session of eight turns with a scripted model.
 """
 
 from __future__ import annotations
@@ -8,18 +8,27 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
 
+from keen_tui.agent.session import Session
+from keen_tui.demo.model_server import ModelServer
 from keen_tui.demo.play import tour_session
+from keen_tui.demo.threaded import serving
 from keen_tui.demo.tour import FIRST_PROMPT
+from keen_tui.domain.models import ModelInfo, Price
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.tui.app import KeenApp, UiSettings
+from keen_tui.providers.base import Connection
+from keen_tui.providers.registry import build_provider
 from keen_tui.settings.schema import Settings
+from keen_tui.wiring import build_session
+from tests.support.cached_work import FILES, TURNS, CachingModel, all_replies
 from tests.support.moving import Frame, film
 from tests.support.svg import drawn_rows
 from tests.support.waiting import until
@@ -28,7 +37,7 @@ FILM_LABEL = (
     "Keen TUI fixes a failing test. It asks before it runs the tests and before it edits the file. "
     "The connection breaks, ctrl+r continues from the last result, and the tests pass."
 )
-_STILL_SIZE, _FILM_SIZE = (120, 36), (104, 30)
+_STILL_SIZE, _FILM_SIZE, _USAGE_SIZE = (120, 36), (104, 30), (120, 20)
 _BETWEEN_FRAMES, _A_FRAME = 0.35, 0.22
 """Seconds between two frames of what goes on, and for how long the film shows each."""
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -96,13 +105,35 @@ class Recording:
 async def recording(size: tuple[int, int], pace: float) -> AsyncIterator[Recording]:
     """The tour before its first message; `pace` is that of its model."""
     with tour_session(Settings(), pace=pace) as session:
-        app = KeenApp(lambda: FrontEndSetup(session=session, controls=session), UiSettings(theme="keen-dark"))
-        async with app.run_test(size=size) as pilot:
-            tour = Recording(app, pilot)
-            await tour.until(lambda: app.live)
-            tour.frames.clear()
+        async with showing(session, size) as tour:
             yield tour
-            await session.close()
+
+
+@asynccontextmanager
+async def showing(session: Session, size: tuple[int, int]) -> AsyncIterator[Recording]:
+    """The screen of this session."""
+    app = KeenApp(lambda: FrontEndSetup(session=session, controls=session), UiSettings(theme="keen-dark"))
+    async with app.run_test(size=size) as pilot:
+        shown = Recording(app, pilot)
+        await shown.until(lambda: app.live)
+        shown.frames.clear()
+        yield shown
+        await session.close()
+
+
+@contextmanager
+def cached_session() -> Iterator[Session]:
+    """A session with a scripted model that has a prompt cache and prices."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(ModelServer(CachingModel(all_replies()))) as server,
+    ):
+        for name, text in FILES.items():
+            (Path(folder) / name).write_text(text)
+        price = Price(input=3.0, output=15.0, cached_input=0.3)
+        info = ModelInfo(provider="lab", id="scripted", api="openai-chat", price=price)
+        provider = build_provider(info.api, Connection(model=info.id, base_url=server.base_url))
+        yield build_session(Settings(mode="auto-edit"), Path(folder), provider, info, attended=True)
 
 
 async def take_stills(folder: Path) -> None:
@@ -121,6 +152,24 @@ async def take_stills(folder: Path) -> None:
         await tour.until(lambda: tour.app.screen is not tour.app.workspace)
         await asyncio.sleep(1.0)
         tour.save(folder / "context.svg")
+
+
+async def take_usage(file: Path) -> None:
+    """Play a session of eight turns and write what it used."""
+    with cached_session() as session:
+        async with showing(session, _USAGE_SIZE) as shown:
+            for number, (words, _) in enumerate(TURNS, 1):
+                session.submit(words)
+                await shown.until(lambda number=number: _is_done(shown.app, number))  # type: ignore[misc]
+            shown.app.workspace.run("usage")
+            await shown.until(lambda: shown.app.screen is not shown.app.workspace)
+            await asyncio.sleep(1.0)
+            shown.save(file)
+
+
+def _is_done(app: KeenApp, number: int) -> bool:
+    turns = app.workspace.state.turns
+    return len(turns) == number and turns[-1].status == "done"
 
 
 async def take_film(file: Path) -> None:
@@ -158,6 +207,7 @@ async def take(folder: Path) -> None:
     """Write all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     await take_stills(folder)
+    await take_usage(folder / "usage.svg")
     await take_film(folder / "tour.svg")
 
 

@@ -35,8 +35,8 @@ async def stream_reply(
             hear(part)
             if isinstance(part, StepReply):
                 if part.usage != TokenUsage():
-                    cost = cost_of(part.usage, setup.price)
-                    setup.publish(Usage(turn=turn, step=step, tokens=part.usage, cost=cost))
+                    cost, model = cost_of(part.usage, setup.price), setup.provider.model
+                    setup.publish(Usage(turn=turn, step=step, tokens=part.usage, cost=cost, model=model))
                 return part
     raise AssertionError("a provider ended a step without a reply and without an error")
 

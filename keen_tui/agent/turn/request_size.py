@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from keen_tui.agent.turn.request import step_request
+from keen_tui.domain.spent import BYTES_PER_TOKEN
 from keen_tui.memory.policies import MemoryPolicy
 from keen_tui.providers.wire.images import ImageSize, image_sizes
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from keen_tui.domain.events import Usage
     from keen_tui.memory.conversation import Past
     from keen_tui.memory.pending import PendingTrace
-
-BYTES_PER_TOKEN = 4.0
-"""Bytes per token, until a provider has reported the tokens of a request."""
 
 
 class Measured(Struct, frozen=True):

@@ -5,7 +5,6 @@ The session applies the settlement first and publishes its event then (turn.md, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -15,7 +14,7 @@ from keen_tui.domain.errors import EndReason
 from keen_tui.domain.events import TurnDone, TurnError, TurnIncomplete
 from keen_tui.domain.messages import Fact, Message, NativeMessage, StopReason, ToolStep, UnknownCall
 from keen_tui.memory.pending import PendingState, PendingTrace, native_bytes, with_trace
-from keen_tui.memory.policies import MemoryPolicy
+from keen_tui.memory.policies import MemoryPolicy, carried_bytes, policy_of
 from keen_tui.memory.recorder import turn_memory
 
 
@@ -42,7 +41,7 @@ class TurnRecord(Struct, frozen=True, kw_only=True):
     this attempt only; `facts` include the injected ones; `calls` counts the tool calls that began to run or
     were answered in this attempt, and `unknown_calls` are those whose effects nobody knows; `seconds` is its
     duration, including earlier attempts that kept nothing;
-    `steps` are those of the turn in all its attempts, for a policy that replays them.
+    `steps` are those of the turn in all its attempts: what a policy may replay.
     """
 
     turn: int
@@ -117,22 +116,12 @@ def _commit(record: TurnRecord, ending: Finished) -> Commit:
             turn_memory=memory,
             calls=_all_calls(record),
             seconds=_all_seconds(record),
-            carried_bytes=_carried_bytes(record, message),
+            carried_bytes=carried_bytes(record.policy, message, record.steps),
             trace_bytes=_trace_bytes(_all_traces(record)),
             raw=message.raw,
+            whole_bytes=carried_bytes(policy_of("full-trace"), message, record.steps),
         ),
     )
-
-
-def _carried_bytes(record: TurnRecord, message: Message) -> int:
-    """Bytes of the reply in later requests, and of the calls if the policy replays them."""
-    replayed = record.policy.replayed(record.steps, record.turn)
-    texts = [record.policy.reply(message, replayed)]
-    for step in replayed:
-        texts.append(step.text)
-        for call, result in step.calls:
-            texts += (call.name, json.dumps(call.arguments, ensure_ascii=False), result.text)
-    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def _save(record: TurnRecord, ending: Broken) -> Save:

@@ -10,6 +10,7 @@ from keen_tui.domain.spent import NOTHING, Spent
 from keen_tui.frontends.line.displays import diff_lines
 from keen_tui.frontends.line.model_pages import LineModels
 from keen_tui.frontends.line.session_pages import choose_session
+from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.setting_pages import show_settings
 from keen_tui.frontends.shared.actions import ACTIONS
 from keen_tui.frontends.shared.changes import ShownFile, not_covered
@@ -27,7 +28,8 @@ from keen_tui.frontends.shared.pages import (
     SettingsPage,
     UsagePage,
 )
-from keen_tui.text.units import counted, dollars, size, tokens
+from keen_tui.text.spending import whole_history
+from keen_tui.text.units import counted, dollars, duration, size, tokens
 
 if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
@@ -46,7 +48,7 @@ async def show_page(ui: LineUi, page: Page) -> None:
         case HelpPage():
             ui.printer.read(_help(ui.slash))
         case UsagePage():
-            ui.printer.read(_usage(ui.stats.spent))
+            ui.printer.read(_usage(ui.stats))
         case ContextPage(report):
             ui.printer.read(_next_request(report))
         case ChangesPage():
@@ -78,18 +80,24 @@ def _help_line(offered: Offered) -> str:
     return f"/{first}{f' {offered.takes}' if offered.takes else ''}{also}: {offered.help.rstrip('.')}."
 
 
-def _usage(by_turn: dict[int, Spent]) -> Iterator[str]:
+def _usage(stats: SessionStats) -> Iterator[str]:
     """What was used, turn by turn and in all."""
     whole = NOTHING
-    for turn, spent in sorted(by_turn.items()):
-        yield f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}."
+    for turn, spent in sorted(stats.spent.items()):
+        took = f", {duration(stats.seconds[turn])}" if turn in stats.seconds else ""
+        yield f"{f'Turn {turn}' if turn else 'Summaries and titles'}: {_figures(spent)}{took}."
         whole = whole.joined(spent)
-    yield f"In all: {_figures(whole)}." if whole else "Nothing used yet."
+    if not whole:
+        yield "Nothing used yet."
+        return
+    yield f"In all: {_figures(whole)}."
+    yield whole_history(whole)
 
 
 def _figures(spent: Spent) -> str:
-    sent = f"{spent.input_tokens:,} tokens sent, {spent.cached_tokens:,} of them cached"
-    facts = f"{sent}, {spent.output_tokens:,} received"
+    sent = f"{spent.new_tokens:,} new tokens and {spent.cached_tokens:,} from the cache sent"
+    whole = f"{spent.whole_tokens:,} with the whole history"
+    facts = f"{sent}, {whole}, {spent.output_tokens:,} received"
     return facts if spent.cost is None else f"{facts}, {dollars(spent.cost)}"
 
 

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from keen_tui.domain.events import Event, MessageTakenBack, SessionOpened, SessionRenamed, TurnStarted, Usage
-from keen_tui.domain.spent import NOTHING, Spent
+from keen_tui.domain.events import (
+    Event,
+    MessageTakenBack,
+    SessionOpened,
+    SessionRenamed,
+    TurnDone,
+    TurnError,
+    TurnIncomplete,
+    TurnStarted,
+    Usage,
+)
+from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT, Spent
 
 
 class SessionStats:
     """Follows the events of a session. `spent` has what each turn used by its number, 0 for summaries
-    and titles."""
+    and titles; `seconds` how long each took, as far as it has ended."""
 
     def __init__(self) -> None:
         self.title = ""
         self.turns: list[int] = []
         self.spent: dict[int, Spent] = {}
+        self.seconds: dict[int, float] = {}
+        self._left_out = NOTHING_LEFT_OUT
 
     def note(self, event: Event) -> None:
         """Go on by this event."""
+        self._left_out = self._left_out.after(event)
         match event:
             case SessionOpened():
-                self.title, self.turns, self.spent = event.title, [], {}
+                self.title, self.turns, self.spent, self.seconds = event.title, [], {}, {}
             case SessionRenamed():
                 self.title = event.title
             case TurnStarted(text=str()):
@@ -27,4 +40,6 @@ class SessionStats:
             case MessageTakenBack() if event.turn in self.turns:
                 self.turns.remove(event.turn)
             case Usage():
-                self.spent[event.turn] = self.spent.get(event.turn, NOTHING).plus(event)
+                self.spent[event.turn] = self.spent.get(event.turn, NOTHING).plus(event, self._left_out)
+            case TurnDone() | TurnIncomplete() | TurnError():
+                self.seconds[event.turn] = event.seconds

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -20,6 +21,9 @@ from keen_tui.storage.lookup.searching import SessionSearch
 from keen_tui.storage.lookup.session_index import IndexedText, SessionIndex, State
 from keen_tui.storage.lookup.session_text import read_text
 from keen_tui.storage.lookup.summaries import glance
+
+if TYPE_CHECKING:
+    from keen_tui.storage.lookup.spending import UsageSlot
 
 MOST_HITS = 200
 HITS_A_SESSION = 5
@@ -86,6 +90,30 @@ class SessionLookup:
             self._index.keep_glances(fresh, _are_there(entries))
         return shown
 
+    def usages(self, entries: Sequence[SessionEntry]) -> Iterator[tuple[UsageSlot, ...]]:
+        """What each of these sessions used, as far as its file can be read."""
+        from keen_tui.storage.lookup.spending import (  # noqa: PLC0415 - no start needs it
+            decoded_slots,
+            encoded_slots,
+            read_slots,
+        )
+
+        is_worth_it = self._is_worth_it(entries)
+        known = self._index.usages() if is_worth_it else {}
+        fresh: _Fresh = {}
+        for entry in entries:
+            state, content = known.get(entry.key, ("", b""))
+            slots = decoded_slots(content) if state == entry.state else None
+            if slots is None:
+                try:
+                    slots = read_slots(entry.path)
+                except OSError:
+                    continue
+                fresh[entry.key] = entry.state, encoded_slots(slots)
+            yield slots
+        if is_worth_it and fresh:
+            self._index.keep_usages(fresh, _are_there(entries))
+
     def search(self, entries: Sequence[SessionEntry], words: str) -> Iterator[tuple[SearchHit, ...]]:
         """The places of the words in these sessions, in their order. There MUST be no other sessions.
 
@@ -138,7 +166,8 @@ class SessionLookup:
         are_there = _are_there(entries)
         self.rows(entries)
         indexed = self._index.texts()
-        self._index.forget({*indexed, *self._index.glances()} - {entry.key for entry in entries})
+        known = {*indexed, *self._index.glances(), *self._index.usages()}
+        self._index.forget(known - {entry.key for entry in entries})
         texts: dict[str, IndexedText] = {}
         for entry in entries:
             if not entry.changed or entry.size > _MOST_BYTES or indexed.get(entry.key) == entry.state:

@@ -37,6 +37,7 @@ _FORGETTING_PATIENCE = 3.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS glances (key TEXT PRIMARY KEY, state TEXT, glance BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, state TEXT, places BLOB, content BLOB);
+CREATE TABLE IF NOT EXISTS usages (key TEXT PRIMARY KEY, state TEXT, slots BLOB) WITHOUT ROWID;
 """
 
 State = str
@@ -73,6 +74,13 @@ class SessionIndex:
             return {key: (state, bytes(glance)) for key, state, glance in rows}
         return {}
 
+    def usages(self) -> Mapping[str, tuple[State, bytes]]:
+        """What is known of what each session used."""
+        with self._doing_without(), self._opened() as database:
+            rows = database.execute("SELECT key, state, slots FROM usages")
+            return {key: (state, bytes(slots)) for key, state, slots in rows}
+        return {}
+
     def texts(self) -> Mapping[str, State]:
         """The state in which the text of each session was indexed."""
         with self._doing_without(), self._opened() as database:
@@ -102,6 +110,11 @@ class SessionIndex:
         rows = ((key, state, glance) for key, (state, glance) in glances.items())
         return self._write("INSERT OR REPLACE INTO glances VALUES (?, ?, ?)", rows, is_there)
 
+    def keep_usages(self, usages: Mapping[str, tuple[State, bytes]], is_there: Callable[[str], bool]) -> bool:
+        """The same for what sessions used."""
+        rows = ((key, state, slots) for key, (state, slots) in usages.items())
+        return self._write("INSERT OR REPLACE INTO usages VALUES (?, ?, ?)", rows, is_there)
+
     def keep_texts(self, texts: Mapping[str, IndexedText], is_there: Callable[[str], bool]) -> bool:
         """Save texts in the same way."""
         rows = ((key, each.state, each.places, each.content) for key, each in texts.items())
@@ -119,6 +132,7 @@ class SessionIndex:
             with database:
                 database.executemany("DELETE FROM glances WHERE key = ?", gone)
                 database.executemany("DELETE FROM texts WHERE key = ?", gone)
+                database.executemany("DELETE FROM usages WHERE key = ?", gone)
             return
         self.throw_away()
 

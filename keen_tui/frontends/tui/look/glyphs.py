@@ -35,6 +35,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
     rule: str
     meter_full: str
     meter_half: str
+    meter_cached: str
     meter_track: str
     bullet: str
     up: str
@@ -68,6 +69,7 @@ UNICODE = Glyphs(
     rule="─",
     meter_full="━",
     meter_half="╸",
+    meter_cached="╍",
     meter_track="─",
     bullet="•",
     up="↑",
@@ -101,6 +103,7 @@ ASCII = Glyphs(
     rule="-",
     meter_full="=",
     meter_half="=",
+    meter_cached=":",
     meter_track="-",
     bullet="*",
     up="^",

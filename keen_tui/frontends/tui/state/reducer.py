@@ -149,9 +149,9 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
         case ImagesAttached():
             return _with_images(state, event)
         case TurnDone() | TurnIncomplete() | TurnError():
-            return turn_ended(state, event)
+            return turn_ended(_counted(state, event), event)
         case TurnAbandoned():
-            return turn_abandoned(state, event)
+            return turn_abandoned(_counted(state, event), event)
         case MessageTakenBack():
             return taken_back(state, event)
         case QueueChanged():
@@ -301,9 +301,15 @@ def _tool_finished(state: UiState, event: ToolFinished) -> UiState:
     )
 
 
+def _counted(state: UiState, event: Event) -> UiState:
+    """With what the event leaves out of later requests."""
+    return replace(state, left_out=state.left_out.after(event))
+
+
 def _add_usage(state: UiState, usage: Usage) -> UiState:
-    counted = replace(state, spent=state.spent.plus(usage))
-    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage)))
+    left_out = state.left_out
+    counted = replace(state, spent=state.spent.plus(usage, left_out))
+    return with_row(counted, usage.turn, lambda row: replace(row, spent=row.spent.plus(usage, left_out)))
 
 
 def _with_status(

@@ -89,6 +89,7 @@ def compaction(state: UiState, event: CompactionEvent) -> UiState:
                     )
                 ),
                 summary_bytes=event.bytes_after,
+                left_out=state.left_out.after(event),
                 context_tokens=None,
                 phase=_phase_between(state),
             )

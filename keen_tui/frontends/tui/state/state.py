@@ -29,7 +29,7 @@ from keen_tui.domain.events import (
     TurnIncomplete,
 )
 from keen_tui.domain.messages import CallOutcome, Fact, ToolResult, TurnMemory, UnknownCall
-from keen_tui.domain.spent import NOTHING, Spent
+from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT, LeftOut, Spent
 from keen_tui.frontends.tui.state.trail import Trail
 from keen_tui.memory.recorder import turn_memory
 
@@ -224,6 +224,8 @@ class UiState(Struct, frozen=True, kw_only=True):
     ran_bytes: int = 0
     """What the user ran since the newest message: it goes with the next one."""
     spent: Spent = NOTHING
+    left_out: LeftOut = NOTHING_LEFT_OUT
+    """What the next request leaves out of the whole history."""
     last_word_at: float = 0.0
     """When the running turn last gave a sign of life (clock of `apply`)."""
 
