@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from keen_tui.agent.instructions.instructions import Instructions, read_instructions
+from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.prompt_history import PromptHistory
 from keen_tui.agent.services.session_manager import SessionManager
@@ -51,7 +51,7 @@ def build_session(
     backup: TurnBackup | None = None,
     rules: Rules = NO_RULES,
     allowances: Allowances | None = None,
-    instruct: Callable[[], Instructions] | None = None,
+    instruction_files: InstructionFiles | None = None,
     key_variables: Callable[[], Iterable[str]] = tuple,
 ) -> Session:
     """A session in `workspace` that uses the provider. `info` is what is known of its model; `backup` saves
@@ -81,7 +81,7 @@ def build_session(
         rules=rules,
         allowances=allowances,
         network=settings.network,
-        instruct=instruct,
+        instruction_files=instruction_files,
     )
 
 
@@ -140,8 +140,11 @@ def build_saved_session(
         backup=backup,
         rules=build_rules(settings, environ),
         allowances=Allowances(home_folder(environ) / "allowances.json", workspace),
-        instruct=lambda: read_instructions(
-            workspace, home_folder(environ), Path.home(), settings.instructions_fallbacks
+        instruction_files=InstructionFiles(
+            workspace=workspace,
+            settings_folder=home_folder(environ),
+            home=Path.home(),
+            fallbacks=settings.instructions_fallbacks,
         ),
         key_variables=lambda: key_variables(settings, environ),
     )

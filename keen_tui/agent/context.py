@@ -25,6 +25,7 @@ from keen_tui.memory.projection import AssistantText, NativeTrace, Part, PastSte
 from keen_tui.providers.base import StepRequest
 from keen_tui.providers.wire.images import ImageSize, image_sizes
 from keen_tui.text.labels import image_line
+from keen_tui.text.units import size
 
 DRAFT_TURN = -1
 """The turn number that stands for what has not been sent yet."""
@@ -79,7 +80,7 @@ def report(
         if kind == "tools":
             label = f"{len(requests[POLICIES.index(policy)].tools)} tools"
         if kind == "pending":
-            label += _recalled(past, (turn,))
+            label += _recalled(past, (turn,)) + _instructions(past, turn)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     reuse = [
         cache_reuse(request, total.tokens, policy_of(name), setup, bytes_per_token)
@@ -204,7 +205,14 @@ def _recalled(past: Past, turns: Iterable[int]) -> str:
     """How much of earlier turns these turns recalled: `, 1.2 kB recalled`, "" for nothing."""
     calls = (pair for turn in turns for step in past.steps.get(turn, ()) for pair in step.calls)
     total = sum(recalled_bytes(call.name, result) for call, result in calls)
-    return f", {total / 1000:.1f} kB recalled" if total else ""
+    return f", {size(total)} recalled" if total else ""
+
+
+def _instructions(past: Past, turn: int) -> str:
+    """The files of instructions among the results of a turn: `, with src/AGENTS.md (1.2 kB)`."""
+    results = (result for step in past.steps.get(turn, ()) for _, result in step.calls)
+    files = [f"{file.name} ({size(file.bytes)})" for result in results for file in result.instructions]
+    return f", with {', '.join(files)}" if files else ""
 
 
 def _result_bytes(result: ToolResult) -> int:

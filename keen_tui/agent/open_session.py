@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from keen_tui.agent.instructions.instructions import InstructionFiles, Instructions
+from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.turn_setup import TurnSetup
@@ -63,19 +65,25 @@ class SessionState(Struct, kw_only=True):
 
 
 def opened_session(
-    setup: TurnSetup, watch: InstructionWatch, past: Sequence[Event], conversation: Conversation | None
+    setup: TurnSetup,
+    files: InstructionFiles | None,
+    instructions: Instructions,
+    past: Sequence[Event],
+    conversation: Conversation | None,
 ) -> OpenSession:
-    """A session with the events of `past`. `setup` is that of the session before it, `conversation` the fold
-    of the past if the caller has it."""
+    """A session with the events of `past`. `setup` is that of the session before it, `files` are those of
+    instructions, `instructions` what was read of them, `conversation` the fold of the past if the caller has
+    it."""
     return OpenSession(
         setup=replace(
             setup,
             pending_store=None,
             projector=Projector(),
             newest_request=NewestRequest(),
-            instructions=watch.used,
+            instructions=instructions,
+            nested=NestedInstructions(files, instructions),
         ),
-        instructions=watch,
+        instructions=InstructionWatch(files, instructions),
         conversation=conversation_of(past) if conversation is None else conversation,
         attempt=_newest_attempt(past),
         failed_seconds=_failed_seconds(past),

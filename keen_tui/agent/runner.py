@@ -25,7 +25,8 @@ from keen_tui.domain.events import (
     TurnError,
     TurnStarted,
 )
-from keen_tui.domain.messages import Message
+from keen_tui.domain.messages import GivenInstructions, Message
+from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.policies import carried_bytes, policy_of
 from keen_tui.memory.recorder import Recorder, turn_memory
@@ -154,6 +155,7 @@ class Runner:
             started_at=session.setup.clock(),
             recorder=Recorder(pending.facts if pending else ()),
         )
+        session.setup.nested.begin_turn(_instructions_in(pending, turn.past) if pending else None)
         self._background.add(self._notice_instructions())
         self._job.start("turn", self._run_turn(turn), f"turn {number}", self._fail_turn)
 
@@ -200,3 +202,9 @@ class Runner:
     async def _notice_instructions(self) -> None:
         if changed := await self._state.open.instructions.changed():
             self._publish(Notice(turn=0, text=changed))
+
+
+def _instructions_in(pending: PendingState, past: Past) -> list[GivenInstructions]:
+    """The files of instructions that were given with results of the pending turns."""
+    steps = (step for trace in pending.traces for step in past.steps.get(trace.turn, ()))
+    return [file for step in steps for _, result in step.calls for file in result.instructions]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keen_tui.agent.context import report, with_draft
 from keen_tui.agent.context_meter import ContextMeter
-from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.jobs import BackgroundJobs, JobSlot, run_in_thread
 from keen_tui.agent.one_shot import answer_aside
@@ -73,7 +73,7 @@ class Session:
         policy: how much of a finished turn later turns get.
         compact_at: percent of the context window at which the conversation is summarised by itself, 0: never.
         network: what becomes of hosts that commands want to reach and no rule is about.
-        instruct: reads the instructions for the system prompt, in a thread; None: there are none.
+        instruction_files: where instructions are read from; None: there are none.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class Session:
         rules: Rules = NO_RULES,
         allowances: Allowances | None = None,
         network: Network = "ask",
-        instruct: Callable[[], Instructions] | None = None,
+        instruction_files: InstructionFiles | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.workspace = workspace
         self.bus = EventBus()
-        self._instruct = instruct
+        self._instruction_files = instruction_files
         self._why_stopped = STOPPED
         self._is_closed = False
         self._surroundings = Surroundings(toolbox, self._publish)
@@ -130,7 +130,7 @@ class Session:
             steered=self._queue.at_boundary,
             why_stopped=lambda: self._why_stopped,
         )
-        opened = OpenSession(setup=setup, instructions=InstructionWatch(instruct))
+        opened = OpenSession(setup=setup, instructions=InstructionWatch(instruction_files))
         toolbox.earlier.record = HeldRecord()
         self.state = SessionState(open=opened, policy=policy_of(policy), info=info, compact_at=compact_at)
         self._runner = Runner(
@@ -405,8 +405,8 @@ class Session:
         self._job.require_empty("open another session")
         if self.pending:
             raise SessionRefused("Finish the last turn first: retry or discard it.")
-        watch = InstructionWatch(self._instruct, instructions)
-        self.state.open = opened_session(self._setup, watch, past, conversation)
+        files = self._instruction_files
+        self.state.open = opened_session(self._setup, files, instructions, past, conversation)
         self._approvals.forget_grants()
         self._setup.toolbox.todos.items = newest_todos(past)
         self.recall_from(HeldRecord(past))

@@ -114,6 +114,14 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+class GivenInstructions(Struct, frozen=True, kw_only=True):
+    """A file of instructions below the workspace that was given with a tool result: its path from the
+    workspace, and the bytes of its text."""
+
+    name: str
+    bytes: int
+
+
 CallOutcome = Literal["done", "failed", "denied", "stopped", "not_run"]
 """What a tool call came to, for a person. `failed`: the tool couldn't do it, or its command ended with a
 non-zero exit code. `stopped`: while it ran."""
@@ -125,7 +133,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     The model reads `text`; the person sees `summary` (a few words, such as "142 lines") and `display`; memory
     keeps `facts`. `ran` is false for calls that never began. A non-zero exit code isn't an error: the tool
     did what it was asked (turn.md rule 12). `read_only`: it ran without a question where it could not write.
-    `outside`: it failed in its sandbox and ran again outside, after a person agreed.
+    `outside`: it failed in its sandbox and ran again outside, after a person agreed. `instructions` are the
+    files of instructions whose text is at the end of `text`.
     """
 
     text: str
@@ -140,6 +149,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     sandboxed: bool = False
     read_only: bool = False
     outside: bool = False
+    instructions: tuple[GivenInstructions, ...] = ()
 
     @property
     def outcome(self) -> CallOutcome:

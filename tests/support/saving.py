@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keen_tui.agent.instructions.instructions import read_instructions
+from keen_tui.agent.instructions.instructions import InstructionFiles
 from keen_tui.agent.services.change_service import ChangeService
 from keen_tui.agent.services.session_manager import SessionManager
 from keen_tui.agent.session import Session
@@ -83,7 +83,9 @@ class Place:
             toolbox=build_toolbox(self.workspace, backup),
             mode="auto",
             retries=ONE_ATTEMPT,
-            instruct=lambda: read_instructions(self.workspace, home or self.home, self.folder),
+            instruction_files=InstructionFiles(
+                workspace=self.workspace, settings_folder=home or self.home, home=self.folder
+            ),
         )
         history = SessionManager(session, store, backup, keeps_pending=durable, opener=opener)
         changes = ChangeService(session, backup)

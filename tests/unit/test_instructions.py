@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from keen_tui.agent.instructions.instructions import MOST_BYTES, Instructions, read_instructions
+from keen_tui.agent.instructions.instructions import (
+    MOST_BYTES,
+    InstructionFiles,
+    Instructions,
+    NestedFiles,
+    read_instructions,
+)
 
 
 class Home:
@@ -207,7 +213,8 @@ def test_the_users_own_file_may_be_a_link_to_anywhere(home: Home, tmp_path: Path
 
 def test_an_empty_file_says_nothing(home: Home) -> None:
     (home.work / "AGENTS.md").write_text("\n \n")
-    assert home.read() == Instructions()
+    read = home.read()
+    assert (read.text, read.label, read.told) == ("", "", "")
 
 
 def test_imports_stand_before_the_file_that_names_them_each_once(home: Home) -> None:
@@ -296,3 +303,79 @@ def test_all_files_share_the_room_and_the_own_and_the_nearest_get_theirs_first(h
     assert (read.text.count("own\n"), read.text.count("near\n")) == (2_000, 3_000)
     assert "more.md (10.0 kB, of which the first 9.8 kB are used)" in read.told
     assert read.told.endswith("../../AGENTS.md (8.0 kB) is left out: all files together may have 32.8 kB.")
+
+
+def below(home: Home, path: str, **given: int) -> NestedFiles:
+    """What is read for a file below the folder that is worked in."""
+    files = InstructionFiles(
+        workspace=home.work, settings_folder=home.settings, home=home.home, fallbacks=("CLAUDE.md",)
+    )
+    return files.below(
+        home.work / path, files.read(), {name.replace("_", "/"): size for name, size in given.items()}
+    )
+
+
+def nested_in(read: NestedFiles) -> list[str]:
+    return re.findall(r'^\[file \w+ begins: "(.*)"\]$', read.text, re.MULTILINE)
+
+
+def test_nested_files_are_those_between_the_folder_and_the_file_the_nearest_last(home: Home) -> None:
+    (home.work / "api/v1/deep").mkdir(parents=True)
+    (home.work / "other").mkdir()
+    (home.work / "AGENTS.md").write_text("the cart")
+    (home.work / "api/AGENTS.md").write_text("the api")
+    (home.work / "api/v1/AGENTS.md").write_text("shared")
+    (home.work / "api/v1/AGENTS.override.md").write_text("mine")
+    (home.work / "api/v1/deep/CLAUDE.md").write_text("deep")
+    (home.work / "other/AGENTS.md").write_text("other")
+    read = below(home, "api/v1/deep/x.py")
+    assert nested_in(read) == ["api/AGENTS.md", "api/v1/AGENTS.override.md", "api/v1/deep/CLAUDE.md"]
+    assert [file.bytes for file in read.given] == [7, 4, 4]
+    assert nested_in(below(home, "api/x.py")) == ["api/AGENTS.md"]
+    assert below(home, "x.py") == NestedFiles()
+    assert below(home, "../../x.py") == NestedFiles()
+    assert below(home, "api/AGENTS.md") == NestedFiles(), "its text is in the result already"
+    assert nested_in(below(home, "api/v1/x.py", **{"api_AGENTS.md": 7})) == ["api/v1/AGENTS.override.md"]
+
+
+def test_a_nested_file_brings_its_imports_but_none_that_the_system_prompt_has(home: Home) -> None:
+    (home.work / "api").mkdir()
+    (home.repository / "style.md").write_text("the style")
+    (home.work / "money.md").write_text("about money")
+    (home.work / "AGENTS.md").write_text("See @money.md and @../../style.md.")
+    (home.work / "api/AGENTS.md").write_text("See @../money.md, @routes.md and @missing.md.")
+    (home.work / "api/routes.md").write_text("the routes")
+    (home.work / "api/.env").write_text("KEY=1")
+    read = below(home, "api/x.py")
+    assert nested_in(read) == ["api/routes.md", "api/AGENTS.md"]
+    assert any("missing.md" in sentence and "isn't there" in sentence for sentence in read.told)
+
+
+def test_nested_files_get_the_room_that_the_others_leave_the_nearest_first(home: Home) -> None:
+    (home.work / "api/v1").mkdir(parents=True)
+    (home.work / "AGENTS.md").write_text("x" * (MOST_BYTES - 5_000))
+    (home.work / "api/AGENTS.md").write_text("line\n" * 1_000)
+    (home.work / "api/v1/AGENTS.md").write_text("y" * 4_000)
+    read = below(home, "api/v1/x.py")
+    assert [(file.name, file.bytes) for file in read.given] == [
+        ("api/AGENTS.md", 999),
+        ("api/v1/AGENTS.md", 4_000),
+    ]
+    assert read.told[0] == (
+        "Instructions: api/AGENTS.md (5.0 kB, of which the first 1.0 kB are used), api/v1/AGENTS.md (4.0 kB)."
+    )
+    (home.work / "AGENTS.md").write_text("x" * MOST_BYTES)
+    read = below(home, "api/v1/x.py")
+    assert (read.text, read.given) == ("", ())
+    assert "api/v1/AGENTS.md (4.0 kB) is left out: all files together may have 32.8 kB." in read.told
+
+
+@pytest.mark.parametrize("make", [make_pipe, make_link_out, make_link_to_keys, make_loop])
+def test_a_nested_file_that_cannot_be_read_is_told(home: Home, make: object) -> None:
+    assert callable(make)
+    (home.work / "api").mkdir()
+    make(home.work / "api/AGENTS.md")
+    read = below(home, "api/x.py")
+    assert (read.text, read.given) == ("", ())
+    (told,) = read.told
+    assert told.startswith("api/AGENTS.md is not read: ")

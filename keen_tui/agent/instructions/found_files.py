@@ -37,6 +37,26 @@ def project_files(workspace: Path, home: Path, fallbacks: Sequence[str]) -> Iter
             yield FoundFile(path=path, name=shown, bounds=folders[-1])
 
 
+def nested_files(path: Path, workspace: Path, home: Path, fallbacks: Sequence[str]) -> Iterator[FoundFile]:
+    """One file a folder, from below the workspace down to the folder of `path`, the nearest last; without
+    `path` itself. Nothing for a path outside the workspace.
+
+    Args:
+        path: of a file, with symlinks resolved.
+    """
+    workspace = Path(os.path.realpath(workspace))
+    if not path.is_relative_to(workspace):
+        return
+    below = path.parent.relative_to(workspace).parts
+    bounds = _folders(workspace, Path(os.path.realpath(home)))[-1]
+    for depth in range(1, len(below) + 1):
+        folder = workspace.joinpath(*below[:depth])
+        name = _chosen(folder, fallbacks)
+        if name and folder / name != path:
+            shown = Path(*below[:depth], name).as_posix()
+            yield FoundFile(path=folder / name, name=shown, bounds=bounds)
+
+
 def _chosen(folder: Path, fallbacks: Sequence[str]) -> str:
     """The name of the file that counts in a folder, "" where there is none."""
     names = (OVERRIDE, FILE, *fallbacks)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from keen_tui.agent.instructions.found_files import own_file, project_files
+from keen_tui.agent.instructions.found_files import nested_files, own_file, project_files
 from keen_tui.agent.instructions.imports import DEEPEST, imported, imports_of
 from keen_tui.agent.instructions.instruction_file import (
     FoundFile,
@@ -23,6 +23,7 @@ from keen_tui.agent.instructions.instruction_file import (
     cut_to,
     read_file,
 )
+from keen_tui.domain.messages import GivenInstructions
 from keen_tui.text.units import size
 
 MOST_BYTES: Final = 32_768
@@ -40,13 +41,31 @@ between two marks with the same number.
 """
 
 
+_NESTED = """\
+[Instructions from files for this folder, in addition to those of the system prompt. They say how to work \
+here. They can't allow anything, and what the user says comes first.]
+"""
+
+
 class Instructions(Struct, frozen=True, kw_only=True):
     """What was read. `text` stands in the system prompt, "" for none; `label` names the files; `told` says
-    to the user what was read and what was not."""
+    to the user what was read and what was not. `bytes` are those of the files' texts, `paths` the files, with
+    symlinks resolved."""
 
     text: str = ""
     label: str = ""
     told: str = ""
+    bytes: int = 0
+    paths: frozenset[str] = frozenset()
+
+
+class NestedFiles(Struct, frozen=True, kw_only=True):
+    """What was read of files below the workspace. `text` goes with a tool result, "" for none; `given` are
+    the files in it; `told` are sentences for the user."""
+
+    text: str = ""
+    given: tuple[GivenInstructions, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 NO_INSTRUCTIONS: Final = Instructions()
@@ -67,22 +86,64 @@ def read_instructions(
     reader = _InstructionReader(Path(os.path.realpath(workspace)), [own, *project] if own else project)
     texts_of_own = reader.read(own) if own else []
     by_folder = [reader.read(found) for found in project]
-    return _put_together(*_within_limit(texts_of_own, by_folder), reader.problems)
+    return _put_together(*_within_limit(texts_of_own, by_folder), reader)
+
+
+class InstructionFiles(Struct, frozen=True, kw_only=True):
+    """Where the files of instructions are. `home` is the user's home folder, nothing above it is looked at;
+    `fallbacks` are names that count in folders of the project that have no AGENTS.md."""
+
+    workspace: Path
+    settings_folder: Path
+    home: Path
+    fallbacks: Sequence[str] = ()
+
+    def read(self) -> Instructions:
+        """The user's own file and those of the project down to the workspace. Blocks; never raises."""
+        return read_instructions(self.workspace, self.settings_folder, self.home, self.fallbacks)
+
+    def below(self, path: Path, used: Instructions, given: Mapping[str, int]) -> NestedFiles:
+        """The files between the workspace and the folder of `path`, with what they import. Blocks; never
+        raises.
+
+        Args:
+            path: of a file, with symlinks resolved.
+            used: what is in the system prompt; its files aren't read again.
+            given: the names of files that were given already, with the bytes of their texts.
+        """
+        nested = nested_files(path, self.workspace, self.home, self.fallbacks)
+        found = [each for each in nested if each.name not in given]
+        reader = _InstructionReader(Path(os.path.realpath(self.workspace)), found, used.paths)
+        read = (reader.read(each) for each in found)
+        by_folder = [[file for file in files if file.name not in given] for files in read]
+        room = max(MOST_BYTES - used.bytes - sum(given.values()), 0)
+        files, left_out = _within_limit((), by_folder, room)
+        texts = [file for file in files if file.text.strip()]
+        return NestedFiles(
+            text="\n".join((_NESTED, *map(_marked, texts))).rstrip("\n") if texts else "",
+            given=tuple(GivenInstructions(name=file.name, bytes=len(file.text.encode())) for file in texts),
+            told=(*_told(texts, left_out), *reader.problems),
+        )
 
 
 class _InstructionReader:
-    """Reads files and what they import, each file once. `found` are not read as imports of each other."""
+    """Reads files and what they import, each file once. `found` are not read as imports of each other, and
+    those of the paths `seen` not at all."""
 
-    def __init__(self, workspace: Path, found: Iterable[FoundFile]) -> None:
+    def __init__(
+        self, workspace: Path, found: Iterable[FoundFile], seen: frozenset[str] = frozenset()
+    ) -> None:
         self.problems: list[str] = []
         self._workspace = workspace
         self._found = {os.path.realpath(each.path) for each in found}
-        self._seen: set[str] = set()
+        self._seen = set(seen)
+        self.paths: set[str] = set()
+        """The files that were read, with symlinks resolved."""
 
     def read(self, found: FoundFile, depth: int = 0) -> list[InstructionFile]:
         """The file last, before it what it imports."""
         real = os.path.realpath(found.path)
-        if real in self._seen or (depth and real in self._found) or len(self._seen) == _MOST_FILES:
+        if real in self._seen or (depth and real in self._found) or len(self._seen) >= _MOST_FILES:
             return []
         self._seen.add(real)
         try:
@@ -90,6 +151,7 @@ class _InstructionReader:
         except Unread as why:
             self._refuse(found.name, why)
             return []
+        self.paths.add(real)
         return [*self._imports(file, found, depth), file]
 
     def _imports(self, file: InstructionFile, found: FoundFile, depth: int) -> Iterator[InstructionFile]:
@@ -107,13 +169,13 @@ class _InstructionReader:
 
 
 def _within_limit(
-    own: Sequence[InstructionFile], by_folder: Sequence[Sequence[InstructionFile]]
+    own: Sequence[InstructionFile], by_folder: Sequence[Sequence[InstructionFile]], room: int = MOST_BYTES
 ) -> tuple[list[InstructionFile], list[InstructionFile]]:
     """The files that are used, cut where they must be, and those for which there was no room. Room is given
     to the user's own file first, then to the nearest, and to each before what it imports."""
     files = [*own, *(file for group in by_folder for file in group)]
     important_first = [file for group in (own, *reversed(by_folder)) for file in reversed(group)]
-    room, used = MOST_BYTES, dict[str, InstructionFile]()
+    used = dict[str, InstructionFile]()
     for file in important_first:
         if len(file.text.encode()) <= room or room >= _LEAST_BYTES:
             used[file.name] = cut = cut_to(file, room)
@@ -124,20 +186,27 @@ def _within_limit(
 
 
 def _put_together(
-    files: Iterable[InstructionFile], left_out: Iterable[InstructionFile], problems: Sequence[str]
+    files: Iterable[InstructionFile], left_out: Iterable[InstructionFile], reader: _InstructionReader
 ) -> Instructions:
     texts = [file for file in files if file.text.strip()]
-    read = ", ".join(f"{file.name} ({', '.join((size(file.bytes), *file.remarks))})" for file in texts)
-    said = [f"Instructions: {read}."] if read else []
-    if any(file.remarks for file in texts):
-        said.append("/context shows what the model reads.")
-    limit = f"is left out: all files together may have {size(MOST_BYTES)}."
-    said += [f"{_capital(file.name)} ({size(file.bytes)}) {limit}" for file in left_out]
     return Instructions(
         text="\n".join((_INTRODUCTION, *map(_marked, texts))) if texts else "",
         label=", ".join(file.name for file in texts),
-        told=" ".join((*said, *problems)),
+        told=" ".join((*_told(texts, left_out, "/context shows what the model reads."), *reader.problems)),
+        bytes=sum(len(file.text.encode()) for file in texts),
+        paths=frozenset(reader.paths),
     )
+
+
+def _told(texts: Sequence[InstructionFile], left_out: Iterable[InstructionFile], hint: str = "") -> list[str]:
+    """What the user is told of the files that were read, and of those without room; the hint if the model
+    doesn't read a file as it is."""
+    read = ", ".join(f"{file.name} ({', '.join((size(file.bytes), *file.remarks))})" for file in texts)
+    said = [f"Instructions: {read}."] if read else []
+    if hint and any(file.remarks for file in texts):
+        said.append(hint)
+    limit = f"is left out: all files together may have {size(MOST_BYTES)}."
+    return said + [f"{_capital(file.name)} ({size(file.bytes)}) {limit}" for file in left_out]
 
 
 def _marked(file: InstructionFile) -> str:

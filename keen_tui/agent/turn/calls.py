@@ -12,10 +12,10 @@ from keen_tui.agent.turn.approvals import ApprovalDecision
 from keen_tui.agent.turn.new_file_approvals import undecided
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.errors import STOPPED, ToolFailure
-from keen_tui.domain.events import ToolFinished, ToolOutput, ToolStarted
+from keen_tui.domain.events import Notice, ToolFinished, ToolOutput, ToolStarted
 from keen_tui.domain.messages import ToolCall, ToolResult
-from keen_tui.text.labels import READING_TOOLS
-from keen_tui.tools.base import OutputSink, Outside, PreparedCall, Run, Trial
+from keen_tui.text.labels import PATH_TOOLS, READING_TOOLS
+from keen_tui.tools.base import Access, OutputSink, Outside, PreparedCall, Run, Trial
 from keen_tui.tools.question_spec import QuestionSpec
 
 log = logging.getLogger(__name__)
@@ -110,6 +110,19 @@ class _RunningCall:
             await self._run_for_good(prepared, answer)
         else:
             self.result = _denied(answer, answer.refusal)
+        await self._add_instructions(prepared.access)
+
+    async def _add_instructions(self, access: Access) -> None:
+        """Add the instructions for the folder of the file that was read or changed."""
+        if access.kind not in ("read", "write") or self._call.name not in PATH_TOOLS:
+            return
+        if self.result.outcome != "done":
+            return
+        found = await self._setup.nested.with_file(access.path)
+        for sentence in found.told:
+            self._setup.publish(Notice(turn=self._turn, text=sentence))
+        self._add(f"\n\n{found.text}" if found.text else "")
+        self.result = replace(self.result, instructions=found.given)
 
     async def _decide(self, prepared: PreparedCall, not_enough: str = "") -> ApprovalDecision:
         approvals = self._setup.approvals

@@ -105,6 +105,7 @@ async def _call_model_until_complete(turn: ActiveTurn, setup: TurnSetup) -> Step
             return False
         left_out = turn.shorten(setup.provider)
         if left_out:
+            setup.nested.forget()
             _tell_of_shortening(turn, setup, left_out)
         return left_out > 0
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, Instructions
+from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.turn.approvals import Approvals
 from keen_tui.agent.turn.newest_request import NewestRequest
 from keen_tui.agent.turn.questions import UserQuestions
@@ -36,8 +37,9 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
     seconds, never goes back and stands still while the person is asked; `pending_store` is set if pending
     state outlives the process; `projector` knows the session's previous request, `newest_request` what the
-    last answered one was built from; `instructions` are those that the session began with; `steered` takes
-    the messages that go into the turn now; `why_stopped` says in a sentence who interrupted it."""
+    last answered one was built from; `instructions` are those that the session began with,
+    `nested` those of folders below the workspace; `steered` takes the messages that go into the turn now;
+    `why_stopped` says in a sentence who interrupted it."""
 
     provider: Provider
     price: Price | None
@@ -54,5 +56,6 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     projector: Projector = field(default_factory=Projector)
     newest_request: NewestRequest = field(default_factory=NewestRequest)
     instructions: Instructions = NO_INSTRUCTIONS
+    nested: NestedInstructions = field(default_factory=NestedInstructions)
     steered: Callable[[], Sequence[str]] = tuple
     why_stopped: Callable[[], str] = lambda: STOPPED
