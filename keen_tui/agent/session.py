@@ -514,10 +514,6 @@ class Session:
         there."""
         await self._job.halt()
 
-    async def wait_until_idle(self) -> None:
-        """Wait until no turn runs or is about to start."""
-        await self._job.wait()
-
     async def close(self) -> None:
         """Stop the running turn, wait for its end, close the provider and let the readers of the bus
         finish."""

@@ -21,7 +21,7 @@ CONTEXT_WINDOW = 32_000
 """Tokens of the scripted model; it is ours, so we say."""
 
 FIRST_PROMPT = "fix the failing discount test"
-SECOND_PROMPT = "what do you still know of that turn?"
+SECOND_PROMPT = "what do you remember about that turn?"
 _PROMPTS = (FIRST_PROMPT, SECOND_PROMPT)
 ATTEMPTS = 2
 """Attempts a step in the tour: one automatic retry, so that the retry key is soon needed."""

@@ -1,4 +1,4 @@
-"""The benchmarks. BENCH_PROGRAM=FOLDER measures the keen_tui of another checkout."""
+"""The benchmarks. With BENCH_PROGRAM=FOLDER they measure the keen_tui of another checkout."""
 
 from __future__ import annotations
 

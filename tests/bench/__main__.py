@@ -1,7 +1,7 @@
 """`make bench`: measures the budgets of docs/performance.md and prints one table.
 
-`make bench PARTS="start length"` measures some parts; PARTS below names them all. MINUTES is how long the
-sessions of the parts `stalls` and `soak` go on, BENCH_PROGRAM the folder of another checkout to measure.
+`make bench PARTS="start length"` measures some parts; PARTS below names them all. MINUTES is the length of
+the sessions in the parts `stalls` and `soak`, BENCH_PROGRAM the folder of another checkout to measure.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ PARTS: Mapping[str, str] = {
 """The modules of the parts, each with a function `rows`."""
 
 ON_DEMAND = ("soak",)
-"""Parts that are measured only when they are named: they take long."""
+"""Parts that are measured only if they are named, because they take long."""
 
 
 def main(wanted: Sequence[str]) -> int:
-    """Measure, print, and write out/bench.md and out/bench.json. Exit code 1 when a budget is missed."""
+    """Measure, print, and write out/bench.md and out/bench.json. Exit code 1 if a budget is missed."""
     rows = [_yardstick("before")]
     for name in wanted or [name for name in PARTS if name not in ON_DEMAND]:
         for row in _rows(name):
@@ -53,7 +53,7 @@ def main(wanted: Sequence[str]) -> int:
 
 
 def _yardstick(when: str) -> Row:
-    """What a fixed piece of work costs: tables of different hours and machines can be compared by it."""
+    """The cost of a fixed piece of work, for comparing tables of different times and machines."""
     spent = []
     for _ in range(15):
         begin = time.process_time()
@@ -63,7 +63,8 @@ def _yardstick(when: str) -> Row:
 
 
 def _rows(part: str) -> Iterator[Row]:
-    """The rows of a part, imported only now: what one part needs, another checkout may lack."""
+    """The rows of a part. Imported only now, because another checkout may lack something that one part
+    needs."""
     found: Iterator[Row] = import_module(f"tests.bench.{PARTS[part]}").rows()
     return found
 

@@ -1,4 +1,5 @@
-"""What an action costs: CPU time of the event loop's thread from the key until all is painted and at rest."""
+"""The cost of an action: CPU time of the event loop's thread from the key until everything is painted and at
+rest."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ TAB, UP, ENTER, ESC, FIND = "\t", "\x1b[A", "\r", "\x1b", "\x06"
 
 _QUIET = 0.04
 _BEGUN, _NOTHING = 0.000_3, 0.000_1
-"""CPU seconds from which on an action has begun, and below which nothing goes on any more."""
+"""CPU seconds above which an action has begun, and below which the program is at rest."""
 
 
 def cost(program: TerminalProgram, deed: Callable[[], None], *, patience: float = 1.0) -> float:
-    """Milliseconds of CPU that the deed costs; 0 where nothing happens within `patience` seconds."""
+    """Milliseconds of CPU that the deed costs; 0 if nothing happens within `patience` seconds."""
     begin, until = program.loop_cpu(), time.monotonic() + patience
     deed()
     now = begin
@@ -42,13 +43,13 @@ def costs(program: TerminalProgram, keys: Sequence[str]) -> list[float]:
 def costs_in_turn(
     one: TerminalProgram, other: TerminalProgram, keys: Sequence[str]
 ) -> tuple[list[float], list[float]]:
-    """The same in two programs, each key in one after the other: how fast the machine is changes."""
+    """The same in two programs, alternating for each key, because the speed of the machine varies."""
     pairs = [(cost_of_key(one, key), cost_of_key(other, key)) for key in keys]
     return [first for first, _ in pairs], [second for _, second in pairs]
 
 
 def back_to_composer(program: TerminalProgram) -> None:
-    """Leave whatever has the focus, and go to the end of the transcript."""
-    for key in (ESC, TO_END):  # read at once, they would be another key
+    """Return the focus to the composer, and go to the end of the transcript."""
+    for key in (ESC, TO_END):  # read together, they would be another key
         program.type(key)
         program.come_to_rest(0.3)

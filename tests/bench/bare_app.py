@@ -1,4 +1,4 @@
-"""The least that Textual can be: what a start is measured against."""
+"""The smallest possible Textual app, the reference for a start."""
 
 from __future__ import annotations
 

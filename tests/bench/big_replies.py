@@ -23,16 +23,16 @@ from tests.bench.table import Row
 MEGABYTE = 1_000_000
 ARGUMENTS, FIRST_EVENT = 1 * MEGABYTE, 20 * MEGABYTE
 PIECE = 16_384
-"""Bytes that a socket gives at once."""
+"""Bytes that a socket returns at once."""
 TWICE = 2.2
 ROUNDS = 7
-"""How often what is short is measured; the least counts."""
+"""How often short work is measured; the smallest value counts."""
 
 Payload = Mapping[str, Any]
 
 
 class Wire(NamedTuple):
-    """How an API sends a call in deltas, and a text all at once."""
+    """How an API sends a call in deltas, and a whole text at once."""
 
     assembly: Callable[[], Assembly]
     opening: tuple[Payload, ...]
@@ -52,8 +52,8 @@ def rows() -> Iterator[Row]:
 
 
 def _in_turn(body: Callable[[Wire, int], Iterator[bytes]], wire: Wire, size: int) -> tuple[float, float]:
-    """CPU seconds of half the size and of the whole, each read in many steps, one of the half after two of
-    the whole: what neighbours on the machine add meanwhile, they add to both."""
+    """CPU seconds for half the size and for the whole, read in many alternating steps, one of the half after
+    two of the whole, so that other programs on the machine affect both equally."""
     half, whole = Reading(wire, body(wire, size // 2)), Reading(wire, body(wire, size))
 
     async def read() -> None:
@@ -67,8 +67,8 @@ def _in_turn(body: Callable[[Wire, int], Iterator[bytes]], wire: Wire, size: int
 
 
 def _first_events() -> dict[str, tuple[float, float]]:
-    """CPU seconds of a first event of half the size and of the whole, by API: measured in a process that
-    keeps freed memory, or the first touch of new pages would be most of what is seen."""
+    """CPU seconds of a first event of half the size and of the whole, by API. Measured in a process that
+    keeps freed memory; otherwise most of the time would go into new memory pages."""
     keeping = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32)}
     done = subprocess.run(
         (sys.executable, "-m", __name__), env=os.environ | keeping, stdout=subprocess.PIPE, check=True
@@ -91,7 +91,7 @@ def _compared(what: str, half: float, whole: float) -> Row:
 
 
 class Reading:
-    """A reply that is read step by step. `cpu` is what that took so far, in seconds."""
+    """A reply that is read step by step. `cpu` is the time so far in seconds."""
 
     def __init__(self, wire: Wire, body: Iterator[bytes]) -> None:
         self.cpu = 0.0
@@ -113,7 +113,7 @@ class Reading:
         self.cpu += time.process_time() - before
 
     def size(self) -> int:
-        """Characters of what was read."""
+        """Characters that were read."""
         assert self._reply
         calls = self._reply.tool_calls
         return len(calls[0].arguments["content"]) if calls else len(self._reply.text)
@@ -125,7 +125,7 @@ async def _pieces(body: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _arguments(wire: Wire, size: int) -> Iterator[bytes]:
-    """A call whose arguments have so many characters more than they need, each in a delta of its own."""
+    """A call whose arguments have so many extra characters, each in its own delta."""
     one = _encoded(wire.piece("x"))
     many = PIECE // len(one)
     yield b"".join(map(_encoded, (*wire.opening, wire.piece('{"content": "'))))

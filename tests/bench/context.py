@@ -21,7 +21,7 @@ Growth = Mapping[PolicyName, Sequence[int]]
 """Bytes of the first request of each turn, by policy."""
 
 MOST_GROWTH = 10_000
-"""Bytes that the twelfth turn may have above the first one."""
+"""Bytes that the twelfth turn may have more than the first."""
 
 MOST_OF_FULL_TRACE = 1 / 20
 
@@ -32,7 +32,7 @@ def measured() -> Growth:
 
 
 def rows() -> Iterator[Row]:
-    """The budgets; the table turn by turn is printed and written, too."""
+    """The budgets. Also prints and writes the table turn by turn."""
     growth = measured()
     write(growth, OUT)
     print(f"{markdown(growth)}\n")
@@ -40,7 +40,7 @@ def rows() -> Iterator[Row]:
 
 
 def verdicts(growth: Growth) -> Iterator[Row]:
-    """The budgets of the policies that do not replay."""
+    """The budgets of the policies that don't replay."""
     whole = _grown(growth["full-trace"])
     for policy in ("summary", "in-band"):
         grown = _grown(growth[policy])

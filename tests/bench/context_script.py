@@ -1,4 +1,4 @@
-"""Twelve turns of work on a small shop, as an agent does them: search, read, edit, run the checks, mend.
+"""Twelve turns of an agent's work on a small shop: search, read, edit, run the checks, fix.
 
 Each turn reads some 30 KB: one search, two or three files of 8 to 12 KB, checks that fail at first.
 """
@@ -48,8 +48,8 @@ SIZES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One turn. `reads` are files of the shop, the first of which is changed; `block` is what the model
-    notes for itself where it is asked to."""
+    """One turn. `reads` are files of the shop; the first one is changed. `block` is the model's note to
+    itself, if it is asked for one."""
 
     words: str
     reads: tuple[str, ...]
@@ -68,7 +68,7 @@ def lay_out(root: Path) -> None:
 
 
 def replies(*, with_block: bool) -> Iterator[Reply]:
-    """What the model says in all twelve turns; `with_block`: each ends in a note to itself."""
+    """The model's replies in all twelve turns; `with_block`: each turn ends with a note to itself."""
     revisions = dict.fromkeys(SIZES, 0)
     for task in TASKS:
         changed = task.reads[0]

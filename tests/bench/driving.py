@@ -1,4 +1,4 @@
-"""A person at the keys: sends messages, writes, scrolls and folds while the program works."""
+"""Plays a person at the keys: sends messages, writes, scrolls and folds while the program works."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HABITS = ("a", "b", "\x7f\x7f", WHEEL_UP * 3, WHEEL_DOWN, PAGE_UP, TO_END, FOLD_
 
 
 def turns(program: TerminalProgram, server: ModelServer, work: Work, *, busy: bool) -> Iterator[int]:
-    """Have one turn after the other done, without end; gives the number of each that is. `busy`: keys are
-    pressed all the while."""
+    """Play one turn after another, without end; yields the number of each finished one. `busy`: presses keys
+    all the time."""
     habits = cycle(HABITS if busy else ("",))
     while True:
         wanted = work.turns + 1

@@ -1,4 +1,4 @@
-"""What many measurements come to."""
+"""Statistics of measurements."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def p95(values: Sequence[float]) -> float:
-    """The value that 95 % of the measurements stay within."""
+    """The value that 95 % of the measurements don't exceed."""
     return values[0] if len(values) == 1 else statistics.quantiles(values, n=20, method="inclusive")[-1]
 
 
 def slope(places: Sequence[float], values: Sequence[float]) -> float:
-    """How much the values grow for each 1 of their place, by the straight line that fits them best."""
+    """The slope of the straight line that fits the values best."""
     return statistics.linear_regression(places, values).slope
 
 

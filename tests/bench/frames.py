@@ -1,8 +1,8 @@
-"""What a new block costs: `python -P frames.py CHECKOUT SESSION_FILE WORDS` prints milliseconds as JSON.
+"""The cost of a new block: `python -P frames.py CHECKOUT SESSION_FILE WORDS` prints milliseconds as JSON.
 
-The app runs as the tests of CHECKOUT run it, without a terminal; all else is real, the bytes for the terminal
-included. The past is that of the session file, which ends with WORDS; the new events come from a session that
-only publishes.
+The app runs like in the tests of CHECKOUT, without a terminal; everything else is real, including the bytes
+for the terminal. The past comes from the session file, which ends with WORDS; the new events come from a
+session that only publishes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 APPENDED = 60
 _QUIET, _NOTHING = 0.08, 0.000_5
-"""At rest is an event loop that used less than so many seconds of CPU within so many seconds."""
+"""An event loop is at rest if it used less than the second number of CPU seconds within the first number of
+seconds."""
 
 _TURN = 1_000_000
 
@@ -45,7 +46,7 @@ async def _open(driver: Driver, file: Path, words: str) -> None:
     past = [record.event for record in read_session(file).records]
     driver.session.publish(SessionOpened(id="s", restoring=True), *past, SessionRestored())
     await driver.until_shown(words)
-    await asyncio.sleep(2.0)  # what is loaded behind the first paint
+    await asyncio.sleep(2.0)  # modules that are loaded after the first paint
     await _rest()
 
 
@@ -66,7 +67,7 @@ async def _append(driver: Driver, number: int) -> float:
 
 
 async def _rest() -> None:
-    """Wait until the frame is painted and nothing goes on any more."""
+    """Wait until the frame is painted and the loop is at rest."""
     spent = 1.0
     while spent > _NOTHING:
         before = time.thread_time()

@@ -1,4 +1,4 @@
-"""What the program costs when nothing happens."""
+"""The cost of the program while nothing happens."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def rows() -> Iterator[Row]:
 
 
 def _timers() -> Row:
-    """What is scheduled in the event loop, where every timer of asyncio and of Textual ends up."""
+    """The timers in the event loop, which has every timer of asyncio and of Textual."""
     with place() as new, in_terminal(watched("timers", new), new) as program:
         program.wait_for(PROMPT_SIGN)
-        read_for(program, SECONDS)  # some seconds after the start the index of sessions is brought up to date
+        read_for(program, SECONDS)  # some seconds after the start the index of sessions is updated
         return Row(what="timers while idle", value=len(new.ask(program)["timers"]), unit="", budget=0)

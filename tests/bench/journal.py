@@ -1,4 +1,4 @@
-"""The journal: it must neither block the event loop nor wait for the disk more often than needed."""
+"""The journal must neither block the event loop nor wait for the disk more often than necessary."""
 
 from __future__ import annotations
 

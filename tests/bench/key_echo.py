@@ -1,4 +1,4 @@
-"""How long it takes until a key that is pressed is seen."""
+"""The time from a key to its echo."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
 _KEYS = "ÄÖÜß"
-"""Characters that nothing else draws."""
+"""Characters that appear nowhere else."""
 
 _BACKSPACE = "\x7f"
 
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """Milliseconds from a key to its echo, and those among them for which the event loop's thread, or the
-    one here that reads the terminal, was ready but got no processor: that is the neighbours' doing."""
+    """Milliseconds from a key to its echo, and the part of it for which the event loop's thread, or the
+    thread here that reads the terminal, was ready but got no processor, because of other programs."""
 
     whole: float
     queued: float
 
     @property
     def own(self) -> float:
-        """What is left without that."""
+        """The time without that part."""
         return max(self.whole - self.queued, 0.0)
 
 
 def echo(program: TerminalProgram, key: str) -> Echo:
-    """Press a key and wait until it is seen."""
+    """Press a key and wait for its echo."""
     seen, queued, begin = len(program.output), program.queued(), time.perf_counter()
     program.type(key)
     end = program.wait_for(key, since=seen)
@@ -39,8 +39,8 @@ def echo(program: TerminalProgram, key: str) -> Echo:
 
 
 def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: float = 0.05) -> Iterator[Echo]:
-    """Keys with a pause of so many seconds between them, each taken back again, for as long as it `goes_on`
-    (given how many there were)."""
+    """Press keys with a pause of so many seconds, and delete each again, as long as `goes_on` (called with
+    their number) says so."""
     number = 0
     while goes_on(number):
         yield echo(program, _KEYS[number % len(_KEYS)])
@@ -51,7 +51,7 @@ def echoes(program: TerminalProgram, goes_on: Callable[[int], bool], pause: floa
 
 
 def echo_rows(what: str, seen: Sequence[Echo], budget: float | None) -> Iterator[Row]:
-    """The p95, against a budget in milliseconds, and what the clock says."""
+    """The p95 against a budget in milliseconds, and the elapsed time."""
     if not seen:
         raise AssertionError(f"no key was pressed: {what}")
     name = f"{what}: key echo p95 of {len(seen)}"
@@ -61,7 +61,7 @@ def echo_rows(what: str, seen: Sequence[Echo], budget: float | None) -> Iterator
 
 
 def read_for(program: TerminalProgram, seconds: float) -> None:
-    """Read what is drawn, for that long."""
+    """Read the output for that time."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         program.read(left)

@@ -1,5 +1,5 @@
-"""A session of 10,000 messages: going on with it, moving in it, adding to it, its memory; and that a frame
-costs there what it costs at 100 messages."""
+"""A session of 10,000 messages: continuing it, moving in it, adding to it, and its memory. A frame should
+cost the same as at 100 messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _STREAMED, _TURNS = 200, 3
 
 
 def _replies() -> Iterator[Reply]:
-    """A hundred deltas a second, each reply with a number in its first word and in its last."""
+    """Replies of a hundred deltas a second, each with a number in its first word and in its last."""
     for number in count(1):
         said = f"begin{number}\n\n{text('mixed Markdown', _STREAMED)}\n\nend{number}\n"
         yield Reply([Say(said)], pace=1 / 100)
@@ -73,14 +73,14 @@ def rows() -> Iterator[Row]:
 
 @contextmanager
 def at_rest(where: Place, session: str, base_url: str, messages: int) -> Iterator[TerminalProgram]:
-    """The program with that session, once the whole past is there."""
+    """The program with that session, once the whole past is loaded."""
     with in_terminal(keen(base_url, "--resume", session), where) as program:
         wait_for_past(program, messages)
         yield program
 
 
 def wait_for_past(program: TerminalProgram, messages: int) -> None:
-    """Wait until the first message can be gone to; back at the end, nothing moves any more."""
+    """Wait until the first message can be reached, and until nothing moves back at the end."""
     program.wait_for_screen(last_words(messages), seconds=120)
     while "question 1:" not in program.screen():
         program.come_to_rest(0.5)
@@ -92,7 +92,8 @@ def wait_for_past(program: TerminalProgram, messages: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """CPU seconds from process start to: the composer, the newest reply, everything; and megabytes then."""
+    """CPU seconds from process start to the composer, to the newest reply and to the whole past, and the
+    megabytes then."""
 
     composer: list[float] = field(default_factory=list)
     newest: list[float] = field(default_factory=list)
@@ -112,7 +113,7 @@ class Resumed:
 
 
 def _resuming(empty: Place, many: Place, session: str) -> Iterator[Row]:
-    """CPU of all threads, and memory, through the terminal; an empty start in turn with a long one."""
+    """CPU of all threads, and memory, through the terminal; empty and long starts alternate."""
     start, resumed = Resumed(), Resumed()
     for _ in range(ROUNDS):
         start.add(empty, (), PROMPT_SIGN)
@@ -141,7 +142,7 @@ _PAGES = (PAGE_UP,) * 15 + (PAGE_DOWN,) * 15
 
 
 def _actions(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
-    """Wheel and keys through the terminal; CPU of the event loop's thread until all is at rest."""
+    """Wheel and keys through the terminal; CPU of the event loop's thread until it is at rest."""
     scrolls, reference = costs_in_turn(long, short, _SCROLLS)
     yield _budgeted("scroll three rows", scrolls)
     yield _compared("scroll", scrolls, reference)
@@ -153,7 +154,7 @@ def _actions(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
 
 
 def _folds(program: TerminalProgram) -> list[float]:
-    """Walk up with the block cursor and unfold and fold what can be."""
+    """Walk up with the block cursor, and unfold and fold every block that can fold."""
     program.type(TO_END)
     program.type(TAB)
     program.settle(0.3)
@@ -167,7 +168,7 @@ def _folds(program: TerminalProgram) -> list[float]:
 
 
 def _streaming(short: TerminalProgram, long: TerminalProgram) -> Iterator[Row]:
-    """Turns of 100 deltas a second, in one program after the other."""
+    """Turns of 100 deltas a second, alternating between the two programs."""
     numbers = range(1, 2 * _TURNS, 2)
     turns = [(_streamed(long, number), _streamed(short, number + 1)) for number in numbers]
     yield _compared("a streamed delta", [each.delta for each, _ in turns], [each.delta for _, each in turns])
@@ -199,7 +200,7 @@ def _streamed(program: TerminalProgram, number: int) -> Streamed:
 
 
 def _appending(few: Place, many: Place) -> Iterator[Row]:
-    """In a process of its own for each length, see frames.py."""
+    """Run in a separate process for each length; see frames.py."""
     short, long = _appended(few, FEW), _appended(many, MANY)
     yield _budgeted("append a block", long)
     yield _compared("append a block", long, short)

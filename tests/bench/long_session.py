@@ -1,5 +1,6 @@
-"""A saved session of any length, as the program writes them: a quarter user lines, half tool outputs of 5 to
-40 lines, a quarter replies of about 1.3 kB with headings, lists, fences and tables."""
+"""A saved session of any length, in the program's own format: a quarter are messages of the user, half are
+tool outputs of 5 to 40 lines, and a quarter are replies of about 1.3 kB with headings, lists, fences and
+tables."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _WORDS = _TEXT.split()
 
 
 def write_long_session(where: Place, messages: int) -> str:
-    """Write a session of so many messages into the home of that place; gives its id."""
+    """Write a session of so many messages into the home of that place; returns its id."""
     path = SessionStore(where.home).new_path(where.work)
     path.parent.mkdir(parents=True, exist_ok=True)
     header = Header(id=path.stem, workspace=str(where.work), began=BEGAN, model="scripted")
@@ -38,7 +39,7 @@ def write_long_session(where: Place, messages: int) -> str:
 
 
 def session_events(messages: int) -> Iterator[tuple[int, Event]]:
-    """The events of the session, each with the number of its turn. The same ones each time."""
+    """The events of the session, each with the number of its turn. They are the same each time."""
     chance = random.Random(messages)
     for turn in range(1, messages // MESSAGES_A_TURN + 1):
         for event in turn_events(turn, chance):
@@ -69,7 +70,7 @@ def turn_events(turn: int, chance: random.Random) -> Iterator[Event]:
 
 
 def question(turn: int, chance: random.Random) -> str:
-    """What the user says; it begins with "question" and the number of the turn."""
+    """A message of the user; it begins with "question" and the number of the turn."""
     return f"question {turn}: {_sentence(chance, 9)}"
 
 
@@ -88,7 +89,7 @@ def answer(turn: int, chance: random.Random) -> str:
 
 
 def last_words(messages: int) -> str:
-    """What the last reply of a session of so many messages ends with."""
+    """The end of the last reply in a session of so many messages."""
     return f"answer {messages // MESSAGES_A_TURN}."
 
 

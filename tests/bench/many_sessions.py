@@ -1,5 +1,5 @@
-"""A home with thousands of saved sessions, as they gather in a year or two: mostly short ones and a few long
-ones, whose tools read Python's own library; half of them in one folder, the others in ten more."""
+"""A home with thousands of saved sessions, like after a year or two: mostly short ones and a few long ones,
+whose tools read Python's own library; half of them in one folder, the others in ten more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ANY_TURN = 987_654_321
 
 
 def write_many_sessions(where: Place, count: int = MANY) -> str:
-    """Write so many sessions into the home of that place; gives the id of the newest of its work folder."""
+    """Write so many sessions into the home of that place; returns the id of the newest in its work folder."""
     chance = random.Random(count)
     kinds = [_turn_lines(chance) for _ in range(_KINDS_OF_TURNS)]
     newest = ""
@@ -52,7 +52,7 @@ def _write(path: Path, workspace: Path, number: int, turns: list[bytes]) -> Path
         file.write(header_line(header))
         for turn, lines in enumerate(turns, 1):
             file.write(lines.replace(b"%d" % _ANY_TURN, b"%d" % turn))
-    path.with_suffix(".lock").touch()  # left behind by the program that had the session open
+    path.with_suffix(".lock").touch()  # a leftover of the program that had the session open
     os.utime(path, (began, began))
     return path
 
@@ -62,7 +62,7 @@ def _number_of_turns(chance: random.Random) -> int:
 
 
 def _turn_lines(chance: random.Random) -> bytes:
-    """A turn as a session file holds it, with a number that is put right later."""
+    """The lines of a turn in a session file, with a number that is corrected later."""
     return b"".join(event_line(1, BEGAN, event) for event in _events(chance))
 
 
@@ -72,7 +72,7 @@ def _events(chance: random.Random) -> Iterator[Event]:
 
 
 def _with_library(event: ToolFinished, chance: random.Random) -> ToolFinished:
-    """The same call, with a piece of Python's library as its result."""
+    """The call with a piece of Python's library as its result."""
     lines = chance.choice(_library())
     first = chance.randrange(max(len(lines) - _LINES_READ, 1))
     text = "\n".join(lines[first : first + _LINES_READ])

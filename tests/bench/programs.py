@@ -1,4 +1,4 @@
-"""The programs that are measured, each in a terminal, a folder and a home of its own."""
+"""The measured programs, each in its own terminal, folder and home."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tests.support.terminal import TerminalProgram
 
 HERE = Path(__file__).parent
 PACKAGE = Path(keen_tui.__file__).parents[1]
-"""The folder that holds the program to measure."""
+"""The folder of the program to measure."""
 
 NOWHERE = "http://127.0.0.1:9/v1"
-"""A server that does not answer."""
+"""A server that doesn't answer."""
 
 PROMPT_SIGN = "›"
-"""Stands before the composer, and nowhere before that is painted."""
+"""The sign before the composer; it appears nowhere else until the composer is painted."""
 
 BARE = (sys.executable, str(HERE / "bare_app.py"))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a program works and where its home is."""
+    """The folder where a program works, and its home."""
 
     folder: Path
 
@@ -45,11 +45,11 @@ class Place:
 
     @property
     def report(self) -> Path:
-        """What a watched program writes down of itself."""
+        """The file for the report of a watched program."""
         return self.folder / "report.json"
 
     def ask(self, program: TerminalProgram) -> dict[str, Any]:
-        """What the watched program saw of itself since it was last asked."""
+        """The report of the watched program since the last call."""
         self.report.unlink(missing_ok=True)
         os.kill(program.pid, signal.SIGUSR1)
         program.wait_until(self.report.exists, "the report", seconds=60)
@@ -59,7 +59,7 @@ class Place:
 
 @contextmanager
 def place() -> Iterator[Place]:
-    """A new place, which is gone afterwards."""
+    """A new place, which is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="keen-bench-", ignore_cleanup_errors=True) as folder:
         new = Place(Path(folder))
         new.home.mkdir()
@@ -73,7 +73,7 @@ def keen(base_url: str = NOWHERE, *flags: str) -> tuple[str, ...]:
 
 
 def watched(watches: str, place: Place, base_url: str = NOWHERE, *flags: str) -> tuple[str, ...]:
-    """The same under the eyes of `watch.py`, which writes `place.report`."""
+    """The same, watched by `watch.py`, which writes `place.report`."""
     watch = (sys.executable, "-P", str(HERE / "watch.py"), str(place.report), watches)
     return (*watch, *_model(base_url), *flags)
 
@@ -81,11 +81,11 @@ def watched(watches: str, place: Place, base_url: str = NOWHERE, *flags: str) ->
 def in_terminal(
     argv: tuple[str, ...], place: Place, *, columns: int = 120, rows: int = 40
 ) -> TerminalProgram:
-    """The command at work in that place."""
+    """The running command in that place."""
     environ = {
         "KEEN_HOME": str(place.home),
         "PYTHONPATH": str(PACKAGE),
-        "PYTHONDONTWRITEBYTECODE": "",  # an installed program is compiled once, not at each start
+        "PYTHONDONTWRITEBYTECODE": "",  # an installed program is compiled once, not at every start
         "OPENAI_API_KEY": "",
         "OPENAI_BASE_URL": "",
     }

@@ -20,7 +20,7 @@ SINGLE = 40
 
 
 def rows() -> Iterator[Row]:
-    """One by one, each until all is at rest; then a hundred within two seconds."""
+    """Single resizes, each until the program is at rest; then a hundred within two seconds."""
     with (
         place() as few,
         place() as many,
@@ -55,7 +55,7 @@ def _storm(program: TerminalProgram) -> None:
 
 
 def _wrong_rows(program: TerminalProgram) -> int:
-    """How many rows differ from those painted when the same size is taken in peace."""
+    """The number of rows that differ from those painted after a single resize to the same size."""
     program.come_to_rest(0.5)
     after_storm = program.screen().splitlines()
     for size in ((100, 30), LAST):

@@ -1,4 +1,4 @@
-"""What a sandbox adds to a command: time of the processors, and time that passes."""
+"""The cost of a sandbox for a command, in CPU time and in elapsed time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ARGV = ("/bin/sh", "-c", ":")
 
 
 def rows() -> Iterator[Row]:
-    """Commands that do nothing, with and without each sandbox that works here, in turn."""
+    """Commands that do nothing, alternately with and without each sandbox that works here."""
     with tempfile.TemporaryDirectory(dir=Path.home()) as folder:
         work = Path(folder, "work")
         work.mkdir()
@@ -55,14 +55,14 @@ def rows() -> Iterator[Row]:
 
 
 def _looking(folder: Path) -> Row:
-    """The looks for new files before and after a command, beside what the sandbox looks at itself."""
+    """The search for new files before and after a command, besides the sandbox's own walk."""
     for number in range(FOLDERS):
         (folder / f"{number % 20}" / f"{number}").mkdir(parents=True)
     entries = noted_entries(folder)
     look, spent = NewEntryFinder(folder, entries), []
     for number in range(ROUNDS):
         (folder / "0" / f"made{number}").touch()
-        entries.look()  # as the sandbox does before each command
+        entries.look()  # like the sandbox before each command
         begin = time.process_time()
         look.new(look.before("everything"), "everything")
         spent.append(time.process_time() - begin)
@@ -76,7 +76,7 @@ def _plain(argv: Argv, environ: Mapping[str, str]) -> AbstractContextManager[Lau
 
 @contextmanager
 def _with_listener(sandbox: Sandbox, environ: Mapping[str, str]) -> Iterator[Launch]:
-    """A command whose network hands its listener out."""
+    """A command whose network passes out its listener."""
     with handover() as (ours, theirs):
         with sandbox.wrap(ARGV, {**environ, **proxy_environment()}, Terms(listener_to=theirs)) as launch:
             yield launch
@@ -88,7 +88,7 @@ async def _taken(ours: socket.socket) -> None:
 
 
 def _building(sandbox: Sandbox, environ: Mapping[str, str], folder: Path) -> Iterator[Row]:
-    """A build that makes files in the workspace's own folder, each by a process."""
+    """A build that creates files in the workspace's own folder, each with a separate process."""
     argv = (
         "/bin/sh",
         "-c",
@@ -104,7 +104,7 @@ def _building(sandbox: Sandbox, environ: Mapping[str, str], folder: Path) -> Ite
                 made.unlink()
     for place, what, unit in ((0, "processor time", "s CPU"), (1, "time that passes", "s")):
         if place == 0 and isinstance(sandbox, Bubblewrap):
-            continue  # it doesn't count the time of what runs in it
+            continue  # it doesn't count the time of the processes in it
         inside, plain = (
             statistics.median(each[place] for each in spent[kind]) for kind in ("inside", "plain")
         )
@@ -151,7 +151,7 @@ def _compared(
 
 
 def _cost(launch: Callable[[], AbstractContextManager[Launch]], folder: Path) -> tuple[float, float]:
-    """Seconds of the processors, ours and those of every process that ended meanwhile, and seconds passed."""
+    """CPU seconds, of this process and of every process that ended meanwhile, and elapsed seconds."""
     before, begin = _spent(), time.perf_counter()
     with launch() as each:
         ended: subprocess.CompletedProcess[bytes] = started(each, folder, patience=300)

@@ -1,4 +1,4 @@
-"""Looking for words in a session: what each key costs, and each step to another hit."""
+"""Searching a session for words: the cost of each key, and of each step to another match."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from tests.bench.table import Row
 from tests.support.terminal import TerminalProgram
 
 WORDS = "tax rounds currency"
-"""In the made-up texts of a long session: thousands of hits at first, few at the end."""
+"""Words in the made-up texts of a long session: thousands of matches at first, few at the end."""
 
 _TALLY = re.compile(r"[\d,]+ of [\d,]+|no matches")
 _STEPS = 30
 
 
 def rows(program: TerminalProgram, frame: float) -> Iterator[Row]:
-    """Keys through the terminal, each until all its hits are counted and shown; CPU of the loop's thread."""
-    program.screen()  # reading all that was drawn takes the terminal a while
+    """Keys through the terminal, each until all its matches are counted and shown; CPU of the loop's
+    thread."""
+    program.screen()  # reading all output takes the terminal a while
     program.type(FIND)
     try:
         program.wait_for_screen("words in this session", seconds=5)
-    except TimeoutError:  # a program from before there was a search
+    except TimeoutError:  # a program without a search
         return
     keys = []
     for key in WORDS:

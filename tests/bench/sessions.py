@@ -1,4 +1,5 @@
-"""What thousands of saved sessions cost: a turn without a screen, a start, going on, the list, the search."""
+"""The cost of thousands of saved sessions for a turn without a screen, a start, a resume, the list and the
+search."""
 
 from __future__ import annotations
 
@@ -29,18 +30,19 @@ _SEARCHES = {
     "a word that stands nowhere": ("zzqqxx", "No session contains these words"),
     "common words that stand nowhere together": ("discount the rate of", "No session contains these words"),
 }
-"""What is typed in one go, and what is seen when all of it is found."""
+"""The text that is typed in one go, and the text on the screen when the search is complete."""
 
 
 class Spent(NamedTuple):
-    """What a key took, in seconds."""
+    """The time for a key, in seconds."""
 
     cpu: float
     clock: float
 
 
 def rows() -> Iterator[Row]:
-    """All of it. The home of one session in turn with that of thousands, the same session in both."""
+    """All measurements. The home with one session alternates with that of thousands; both have the same
+    session."""
     with place() as one, place() as many:
         write_many_sessions(one, 1)
         write_many_sessions(many)
@@ -60,7 +62,7 @@ def _without_screen(one: Place, many: Place) -> Iterator[Row]:
 
 
 def _starts(one: Place, many: Place) -> Iterator[Row]:
-    """CPU of all threads until the composer is there, and until the newest reply is after --continue."""
+    """CPU of all threads until the composer appears, and until the newest reply appears after --continue."""
     for what, flags, words in (
         ("start to first paint", (), PROMPT_SIGN),
         ("--continue until the newest reply is seen", ("--continue",), "Hello."),
@@ -73,8 +75,8 @@ def _starts(one: Place, many: Place) -> Iterator[Row]:
 
 
 def _lists_and_searches(many: Place) -> Iterator[Row]:
-    """From a key until what it asks for is on the screen, in CPU seconds of all threads and by the clock:
-    without an index, and with it."""
+    """From a key until its result is on the screen, in CPU seconds of all threads and in elapsed time,
+    without the index and with it."""
     with in_terminal(keen(NOWHERE), many) as program:
         program.wait_for(PROMPT_SIGN)
         program.come_to_rest(0.3)
@@ -132,7 +134,7 @@ def _cpu_until(where: Place, flags: tuple[str, ...], words: str) -> float:
 
 
 def _until(program: TerminalProgram, key: str, words: str) -> Spent:
-    """What it takes from the key until the words are on the screen."""
+    """The time from the key until the words are on the screen."""
     cpu, begun = program.cpu(), time.perf_counter()
     program.type(key)
     program.wait_for_screen(words)
@@ -144,7 +146,7 @@ def _all_folders(program: TerminalProgram) -> Spent:
 
 
 def _search(program: TerminalProgram, words: str, seen: str) -> Spent:
-    """What it takes from the first letter of the words on."""
+    """The time from the first letter of the words."""
     spent = _until(program, words, seen)
     program.type(_CLEAR)
     program.wait_for_screen("Type words to search for in all sessions.")

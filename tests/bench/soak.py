@@ -1,7 +1,7 @@
 """A session of very many turns in the real program: memory, stalls and processor over time.
 
-MINUTES says how long it goes on. Writes out/soak.md and out/soak.json, a line for each slice of turns, as
-soon as the slice is done.
+MINUTES is its length. Writes out/soak.md and out/soak.json, one line for each slice of turns, as soon as the
+slice is done.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from tests.support.terminal import TerminalProgram
 
 OUT = Path("out")
 SLICE = 50
-"""Turns."""
+"""Turns in a slice."""
 
 WINDOW = 40_000
 """Tokens: the conversation is summarised every few dozen turns, as in a real session of that length."""
 
 MEMORY_A_MESSAGE = 60.0 / 10_000
-"""Megabytes that a message may keep, as in the budget of 10,000 messages."""
+"""Megabytes that a message may take, from the budget for 10,000 messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """What was seen of some turns. Times of the processor are milliseconds a turn, of all threads and of the
-    event loop's; stalls and garbage collections are the longest, in milliseconds."""
+    """The measurements of some turns. CPU times are milliseconds per turn, of all threads and of the event
+    loop's; stalls and garbage collections are the longest ones, in milliseconds."""
 
     turns: int
     seconds: float
@@ -52,7 +52,7 @@ class Slice:
 
 
 def rows() -> Iterator[Row]:
-    """Turn after turn in a terminal, as fast as they go; then what the slices come to."""
+    """Turn after turn in a terminal, as fast as possible; then the results of the slices."""
     with place() as new:
         (new.home / "settings.toml").write_text(f"context_window = {WINDOW}\n")
         slices = []
@@ -107,7 +107,7 @@ def _slice(
 
 
 def _verdicts(slices: Sequence[Slice]) -> Iterator[Row]:
-    """The first slice is left out of the growth of memory: much is loaded in it."""
+    """The results. The growth of memory ignores the first slice, in which much is loaded."""
     last = slices[-1]
     whole = f"{last.turns:,} turns, {last.seconds / 60:.0f} min"
     settled = slices[1:] if len(slices) > 2 else slices

@@ -1,4 +1,4 @@
-"""How long the event loop is ever kept from its timers, over a scripted session."""
+"""The longest time for which the event loop is kept from its timers, in a scripted session."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WINDOW = 200_000
 
 
 def minutes(default: float) -> float:
-    """How long a session shall take: MINUTES of the environment."""
+    """The length of a session in minutes: MINUTES from the environment."""
     return float(os.environ.get("MINUTES", default))
 
 
 def rows() -> Iterator[Row]:
-    """The real program in a terminal, with a timer of 5 ms put into its event loop: the CPU time of the
-    loop's thread between two of its beats is how long it worked without looking at its timers, or up to 5 ms
-    more. A busy person writes, scrolls, folds meanwhile. The full length is MINUTES=10."""
+    """The real program in a terminal, with a timer of 5 ms in its event loop. The CPU time of the loop's
+    thread between two beats is the time that it worked without checking its timers, plus up to 5 ms. A busy
+    person writes, scrolls and folds meanwhile. The full length is MINUTES=10."""
     work, length = Work(pace=PACE), minutes(1)
     with serving(ModelServer(work)) as server, place() as new:
         work.lay_out(new.work)

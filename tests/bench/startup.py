@@ -1,4 +1,4 @@
-"""From process start to the first thing seen, to the composer, and to the first request."""
+"""From process start to the first picture, to the composer, and to the first request."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ REQUEST_ROUNDS = 5
 KEY_ROUNDS = 4
 
 FORBIDDEN = frozenset({"openai", "anthropic", "httpx2", "pydantic", "pygments", "markdown_it"})
-"""What must not be loaded when the composer is first painted."""
+"""Packages that must not be loaded when the composer is first painted."""
 
 REQUEST_BUDGET = 0.9 / 0.28
-"""A first request within 0.9 s where a bare app echoes a key at 0.28 s."""
+"""A first request within 0.9 s on a machine where a bare app echoes a key at 0.28 s."""
 
 PAUSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-"""Seconds from the first picture, where the message is typed, to Enter."""
+"""Seconds from the first picture, when the message is typed, to Enter."""
 
 MESSAGE = "hi there"
 
@@ -39,7 +39,7 @@ _ENOUGH_KEYS = 80
 
 
 def rows() -> Iterator[Row]:
-    """Everything that happens from process start on."""
+    """All measurements of the start."""
     yield from _first_paints()
     yield from _modules()
     yield from _keys_while_importing()
@@ -48,20 +48,21 @@ def rows() -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds of each round, of the processor and by the clock."""
+    """CPU seconds and elapsed seconds of each round."""
 
     cpu: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
 
     def add(self, argv: tuple[str, ...], words: str) -> None:
-        """Run a program until the words are seen."""
+        """Run a program until the words appear."""
         with place() as new, in_terminal(argv, new) as program:
             self.wall.append(program.wait_for(words) - program.started_at)
             self.cpu.append(program.cpu())
 
 
 def _first_paints() -> Iterator[Row]:
-    """CPU time and time until the words are drawn in the terminal, both programs in turn."""
+    """CPU time and elapsed time until the words are drawn in the terminal, alternating between both
+    programs."""
     bare, ours, sign = Times(), Times(), Times()
     for _ in range(ROUNDS):
         bare.add(BARE, READY)
@@ -88,7 +89,7 @@ def _first_paints() -> Iterator[Row]:
 
 
 def _modules() -> Iterator[Row]:
-    """The modules at the moment when the first frame with the composer goes to the terminal."""
+    """The modules that are loaded when the first frame with the composer goes to the terminal."""
     with place() as new, in_terminal(watched("paint", new), new) as program:
         program.wait_for(PROMPT_SIGN)
         program.come_to_rest(0.5)
@@ -105,7 +106,7 @@ def _modules() -> Iterator[Row]:
 
 
 def _keys_while_importing() -> Iterator[Row]:
-    """From the first paint on keys are pressed; those count during which other threads were at work."""
+    """Presses keys from the first paint on; counts those during which other threads worked."""
     meanwhile: list[Echo] = []
     afterwards: list[Echo] = []
     for _ in range(KEY_ROUNDS):
@@ -122,12 +123,13 @@ def _keys_while_importing() -> Iterator[Row]:
 
 
 def _beside_loop(program: TerminalProgram) -> float:
-    """CPU seconds of all threads but the event loop's."""
+    """CPU seconds of all threads except the event loop's."""
     return program.cpu() - program.loop_cpu()
 
 
 def _first_requests() -> Iterator[Row]:
-    """By the clock, in turn with a bare app that echoes a key pressed at once, and an import of the SDK."""
+    """Elapsed time, alternating with a bare app that echoes a key pressed at once, and with an import of the
+    SDK."""
     requests, keys, sdk, bare = [], [], [], Times()
     lost = 0
     for pause in PAUSES:
@@ -163,11 +165,11 @@ def _first_requests() -> Iterator[Row]:
 
 
 def _first_request(pause: float) -> float | None:
-    """Seconds from process start, with Enter so many seconds behind the message; None: the message is not in
+    """Seconds from process start, with Enter so many seconds after the message; None if the message isn't in
     the first request."""
     server = ModelServer(lambda _: Reply([Say("Hello.")]))
     with serving(server), place() as new, in_terminal(keen(server.base_url), new) as program:
-        program.wait_for("keen")  # from here on the terminal keeps keys as they are
+        program.wait_for("keen")  # from here on the terminal passes keys unchanged
         program.type(MESSAGE)
         read_for(program, pause)
         program.type("\r")

@@ -1,4 +1,4 @@
-"""What a stream costs, and what it does to the keys that are pressed meanwhile."""
+"""The cost of a stream, and its effect on keys that are pressed meanwhile."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def rows() -> Iterator[Row]:
 
 
 def text(name: str, deltas: int = DELTAS) -> str:
-    """That kind of text, so many deltas of it, with END in a paragraph of its own behind it."""
+    """That kind of text in so many deltas, followed by END in its own paragraph."""
     wanted = deltas * DELTA_SIZE
     whole = _OPENINGS.get(name, "") + TEXTS[name] * (wanted // len(TEXTS[name]) + 1)
     closing = "\n```\n" if name == "one fence" else "\n"
@@ -98,7 +98,7 @@ def _sdk_alone(reply: Reply) -> float:
 
 
 def _keen_at_full_speed(reply: Reply) -> float:
-    """CPU of all threads from Enter until the last word is seen."""
+    """CPU of all threads from Enter until the last word appears."""
     with serving(ModelServer(lambda _: reply)) as server, workspace(server.base_url) as program:
         before = program.cpu()
         program.type("hi\r")
@@ -107,8 +107,8 @@ def _keen_at_full_speed(reply: Reply) -> float:
 
 
 def _paced() -> Iterator[Row]:
-    """Keys by the clock through the terminal, gaps between any two pieces of output meanwhile, and the text
-    as the session file has it against what was sent."""
+    """Key echoes in elapsed time through the terminal, gaps between two pieces of output meanwhile, and the
+    text in the session file compared with the sent one."""
     sent = text("mixed Markdown")
     server = ModelServer(lambda _: Reply([Say(sent)], delta_size=DELTA_SIZE, pace=1 / PACE))
     with serving(server), place() as new, in_terminal(keen(server.base_url), new) as program:
@@ -145,6 +145,6 @@ def wait_for_end(program: TerminalProgram) -> None:
 
 
 def saved_text(where: Place) -> str:
-    """All the text of the one session that was saved there."""
+    """The whole text of the only session that was saved there."""
     records = map(json.loads, session_file(where).read_text().splitlines())
     return "".join(record["text"] for record in records if record["type"] == "text_delta")

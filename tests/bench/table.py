@@ -1,4 +1,4 @@
-"""The table of a benchmark run: what was measured, against what, and whether the budget holds."""
+"""The table of a benchmark run: measurements, references, and whether each budget is met."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure. `value` and `reference` are in `unit`; the budget bounds their ratio, or the value.
+    """One figure. `value` and `reference` are in `unit`; the budget limits their ratio, or the value.
 
-    A figure without a budget is there to be known.
+    A figure without a budget is for information only.
     """
 
     what: str

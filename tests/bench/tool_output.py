@@ -1,4 +1,4 @@
-"""Much output from bash: what it costs in memory, and whether keys are answered meanwhile."""
+"""Much output from bash: its cost in memory, and whether the program answers keys meanwhile."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOST_MEMORY = 50.0
 """Megabytes."""
 
 MOST_ECHO = 33.0
-"""Milliseconds: as while text streams."""
+"""Milliseconds, the same as while text streams."""
 
 LONGEST_ECHO = 100.0
 
 SECONDS = 10
-"""How long the slower commands go on."""
+"""How long the slower commands run."""
 
 _LINE = "a line of output, as a build writes it, of eighty characters or so in all, no more"
 _PIECES = """\
@@ -48,13 +48,14 @@ COMMANDS: Mapping[str, str] = {
 
 
 def rows() -> Iterator[Row]:
-    """Each command."""
+    """All rows of each command."""
     for name, command in COMMANDS.items():
         yield from _rows(name, command)
 
 
 def _rows(name: str, command: str) -> Iterator[Row]:
-    """Peak memory of the program alone; keys by the clock through the terminal while the command runs."""
+    """Peak memory of the program alone; key echoes in elapsed time through the terminal while the command
+    runs."""
     call = Call("bash", {"command": command, "timeout": 600})
     server = ModelServer([Reply([call]), Reply([Say("All of it.")])])
     with serving(server), workspace(server.base_url) as program:

@@ -7,8 +7,8 @@ WATCHES is one or more of these, with commas between them:
 - syncs: in which thread each fdatasync was called
 - paint: the modules that were loaded when the composer was first painted
 
-No file of the program knows of it: an event loop of our own making is put under it. SIGUSR1 has the report
-written and what it counts begin anew. Imports nothing but the standard library, as it comes before all else.
+The program doesn't know about it: the watch replaces its event loop. SIGUSR1 writes the report and resets the
+counts. It imports only the standard library, because it is loaded before everything else.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from pathlib import Path
 from typing import Any
 
 BEAT = 0.005
-"""Seconds between two looks of the watch at how long it was kept waiting."""
+"""Seconds between two checks of how long the watch had to wait."""
 
 MOST_STALLS = 10_000
-"""How many of the longest are reported."""
+"""How many of the longest stalls are reported."""
 
 PROMPT_SIGN = "›"
 
 
 class Watch:
-    """What is seen of the program. Seconds are CPU time of the event loop's thread."""
+    """The observations of the program. Seconds are CPU time of the event loop's thread."""
 
     def __init__(self, report: Path, watches: set[str]) -> None:
         self._report = report
@@ -59,7 +59,7 @@ class Watch:
             loop.call_later(BEAT, self._beat, loop)
 
     def _begin(self) -> None:
-        """Count from here on."""
+        """Start counting."""
         self._stalls: list[float] = []
         self._collections: list[tuple[int, float]] = []
         self._steps: dict[str, list[float]] = {}
@@ -119,7 +119,7 @@ class Watch:
         self._steps[name] = [count + 1, whole + seconds, max(longest, seconds)]
 
     def _see_first_paint(self, loop: asyncio.AbstractEventLoop) -> None:
-        """As soon as Textual's driver is there: note the modules with which the composer is painted."""
+        """Once Textual's driver exists, note the modules that are loaded when the composer is painted."""
         module = sys.modules.get("textual.drivers.linux_driver")
         if module is None or not hasattr(module, "LinuxDriver"):
             loop.call_later(0.001, self._see_first_paint, loop)
@@ -136,7 +136,7 @@ class Watch:
 
 
 class _Timed(Coroutine[Any, Any, Any]):
-    """A coroutine whose every step is timed."""
+    """A coroutine that times every step."""
 
     def __init__(self, deed: Coroutine[Any, Any, Any], stepped: Callable[[float], None]) -> None:
         self._deed = deed
@@ -160,7 +160,7 @@ class _Timed(Coroutine[Any, Any, Any]):
 
 
 class _Policy(asyncio.DefaultEventLoopPolicy):
-    """Makes event loops that are watched."""
+    """Creates watched event loops."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()

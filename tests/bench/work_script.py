@@ -1,4 +1,4 @@
-"""A session of any number of turns, as an agent works: it looks, edits, runs something, and tells of it."""
+"""A session of any number of turns of an agent's work: it reads, edits, runs something, and reports."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _CHECKS = "for each in $(seq 60); do echo \"tests/test_$each.py ......  ok\"; do
 
 
 MESSAGES_A_TURN = 8
-"""One of the user, three of the model, four tool results."""
+"""One of the user, three of the model, and four tool results."""
 
 
 class Work:
-    """Answers as the model of such a session; `turns` counts those that got their last answer.
+    """The scripted model of such a session; `turns` counts finished turns.
 
-    A turn has three model calls, four tool calls of which one is an edit and one a command, and a reply of
-    about 2 kB. `pace` is the seconds between deltas of that.
+    A turn has three model calls, four tool calls (one edit and one command among them), and a reply of about
+    2 kB. `pace` is the seconds between deltas of the reply.
     """
 
     def __init__(self, *, pace: float = 0.0) -> None:
@@ -33,7 +33,7 @@ class Work:
 
     @staticmethod
     def lay_out(folder: Path) -> None:
-        """Write the files that it works on."""
+        """Write the files of the session."""
         for number in range(_FILES):
             lines = "".join(_LINE.format(line) for line in range(200))
             (folder / f"part{number}.py").write_text(
@@ -64,7 +64,7 @@ class Work:
             yield Reply([Say(self._closing(turn))], pace=self._pace)
 
     def check(self, session_file: Path) -> None:
-        """Raises AssertionError when the work was not done as written."""
+        """Raises AssertionError if the work wasn't done as scripted."""
         records = [json.loads(line) for line in session_file.read_text().splitlines()]
         failed = [record["text"] for record in records if record.get("is_error")]
         done = sum(record["type"] == "turn_done" for record in records)

@@ -54,7 +54,7 @@ from keen_tui.providers.registry import APIS
 from tests.support.agent import QUICK_RETRIES, Bench, at_work, provider_for
 from tests.support.compacting import folded
 from tests.support.images import png
-from tests.support.waiting import LIMIT, one_round, until
+from tests.support.waiting import LIMIT, one_round, until, until_idle
 
 LONG = "KEEN_LONG_TESTS" in os.environ
 EXAMPLES = 3_000 if LONG else 150
@@ -191,7 +191,7 @@ class Script:
                 case Own():
                     self.commands.append(f"echo own{len(self.commands)}")
                     self.session.run_own(self.commands[-1])
-                    await self.session.wait_until_idle()
+                    await until_idle(self.session)
                 case Discard():
                     self.session.discard()
                 case Switch(api, model, abandon):
@@ -212,7 +212,7 @@ class Script:
         if action.stop_after is not None:
             await self._events(before + action.stop_after)
             self.session.stop()
-        await self.session.wait_until_idle()
+        await until_idle(self.session)
 
     async def _events(self, goal: int) -> None:
         """Wait until so many events were read, or nothing runs any more."""

@@ -38,6 +38,7 @@ from tests.support.compacting import (
     user,
 )
 from tests.support.faults import DONE, WORK, refused
+from tests.support.waiting import until_idle
 
 
 async def summarise_and_stop(bench: Bench, reached: Callable[[], Awaitable[object]]) -> None:
@@ -47,7 +48,7 @@ async def summarise_and_stop(bench: Bench, reached: Callable[[], Awaitable[objec
     await reached()
     bench.session.stop()
     bench.session.stop()
-    await bench.session.wait_until_idle()
+    await until_idle(bench.session)
     end = await bench.log.wait_for_compaction()
     assert len(bench.log.compactions) == 1
     if isinstance(end, CompactionFailed):

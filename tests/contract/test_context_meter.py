@@ -12,7 +12,7 @@ from keen_tui.domain.events import ContextMeasured, ToolFinished, TurnStarted
 from keen_tui.domain.messages import TokenUsage, TurnMemory
 from keen_tui.domain.reports import POLICIES
 from tests.support.agent import AtWork, Bench
-from tests.support.waiting import until
+from tests.support.waiting import until, until_idle
 
 FILES = ("a.txt", "b.txt", "c.txt")
 READ_ALL = Reply([Call("read_file", {"path": name}) for name in FILES], usage=None)
@@ -107,7 +107,7 @@ async def test_whatever_changes_the_next_request_moves_the_meter(tmp_path: Path,
         session.edit_memory(1, TurnMemory(notes=("remember this for later turns",) * 9))
         assert await shows_next_request(bench) > turn
         session.run_own("echo " + "word " * 300)
-        await session.wait_until_idle()
+        await until_idle(session)
         noted = await shows_next_request(bench)
         assert noted > turn + 300
         await bench.compact()

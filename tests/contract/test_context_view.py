@@ -12,6 +12,7 @@ from keen_tui.domain.events import Compacted, TurnStarted, Usage
 from keen_tui.domain.messages import TokenUsage, TurnMemory
 from keen_tui.domain.reports import POLICIES, ContextPart, ContextReport
 from tests.support.agent import AtWork, Bench
+from tests.support.waiting import until_idle
 
 WRITE = Call("write_file", {"path": "a.py", "content": 'x = "ä"\n'})
 READ = Call("read_file", {"path": "a.py"})
@@ -121,7 +122,7 @@ async def test_a_summary_stands_in_the_place_of_its_turns(
         await bench.ask("u2")
         bench.session.compact()
         await bench.log.wait_for(Compacted)
-        await bench.session.wait_until_idle()
+        await until_idle(bench.session)
         await bench.ask("u3")
         report = await bench.session.context("u4")
         await bench.ask("u4")

@@ -30,6 +30,7 @@ from keen_tui.memory.conversation import Past
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import AtWork, Bench
 from tests.support.images import png
+from tests.support.waiting import until_idle
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 OK = Reply([Say("Ok.")])
@@ -142,7 +143,7 @@ async def test_every_copier_keeps_everything(tmp_path: Path, at_work: AtWork, po
 
         bench.session.compact("what matters")
         compacted = await bench.log.wait_for(Compacted)
-        await bench.session.wait_until_idle()
+        await until_idle(bench.session)
         assert compacted.turn_memory == _union(before)
         assert _carries_memory(bench, policy), "the summary is made of the messages as requests carry them"
         summarised = bench.session.past

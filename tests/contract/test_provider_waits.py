@@ -28,7 +28,7 @@ from keen_tui.domain.events import (
 )
 from tests.support.agent import AtWork, Bench
 from tests.support.faults import DONE, WORK, refused, runs
-from tests.support.waiting import one_round, until
+from tests.support.waiting import one_round, until, until_idle
 
 EVEN = RetryPolicy(attempts=4, first_delay=0.001, rate_limit_wait=0.13, jitter=lambda: 0.5)
 FIRST_RATE_LIMIT = 0.13 / 13 * 0.875
@@ -40,7 +40,7 @@ async def delay_told(bench: Bench) -> float | None:
     bench.session.submit("go")
     await until(lambda: bench.log.ends or bench.log.of(RetryScheduled), moment=one_round)
     bench.session.stop()
-    await bench.session.wait_until_idle()
+    await until_idle(bench.session)
     await bench.log.wait_for_end()
     waits = bench.log.of(RetryScheduled)
     return waits[0].delay if waits else None

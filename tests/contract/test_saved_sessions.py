@@ -28,6 +28,7 @@ from tests.campaigns.crash.model import Model
 from tests.support.agent import EventLog
 from tests.support.breaking_file import Disk, refused
 from tests.support.saving import all_found
+from tests.support.waiting import until_idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,15 @@ class Program:
 
     async def ask(self, text: str) -> None:
         self.session.submit(text)
-        await self.session.wait_until_idle()
+        await until_idle(self.session)
 
     async def retry(self) -> None:
         self.session.retry()
-        await self.session.wait_until_idle()
+        await until_idle(self.session)
 
     async def compact(self) -> None:
         self.session.compact()
-        await self.session.wait_until_idle()
+        await until_idle(self.session)
 
     def texts(self) -> list[str]:
         return [message.text for message in self.session.conversation]

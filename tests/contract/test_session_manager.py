@@ -31,6 +31,7 @@ from keen_tui.storage.records import Header, event_line, header_line
 from keen_tui.storage.sessions import SessionStore
 from tests.support.agent import Bench, Script, at_work
 from tests.support.session_files import AT, call, incomplete, started, turn, write_session
+from tests.support.waiting import until_idle
 
 OK = Reply([Say("Ok.")])
 CUT = Reply([Say("Half a sent")], broken=Break("reset"))
@@ -129,7 +130,7 @@ async def test_a_message_sent_while_an_unfinished_session_opens_comes_after_its_
         await at.bench.log.wait_for(SessionRestored)
         at.bench.session.submit("meanwhile")
         await opening
-        await at.bench.session.wait_until_idle()
+        await until_idle(at.bench.session)
         texts = [message.text for message in at.bench.session.conversation]
         assert texts == ["long ago", "(turn abandoned)", "meanwhile", "Ok."]
         at.bench.assert_valid_requests()

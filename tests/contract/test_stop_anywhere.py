@@ -18,6 +18,7 @@ from keen_tui.domain.events import (
     TurnStarted,
 )
 from tests.support.agent import AtWork, Bench
+from tests.support.waiting import until_idle
 
 
 def count(name: str) -> Call:
@@ -65,7 +66,7 @@ async def test_stopped_anywhere_it_can_be_resumed(
         for _ in range(rounds):
             await asyncio.sleep(0)
         bench.session.stop()
-        await bench.session.wait_until_idle()
+        await until_idle(bench.session)
         await bench.log.wait_for_end()
         if not isinstance(bench.log.ends[-1], TurnDone):
             assert isinstance(await bench.retry(), TurnDone)
@@ -85,7 +86,7 @@ async def test_stopped_at_every_event_again_and_again_it_still_gets_done(
         if kind is not TurnStarted:
             await bench.log.wait_for(kind, number)
         bench.session.stop()
-        await bench.session.wait_until_idle()
+        await until_idle(bench.session)
         for _ in range(20):
             await bench.log.wait_for_end(len(bench.log.of(TurnStarted)))
             if isinstance(bench.log.ends[-1], TurnDone):

@@ -32,6 +32,7 @@ from keen_tui.domain.messages import StopReason, TokenUsage
 from keen_tui.domain.permitted import Permitted
 from keen_tui.tools.permissions.allowances import Allowances
 from tests.support.agent import QUICK_RETRIES, AtWork, Bench
+from tests.support.waiting import until_idle
 
 CUT = Reply([Say("This sentence is cut in the mid")], broken=Break("reset"))
 DONE = Reply([Say("Done.")])
@@ -355,7 +356,7 @@ async def test_a_queued_message_can_be_taken_back(tmp_path: Path, at_work: AtWor
         bench.session.submit("second")
         assert bench.session.withdraw_queued() == "second"
         assert bench.session.withdraw_queued() is None
-        await bench.session.wait_until_idle()
+        await until_idle(bench.session)
         assert len(bench.server.requests) == 1
 
 

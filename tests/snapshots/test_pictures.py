@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.frontends.tui.app import UiSettings
 from tests.support import story
+from tests.support.fake_writing import FakeFiles
 from tests.support.svg import picture
 from tests.support.waiting import until
 from tests.support.workspace import Driver, workspace
@@ -38,14 +39,9 @@ LOOKS = 6
 LOOKS = 6
 """As many pictures in a row that are the same mean that the screen rests."""
 
+PROJECT = ("src/cart.py", "src/cashier/", "tests/test_cart.py", "docs/cart and checkout.md")
+
 Play = Callable[[Driver], Awaitable[None]]
-
-
-class Files:
-    """A small project."""
-
-    async def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
-        yield ["src/cart.py", "src/cashier/", "tests/test_cart.py", "docs/cart and checkout.md"]
 
 
 async def past(driver: Driver) -> None:
@@ -204,7 +200,7 @@ SCENES = {
     "approve-words": Scene(play=words_typed, size=NARROW),
     "waiting-messages": Scene(play=waiting),
     "commands": Scene(play=commands),
-    "files": Scene(play=files, size=NARROW, options={"files": Files()}),
+    "files": Scene(play=files, size=NARROW, options={"files": FakeFiles(PROJECT)}),
     "found": Scene(play=found),
     "help": Scene(play=help_page),
     "palette": Scene(play=palette),

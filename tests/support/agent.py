@@ -46,7 +46,7 @@ QUICK_RETRIES = RetryPolicy(attempts=4, first_delay=0.001, longest_delay=0.001, 
 
 
 class EventLog:
-    """Everything that was published, in order, with ways to wait for it."""
+    """All published events, in order, with ways to wait for more."""
 
     def __init__(self, reader: Subscription) -> None:
         self.events: list[Event] = []
@@ -75,12 +75,12 @@ class EventLog:
         return [event for event in self.events if isinstance(event, Compacted | CompactionFailed)]
 
     async def wait_for(self, kind: type[Found], count: int = 1) -> Found:
-        """The `count`-th event of that type, once it is there."""
+        """The `count`-th event of that type, once it has arrived."""
         await self._until(lambda: len(self.of(kind)) >= count)
         return self.of(kind)[count - 1]
 
     async def wait_for_end(self, count: int = 1) -> EndEvent:
-        """The `count`-th end event, once it is there."""
+        """The `count`-th end event, once it has arrived."""
         await self._until(lambda: len(self.ends) >= count)
         return self.ends[count - 1]
 
@@ -90,10 +90,10 @@ class EventLog:
         return self.compactions[count - 1]
 
     async def caught_up(self) -> None:
-        """Wait until all that was published so far is here."""
+        """Wait until everything published so far has arrived."""
         await until(lambda: not self._reader.unread, moment=one_round)
         async with self._changed:
-            pass  # the reader has noted what it took
+            pass  # the reader has noted the events that it took
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         async with self._changed, asyncio.timeout(LIMIT):
@@ -102,7 +102,7 @@ class EventLog:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A session at work: what it publishes, what its server received, the provider that it began with."""
+    """A session at work, with its events, the requests to its server, and its first provider."""
 
     session: Session
     log: EventLog
@@ -122,20 +122,20 @@ class Bench:
         return await self.log.wait_for_end(before + 1)
 
     async def compact(self, focus: str = "") -> Compacted | CompactionFailed:
-        """Have the conversation summarised and wait for what comes of it."""
+        """Have the conversation summarised and wait for the result."""
         before = len(self.log.compactions)
         self.session.compact(focus)
         return await self.log.wait_for_compaction(before + 1)
 
     def messages(self, number: int = -1) -> list[Seen]:
-        """What the model saw in a request behind the system prompt."""
+        """The messages in a request after the system prompt."""
         system, *rest = seen(self.server.requests[number])
         assert system.role == "system"
         return rest
 
     def lines(self, number: int = -1) -> list[str]:
-        """What the model saw in a request behind the system prompt, one line for each thing said, called
-        and answered. Ids are left out."""
+        """The messages in a request after the system prompt, one line for each text, call and result, without
+        ids."""
         return [line for message in self.messages(number) for line in _lines(message)]
 
     def system(self, number: int = -1) -> str:
@@ -147,13 +147,13 @@ class Bench:
         return [message.text for message in self.messages(number) if message.role == "tool"]
 
     def switch(self, api: Api | None = None, *, abandon: bool = False, **options: Any) -> None:
-        """Go on with another model, key or server: `options` are those of the Connection."""
+        """Continue with another model, key or server; `options` are those of the Connection."""
         api = api or self.session.identity.api
         provider = provider_for(self.server, api, **options)
         self.session.switch(provider, ModelInfo(provider="p", id=provider.model, api=api), abandon=abandon)
 
     def assert_valid_requests(self) -> None:
-        """Every request was one that its API accepts."""
+        """Assert that every request is valid for its API."""
         assert_valid(self.server.requests)
 
 

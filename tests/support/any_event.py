@@ -1,4 +1,4 @@
-"""Any event at all: strategies that are read off the types, so that no new event or field is forgotten."""
+"""Strategies for any event, derived from the types, so that no new event or field is forgotten."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ texts = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_
         "\ufeff",
     ]
 )
-"""Text with all that Python can hold: lone surrogates, NUL, the line ends that JSON does not escape."""
+"""Any text that Python allows: lone surrogates, NUL, the line ends that JSON doesn't escape."""
 
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,

@@ -1,4 +1,4 @@
-"""A journal's file that breaks: on a disk that is full, that fails, that takes writes in part."""
+"""A journal's file that breaks: on a disk that is full, fails, or takes only parts of writes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from keen_tui.storage.journal import open_file
 
 Fault = Callable[["BreakingFile", bytes], int | None]
-"""What becomes of a write: None, all is well; a number, so many bytes are written; or it raises OSError."""
+"""The result of a write: None if all is well, the number of bytes that are written, or an OSError."""
 
 
 class Disk:
-    """Opens files that behave as it says at that moment.
+    """Opens files that behave according to its current faults.
 
-    `on_write` may cut a write short or refuse it, `on_open` and `on_sync` are errno numbers, 0: all is well.
-    `opened` and `writes` count what was tried, `safe` are the bytes that the disk has for sure.
+    `on_write` may shorten or refuse a write; `on_open` and `on_sync` are errno numbers, 0 if all is well.
+    `opened` and `writes` count the attempts, `safe` are the bytes that are surely on the disk.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Disk:
 
 
 class BreakingFile:
-    """A real file behind a disk's faults."""
+    """A real file with the faults of a disk."""
 
     def __init__(self, file: Any, disk: Disk) -> None:
         self.file = file
@@ -51,7 +51,7 @@ class BreakingFile:
         await self.file.flush()
         size = os.fstat(self.file.fileno()).st_size
         if self._disk.on_sync:
-            # An error of the disk shows when one waits for it, and what was written since may be gone.
+            # A disk error appears on syncing; everything written since the last sync may be lost.
             os.truncate(self.file.fileno(), (self._disk.safe + size) // 2)
         _raise(self._disk.on_sync)
         self._disk.safe = size
@@ -77,7 +77,7 @@ def refused(number: int) -> Fault:
 
 
 def full_after(room: int) -> Fault:
-    """The disk has room for so many more bytes; the write that hits the end leaves a half behind."""
+    """The disk has room for so many more bytes; the write that reaches the end is cut off."""
     left = [room]
 
     def fault(file: BreakingFile, data: bytes) -> int | None:
@@ -91,7 +91,7 @@ def full_after(room: int) -> Fault:
 
 
 def in_pieces(size: int) -> Fault:
-    """Every write takes so many bytes only."""
+    """Every write takes at most so many bytes."""
     return lambda file, data: size
 
 

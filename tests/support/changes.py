@@ -1,4 +1,4 @@
-"""What turns changed, for tests of the screen."""
+"""Changes of turns, for tests of the screen."""
 
 from __future__ import annotations
 

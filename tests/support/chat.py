@@ -15,7 +15,7 @@ def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
 
 
 def fragment(arguments: str | None = None, *, name: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A chunk with one fragment of a tool call; what is None is left out."""
+    """A chunk with one fragment of a tool call, without the fields that are None."""
     given = {"name": name, "arguments": arguments}
     function = {key: value for key, value in given.items() if value is not None}
     return delta(tool_calls=[fields | {"function": function}])

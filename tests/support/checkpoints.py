@@ -1,4 +1,4 @@
-"""A project whose files turns change, and what is kept of it."""
+"""A project whose files turns change, and its checkpoints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from keen_tui.storage.checkpoints.checkpoints import Checkpoints
 
 
 class Project:
-    """Files below `root`; their checkpoints in `folder`."""
+    """Files below `root`, and their checkpoints in `folder`."""
 
     def __init__(self, place: Path) -> None:
         self.root = place / "project"
@@ -21,7 +21,7 @@ class Project:
         return Checkpoints(self.folder)
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file as the user would."""
+        """Write a file like the user."""
         file = self.root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -32,7 +32,7 @@ class Project:
         return file.read_bytes() if file.exists() else None
 
     def change(self, turn: int, name: str, content: bytes) -> None:
-        """Change a file as the edit of a turn does."""
+        """Change a file like the edit of a turn."""
         before = self.read(name)
         file = self.root / name
         mode = None if before is None else file.stat().st_mode & 0o7777

@@ -1,4 +1,4 @@
-"""Imports the core in a fresh process and fails when a screen library or an SDK comes with it.
+"""Imports the core in a fresh process and fails if a screen library or an SDK is imported with it.
 
 Run by `make check`, and by tests/unit/test_clean_core.py.
 """
@@ -34,7 +34,7 @@ def heavy_modules(*imported: str) -> list[str]:
 
 
 def main() -> int:
-    """Print what came in; exit code 1 when something did."""
+    """Print the heavy packages; exit code 1 if there are any."""
     found = heavy_modules(*CORE)
     print(f"the core imports {', '.join(found)}" if found else "the core imports no screen and no SDK")
     return bool(found)

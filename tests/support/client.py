@@ -1,4 +1,4 @@
-"""Helpers around any provider: one call to a scripted server, and what came of it."""
+"""Helpers for any provider: one call to a scripted server, and its result."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def parts_of(script: Script, step: StepRequest | None = None, **options: A
 
 
 async def reply_of(script: Script, **options: Any) -> StepReply:
-    """The reply of one call; asserts that it comes last and only once, and that the text streamed."""
+    """The reply of one call. Asserts that it comes last and only once, and that its text was streamed."""
     *streamed, reply = await parts_of(script, **options)
     assert isinstance(reply, StepReply)
     assert text_of(streamed) == reply.text

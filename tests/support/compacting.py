@@ -31,19 +31,19 @@ def assistant(text: str) -> Seen:
 
 
 def memory(*paths: str) -> TurnMemory:
-    """What turns that did `work` on these paths leave."""
+    """The TurnMemory of turns that did `work` on these paths."""
     failed = tuple(CommandFailed(command=f"ls no-{path}", exit_code=2) for path in paths)
     return TurnMemory(files_changed=paths, failed_bash=failed)
 
 
 def block(*paths: str) -> str:
-    """The same, rendered behind a message."""
+    """The same, rendered after a message."""
     failed = "".join(f"\n- Failed bash: ls no-{path} (exit 2)" for path in paths)
     return f"\n\nTool memory:\n- Files changed: {', '.join(paths)}{failed}"
 
 
 def folded(bench: Bench) -> tuple[Message, ...]:
-    """The conversation as the events alone tell it."""
+    """The conversation, folded from the events alone."""
     conversation = Conversation()
     for event in bench.log.events:
         conversation.take(event)
@@ -51,7 +51,7 @@ def folded(bench: Bench) -> tuple[Message, ...]:
 
 
 def shape(bench: Bench) -> list[str]:
-    """The last request: the user's words, and for others who speaks."""
+    """The last request: the user's texts, and the role of all other messages."""
     return [message.text if message.role == "user" else message.role for message in bench.messages()]
 
 

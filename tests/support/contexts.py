@@ -29,7 +29,7 @@ def part(
     left_out: str = "",
     turn: int = 0,
 ) -> ContextPart:
-    """A part with one amount a policy, or one for all; only `summary` leaves something out."""
+    """A part with one amount per policy, or one for all; only `summary` leaves something out."""
     all_amounts = amounts if len(amounts) == 3 else amounts * 3
     sizes = tuple(
         PartSize(

@@ -1,4 +1,4 @@
-"""A disk that runs full, and one with deep folders."""
+"""A disk that becomes full, and one with deep folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """Files can't grow beyond `size` bytes: a write then fails in its middle, as on a full disk."""
+    """Inside, files can't grow beyond `size` bytes: a write fails in the middle, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -23,8 +23,8 @@ def largest_file(size: int) -> Iterator[None]:
 
 @contextmanager
 def deep_folders(top: Path, depth: int) -> Iterator[None]:
-    """`top` and in it so many folders, each in the one before. They are removed in the end: the clean-up of
-    temporary folders does not get through them."""
+    """`top` with so many nested folders. They are removed at the end, because the clean-up of temporary
+    folders can't handle them."""
     top.mkdir()
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""Events of a session, and what it is exported to."""
+"""Events of a session, and checks of its exports."""
 
 from __future__ import annotations
 
@@ -88,16 +88,16 @@ def as_data(*events: Event | list[Event], title: str = "A session") -> dict[str,
 
 
 def in_both(events: ExportSource) -> Iterator[str]:
-    """What a person reads."""
+    """The texts for a person in both formats."""
     yield as_markdown(events)
     yield validated(as_html(events))
 
 
-# What is in them
+# The content
 
 
 class Validator(HTMLParser):
-    """Fails on whatever could run, load or lead elsewhere, and on tags that are not closed in order."""
+    """Fails on anything that could run, load or lead elsewhere, and on tags that aren't closed in order."""
 
     VOID = frozenset(("meta", "br", "hr"))
     TAGS = VOID | {
@@ -137,7 +137,7 @@ class Validator(HTMLParser):
 
 
 def validated(page: str) -> str:
-    """The words on the page."""
+    """The text of the page."""
     validator = Validator()
     validator.feed(page)
     validator.close()

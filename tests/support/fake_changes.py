@@ -1,4 +1,4 @@
-"""Changes of turns for tests of the screen: what they are told to be, and notes of what is asked."""
+"""Given changes of turns for tests of the screen, with a record of the calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keen_tui.domain.reports import Changes
 
 
 class FakeChanges:
-    """Every call becomes a row in `calls`. `turns` are the changes of turns, by number; 0: of the session.
+    """Every call becomes a row in `calls`. `turns` are the changes of turns by number; 0 is the session.
 
     `refusal` is raised by every call.
     """

@@ -1,4 +1,4 @@
-"""Saved sessions for tests of the screen: what they are told to be, and notes of what is asked."""
+"""Given saved sessions for tests of the screen, with a record of the calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ELSEWHERE = Path("/home/me/parser")
 
 
 def saved(id: str, title: str, *, hours: float = 1, **known: object) -> SavedSession:
-    """A session that was used last so many hours before NOW."""
+    """A session that was last used so many hours before NOW."""
     fields: dict[str, object] = {
         "workspace": HERE,
         "began": NOW - hours * 3600 - 60,
@@ -42,10 +42,9 @@ def sessions() -> tuple[SavedSession, ...]:
 
 
 class FakeHistory:
-    """Every call becomes a row in `calls`. `refusal` is raised by whatever changes something; a session
-    in `elsewhere` is open in another program. Lists, searches and changes wait for their event; the
-    newest sessions of a list that it `lists_slowly`, and the first place of a search that it `finds_slowly`,
-    don't."""
+    """Every call becomes a row in `calls`. Every change raises `refusal`; a session in `elsewhere` is open in
+    another program. Lists, searches and changes wait for their event, except the newest sessions if it
+    `lists_slowly`, and the first place if it `finds_slowly`."""
 
     def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
         self.session_id = "s5"
@@ -79,7 +78,7 @@ class FakeHistory:
         yield found
 
     async def begin(self) -> None:
-        """The first session is there already."""
+        """Does nothing: the first session exists already."""
 
     async def new(self) -> None:
         await self._change("new")
@@ -116,7 +115,7 @@ class FakeHistory:
         return self.here / (path or f"session.{format}")
 
     async def close(self) -> str:
-        """There is nothing to save."""
+        """Does nothing: there is nothing to save."""
         return ""
 
     async def _change(self, *call: object) -> None:

@@ -1,4 +1,4 @@
-"""A choice among models for tests of the screen: what it is told to have, and notes of what is asked."""
+"""A given choice of models for tests of the screen, with a record of the calls."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ AT_GPU_BOX = FoundServer(
 
 
 class FakeModels:
-    """`keys` are key sources by provider; `servers` are found; what is called becomes a row in `calls`.
+    """`keys` are key sources by provider; `servers` are found; every call becomes a row in `calls`.
 
-    Servers are found once `found` is set, a check is answered once `answered` is. `at_address` is what there
-    is at an address or, where a key is given, for that key. `refusal` is raised by what asks a server and by
-    a choice. `loses_work`: an incomplete turn waits, which another model would lose.
+    Servers are found once `found` is set, a check is answered once `answered` is. `at_address` has the server
+    at an address, or for a key. Requests to a server and choices raise `refusal`. `loses_work`: another model
+    would lose an incomplete turn.
     """
 
     def __init__(self, current: ModelInfo | None = None, *, keys: dict[str, str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A session for tests of the screen: it publishes what it is told to and notes what it is asked for."""
+"""A session for tests of the screen: publishes given events and records calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTHING = PartSize(text="", bytes=0, tokens=0)
 class FakeSession:
     """Every call on it becomes a row in `calls`, for example `("submit", "hello")`.
 
-    `report` is the context it tells of; with a `refusal` it refuses all that a session may refuse.
+    `report` is its context report; with a `refusal` it refuses everything that a session may refuse.
     """
 
     def __init__(self, workspace: Path, *, context_window: int | None = 200_000) -> None:
@@ -56,7 +56,7 @@ class FakeSession:
         )
 
     def publish(self, *events: Event) -> None:
-        """Let the screen see these events. Approvals and questions among them are open from then on."""
+        """Publish these events. Approvals and questions among them are open from then on."""
         for event in events:
             if isinstance(event, ApprovalRequested | QuestionAsked):
                 self._open[event.id] = event.turn
@@ -145,7 +145,7 @@ class FakeSession:
         self.bus.close()
 
     def _close(self, call_id: str) -> int:
-        """Close the approval or question of a call; gives the turn that it belongs to."""
+        """Close the approval or question of a call; returns its turn."""
         turn = self._open.pop(call_id, None)
         if turn is None:
             raise SessionRefused("That question is no longer open.")

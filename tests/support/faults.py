@@ -1,4 +1,4 @@
-"""Steps and failures of a scripted server, in words of no API, and what they leave behind."""
+"""Steps and failures of a scripted server, in a form that belongs to no API, and their traces."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from keen_tui.demo.wires import WIRES
 
 COUNT = Call("bash", {"command": "echo ran >> counter"})
 HALF = Call("bash", {"command": "echo half >> counter"})
-"""A call that no test lets arrive whole."""
+"""A call that never arrives whole in any test."""
 
 WORK = Reply([Think("First this."), Say("I count."), COUNT])
 DONE = Reply([Say("All done.")])
 
 
 def refused(status: int, message: str, headers: Mapping[str, str] | None = None, **fields: Any) -> HttpAnswer:
-    """An HTTP error with the provider's sentence; `fields` stand beside it."""
+    """An HTTP error with the provider's sentence, and further `fields`."""
     return HttpAnswer(status, {"error": {"message": message, **fields}}, headers or {})
 
 
@@ -28,6 +28,6 @@ def encoded(reply: Reply, request: RecordedRequest) -> bytes:
 
 
 def runs(workspace: Path) -> str:
-    """What the counting commands wrote, "" when none ran."""
+    """The output of the counting commands, "" if none ran."""
     counter = workspace / "counter"
     return counter.read_text() if counter.exists() else ""

@@ -1,7 +1,7 @@
-"""A program that makes system calls about files in its current folder and prints how each of them ended.
+"""A program that makes system calls on files in its current folder and prints the result of each.
 
-Run it twice, in equal folders: what decides about the calls must make no difference. The folder `old` must be
-there.
+Run it twice, in equal folders: the broker and the kernel must give the same results. The folder `old` must
+exist.
 """
 
 # mypy: disable-error-code="func-returns-value, misc"

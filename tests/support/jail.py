@@ -1,4 +1,4 @@
-"""bash in a sandbox, in a workspace beside a home that holds things which are none of its business."""
+"""bash in a sandbox, in a workspace beside a home with private things."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ SANDBOXES: Mapping[str, Callable[[Policy], Sandbox | str]] = {
 
 @cache
 def flags_of_auto() -> tuple[str, ...]:
-    """What `--mode auto` needs beside it on this machine: nothing where there is a sandbox for commands."""
+    """The flags that `--mode auto` needs on this machine: none if there is a sandbox for commands."""
     policy = policy_for(Path("/nonexistent/work"), Path("/nonexistent/home"), (), os.environ)
     return () if find_sandbox(policy, os.environ).sandbox else ("--no-sandbox",)
 
 
 class Jail:
-    """A workspace, a home and a folder outside of both; `name` says which sandbox commands run in.
+    """A workspace, a home and a folder outside both; `name` is the sandbox of its commands.
 
-    Skips the test, with the reason, where this machine can't have that sandbox.
+    Skips the test with the reason if this machine doesn't have that sandbox.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -91,12 +91,12 @@ class Jail:
         self.sandbox = self._made()
 
     def hide(self, path: Path) -> None:
-        """From now on commands must not see it."""
+        """Hide the path from later commands."""
         self.policy = replace(self.policy, hidden=(*self.policy.hidden, path))
         self.sandbox = self._made()
 
     def protect(self, path: Path) -> None:
-        """From now on commands must not change it: Keen is loaded from there."""
+        """Make the path read-only for later commands, as if Keen were loaded from there."""
         self.policy = replace(self.policy, protected=(*self.policy.protected, path))
         self.sandbox = self._made()
 
@@ -115,7 +115,7 @@ class Jail:
         return await prepared.run(lambda *_: None)
 
     def ends_with(self, command: str, terms: Terms) -> int:
-        """Run a command on these terms; gives its exit code."""
+        """Run a command on these terms; returns its exit code."""
         with self.sandbox.wrap(("/bin/sh", "-c", command), child_environment(os.environ), terms) as launch:
             return started(launch, self.workspace).returncode
 

@@ -1,4 +1,4 @@
-"""Servers on this machine that stand for hosts of the Internet, and a proxy that leads to them."""
+"""Servers on this machine that stand for hosts on the Internet, and a proxy that leads to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keen_tui.tools.sandbox.base import ORDINARY, Argv, Launch, Terms
 from tests.support.waiting import LIMIT
 
 ELSEWHERE = "127.0.0.2"
-"""An address of this machine that connections to it don't come from: it stands for one of the Internet."""
+"""An address of this machine that is never the source of connections; it stands for one on the Internet."""
 
 _STARTER = """\
 import os, socket, sys
@@ -32,8 +32,8 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 class NoWalls:
-    """A sandbox that holds nothing and hands a listener out, as one with a network of its own does. `runs`
-    are the terms of the commands so far."""
+    """A sandbox that confines nothing, but passes out a listener like one with its own network. `runs` are
+    the terms of the commands so far."""
 
     name = "bubblewrap"
 
@@ -52,8 +52,8 @@ class NoWalls:
 
 
 class Names:
-    """Names and their addresses; `asked` are the names that were looked up. What would connect to port 80 is
-    led to `port`."""
+    """Names and their addresses; `asked` are the names that were looked up. Connections to port 80 go to
+    `port`."""
 
     def __init__(self, addresses: Mapping[str, Sequence[str]], port: int = 80) -> None:
         self.addresses = dict(addresses)
@@ -71,7 +71,7 @@ class Names:
 
     @property
     def internet(self) -> Internet:
-        """Public addresses as they are, and those that stand for some."""
+        """Real public addresses, and those that stand for some."""
         return Internet(
             resolve=self.resolve,
             is_open=lambda address: address == ELSEWHERE or is_public(address),
@@ -80,7 +80,7 @@ class Names:
 
 
 class Server:
-    """Answers each connection with `answer`; `heads` are the requests that came."""
+    """Answers each connection with `answer`; `heads` are the received requests."""
 
     def __init__(self, answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello") -> None:
         self.answer = answer
@@ -106,7 +106,7 @@ class Server:
 
 
 class Line:
-    """A proxy with a gate. `wanted` are the hosts that were asked about, `reports` what it told."""
+    """A proxy with a gate. `wanted` are the hosts that it asked about, `reports` its reports."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class Line:
             await self._gate.close()
 
     async def says(self, request: bytes, more: bytes = b"") -> bytes:
-        """What comes back for these bytes, up to the end of the connection."""
+        """The answer to these bytes, up to the end of the connection."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(request)

@@ -1,4 +1,4 @@
-"""A server on loopback that answers each GET with a page of the test's making."""
+"""A server on loopback that answers each GET with a page of the test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Page:
-    """An answer. A body that is no text is sent as JSON."""
+    """An answer. A body that isn't text is sent as JSON."""
 
     body: Any = ""
     status: int = 200
@@ -21,7 +21,7 @@ class Page:
 
 @dataclass
 class PageServer:
-    """Where it listens, and what it was asked: target and headers (names in lower case)."""
+    """Its address, and its requests: target and headers (names in lower case)."""
 
     url: str
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -44,7 +44,7 @@ async def serving(pages: Mapping[str, Page] | None) -> AsyncIterator[PageServer]
                 writer.write(_answer(pages.get(target, Page("", 404))))
                 await writer.drain()
         except ConnectionError:
-            pass  # the client went away
+            pass  # the client closed the connection
         finally:
             writer.close()
 

@@ -1,5 +1,5 @@
-"""The workspace on a terminal that sees nothing but what is written to it. Its clock stands still
-and nothing breathes."""
+"""The workspace on a terminal that gets nothing but the written bytes. Its clock stands still and nothing is
+animated."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PRIVATE = re.compile(r"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
 
 
 class Terminal:
-    """What its cells show."""
+    """A terminal that interprets what is written to it."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.Stream(self._screen)
 
     def write(self, data: str) -> None:
-        """Take what a driver writes."""
+        """Take output of a driver."""
         self._stream.feed(_PRIVATE.sub("", data))
 
     def cells(self) -> list[list[pyte.screens.Char]]:
@@ -85,14 +85,14 @@ class Painted:
         await self.painted()
 
     async def painted(self) -> None:
-        """Wait until everything that was to be painted is."""
+        """Wait until everything is painted."""
         done = asyncio.Event()
         await self.pilot.pause()
         self.screen.call_after_refresh(done.set)
         await done.wait()
 
     async def paint_anew(self) -> None:
-        """Have every widget paint all that it has on an empty terminal."""
+        """Let every widget paint everything on an empty terminal."""
         self.terminal.wipe()
         for widget in self.screen.walk_children():
             widget.refresh()
@@ -115,13 +115,13 @@ async def painted_workspace(
 
 
 class Writable(Protocol):
-    """What a driver writes to."""
+    """The file that a driver writes to."""
 
     def write(self, data: str) -> None: ...
 
 
 def driver_for(terminal: Writable) -> type[HeadlessDriver]:
-    """A driver of Textual that writes there."""
+    """A Textual driver that writes to the terminal."""
 
     class Writing(HeadlessDriver):
         @property

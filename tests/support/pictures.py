@@ -1,6 +1,7 @@
 """`make pictures`: the pictures of the README, taken from the real program while the tour plays in it.
 
-Three screens stand still, and tour.svg moves. usage.svg is of a session of eight turns with a scripted model.
+Three of them are still pictures; tour.svg is animated. usage.svg is of a session of eight turns with a
+scripted model.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FILM_LABEL = (
 )
 _STILL_SIZE, _FILM_SIZE, _USAGE_SIZE = (120, 36), (104, 30), (120, 20)
 _BETWEEN_FRAMES, _A_FRAME = 0.35, 0.22
-"""Seconds between two frames of what goes on, and for how long the film shows each."""
+"""Seconds between two frames of live work, and for how long the film shows each."""
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
@@ -56,7 +57,7 @@ class Recording:
         await self._pilot.press(*keys)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait, and film meanwhile.
+        """Wait until it holds, and film meanwhile.
 
         Raises:
             TimeoutError: it never held.
@@ -86,12 +87,12 @@ class Recording:
         await self._pilot.pause(1.0)
 
     def shoot(self, seconds: float) -> None:
-        """Film the screen as it is now, to be shown for so long."""
+        """Film the current screen, to be shown for so long."""
         self._newest = time.monotonic()
         self.frames.append(Frame(tuple(drawn_rows(self.app)), seconds))
 
     def save(self, file: Path) -> None:
-        """Save the screen without the web fonts that Textual names: a picture needs no network."""
+        """Save the screen, without the web fonts of Textual: a picture must not need a network."""
         picture = _FONT_FACES.sub("", self.app.export_screenshot(title="keen-tui"))
         fonts = '"JetBrains Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace'
         file.write_text(re.sub(r"font-family: (Fira Code|arial)[^;]*;", f"font-family: {fonts};", picture))
@@ -173,7 +174,7 @@ def _is_done(app: KeenApp, number: int) -> bool:
 
 
 async def take_film(file: Path) -> None:
-    """Play the first turn with its lost connection and the retry, and write that as one moving picture."""
+    """Play the first turn, with its lost connection and the retry, and write that as one animated picture."""
     async with recording(_FILM_SIZE, pace=2.5) as tour:
         tour.shoot(1.0)
         await _write_the_message(tour)

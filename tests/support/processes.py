@@ -1,4 +1,4 @@
-"""Processes of this machine, found by what they were called with: in a sandbox their numbers are others."""
+"""Finds processes of this machine by their command lines: their numbers are different inside a sandbox."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PROC = Path("/proc")
 
 
 def called_with(words: str) -> list[int]:
-    """The processes whose command line holds these words, one space between them."""
+    """The processes whose command line contains these words, with one space between them."""
     return [int(each.name) for each in _PROC.glob("[0-9]*") if words in _command_line(each)]
 
 
@@ -20,14 +20,15 @@ def _command_line(process: Path) -> str:
 
 
 def left_alone(words: str) -> list[int]:
-    """The processes whose command line is these words, and whose parent does not hold them: it has gone."""
+    """The processes whose command line is these words, and whose parent's isn't, because the real parent has
+    ended."""
     called = called_with(words)
     bare = [each for each in called if _command_line(_PROC / str(each)).rstrip() == words]
     return [each for each in bare if _parent(each) not in called]
 
 
 def _parent(process: int) -> int:
-    """The number of its parent, 0 where it has ended."""
+    """The number of a process's parent, 0 if the process has ended."""
     try:
         stat = (_PROC / str(process) / "stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""The program as a process without a screen, in a folder and with a home of its own."""
+"""Runs the program as a process without a screen, with its own folder and home."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.waiting import LIMIT
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the program printed, and its exit code."""
+    """The output of the program, and its exit code."""
 
     code: int
     out: str
@@ -34,7 +34,7 @@ _OURS = ("OPENAI", "ANTHROPIC", "KEEN")
 
 
 class Program:
-    """Runs `keen-tui` in a folder of its own, with a home of its own."""
+    """Runs `keen-tui` in its own folder, with its own home."""
 
     def __init__(self, folder: Path) -> None:
         self.workspace = folder / "work"

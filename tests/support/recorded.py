@@ -1,4 +1,4 @@
-"""Recorded streams of real providers, which lie beside the project and are no part of it."""
+"""Recorded streams of real providers, which are beside the project and not a part of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded s
 
 @dataclass(frozen=True)
 class Recorded:
-    """One stream with what a correct client reads from it."""
+    """One stream, and what a correct client reads from it."""
 
     file: str
     protocol: str
@@ -32,7 +32,7 @@ class Recorded:
 
 
 def recorded_streams(protocols: Collection[str]) -> list[Recorded]:
-    """The streams of some protocols as the manifest describes them; none where there is no manifest."""
+    """The streams of some protocols from the manifest; none if there is no manifest."""
     if not RECORDED.is_dir():
         return []
     names = Recorded.__dataclass_fields__

@@ -1,4 +1,4 @@
-"""Session files in memory, for tests of what is played from them."""
+"""Session files in memory, for tests of replays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keen_tui.storage.records import Header, Record
 
 
 def recording(events: Iterable[Event], *, pause: float = 0.0, damage: tuple[bytes, ...] = ()) -> SessionFile:
-    """A session file that holds these events, each `pause` seconds after the one before."""
+    """A session file with these events, each `pause` seconds after the one before."""
     records = tuple(Record(number, number * pause, event) for number, event in enumerate(events, start=1))
     return SessionFile(
         path=Path("s1.jsonl"),

@@ -1,4 +1,4 @@
-"""What docs, docstrings and comments say, piece by piece, and the files that they may refer to."""
+"""Splits docs, docstrings and comments into passages, and lists the files that they may refer to."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Passage(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it begins, as `docs/turn.md:12`."""
+        """Its beginning, such as `docs/turn.md:12`."""
         return f"{self.path.relative_to(ROOT)}:{self.line}"
 
 
 @cache
 def passages() -> tuple[Passage, ...]:
-    """All of the project."""
+    """All passages of the project."""
     modules = [module for top in TOP_FOLDERS for module in sorted((ROOT / top).rglob("*.py"))]
     pages = [passage for page in PAGES for passage in _paragraphs(page)]
     return (
@@ -55,7 +55,7 @@ def _paragraphs(page: Path) -> Iterator[Passage]:
 
 
 def _docstrings(module: Path) -> Iterator[Passage]:
-    """Those of attributes and constants too."""
+    """The docstrings of a module, including those of attributes and constants."""
     for node in ast.walk(ast.parse(module.read_text())):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text)), lineno=line):

@@ -1,4 +1,4 @@
-"""A session that is saved, as the program builds it: it can be left, opened by another, or die."""
+"""A saved session, built like in the program: it can be left, opened by another program, or die."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class SavedBench(Bench):
 
     @property
     def file(self) -> Path:
-        """The session file, once there is one."""
+        """The session file, once it exists."""
         folder = workspace_folder(self.store.root / "sessions", self.session.workspace)
         return folder / f"{self.history.session_id}.jsonl"
 
     @property
     def pending_file(self) -> Path:
-        """Where pending state is kept, if it is."""
+        """The file for pending state, which may not exist."""
         return self.file.with_suffix(".pending")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A workspace and a home; every program that works there is told the same server."""
+    """A workspace and a home; every program that works there uses the same server."""
 
     folder: Path
     server: ModelServer
@@ -72,7 +72,7 @@ class Place:
         opener: FileOpener = open_file,
         **connection: Any,
     ) -> AsyncIterator[SavedBench]:
-        """A program at work: with a new session, or with the one that `opening` names. `opener` opens session
+        """A running program, with a new session or with the one that `opening` names. `opener` opens session
         files."""
         self.workspace.mkdir(exist_ok=True)
         backup, store = TurnBackup(), SessionStore(home or self.home)
@@ -115,7 +115,7 @@ def results_in(pending: PendingState, provider: Provider) -> list[str]:
 
 
 async def all_found(history: SessionManager, words: str) -> tuple[SearchHit, ...]:
-    """What a search has found in the end."""
+    """The final results of a search."""
     return [hits async for hits in history.search(words)][-1]
 
 
@@ -127,10 +127,10 @@ async def place(folder: Path, api: Api, script: Script) -> AsyncIterator[Place]:
 
 
 def pending_files(place: Place) -> list[Path]:
-    """All files in which pending state is kept, whole or half written."""
+    """All files with pending state, whole or half written."""
     return [file for file in place.home.rglob("*.pending*") if file.is_file()]
 
 
 async def gone(file: Path) -> None:
-    """Wait until the file is not there."""
+    """Wait until the file doesn't exist."""
     await until(lambda: not file.exists())

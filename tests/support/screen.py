@@ -1,4 +1,4 @@
-"""What tests of the screen share: looks, blocks of a session, an app that holds a transcript."""
+"""Shared parts of tests of the screen: looks, blocks of a session, an app with a transcript."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ DIFF = DiffDisplay(
 
 
 def strips_of(app: App[Any]) -> list[Strip]:
-    """The screen as it is drawn now. Textual tells it by this name only."""
+    """The screen as drawn now. Textual has only this private name for it."""
     return [Strip(row) for row in app.screen._compositor.render_strips()]
 
 
 def running_timers(of: DOMNode) -> list[Timer]:
-    """The timers of a widget and of those in it that run. Textual tells them by these names only."""
+    """The running timers of a widget and its children. Textual has only these private names for them."""
     timers = (timer for node in of.walk_children(with_self=True) for timer in node._timers)
     return [
         timer

@@ -1,4 +1,4 @@
-"""Session files for tests: what stands in them, whole and damaged."""
+"""Session files for tests, whole and damaged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keen_tui.domain.messages import CommandFailed, Fact, FileChanged, ToolResul
 from keen_tui.storage.records import Header, event_line, header_line
 
 AT = 1_700_000_000.0
-"""When the records of these files were written."""
+"""The time at which the records of these files were written."""
 
 
 def started(turn: int, text: str | None = "hi", *, attempt: int = 1) -> TurnStarted:
@@ -101,11 +101,11 @@ REPRESENTATIVE: Sequence[Event] = (
     *call(2, "x", FileChanged(path="b.py"), arguments={"n": 1, "type": "turn_done", "deep": {"n": 2}}),
     incomplete(2),
 )
-"""One of each thing that matters, with text that is hard to write and arguments that look like records."""
+"""One event of each important kind, with text that is hard to write and arguments that look like records."""
 
 
 def lines(events: Iterable[Event], *, id: str = "s") -> list[bytes]:
-    """The lines of a session file that holds these events."""
+    """The lines of a session file with these events."""
     header = header_line(Header(id=id, workspace="/home/me/shop", began=AT))
     return [header, *(event_line(number, AT + number, event) for number, event in enumerate(events, 1))]
 

@@ -1,4 +1,4 @@
-"""The list of saved sessions, and what one presses on it."""
+"""The list of saved sessions, and its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns as events, for tests of reducer and screen: the words are those of the design's pictures."""
+"""Turns as events, for tests of reducer and screen, with the texts of the design's pictures."""
 
 from __future__ import annotations
 

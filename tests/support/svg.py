@@ -1,4 +1,4 @@
-"""The screen as an SVG picture of our own making: the same bytes on every machine."""
+"""Draws the screen as an SVG picture: the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.support.screen import strips_of
 
 CELL, ROW = 8, 17
 PAPER, _INK = "#101010", "#d0d0d0"
-"""Where a theme leaves the colour to the terminal."""
+"""Colours for themes that leave them to the terminal."""
 FONT = "'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace"
 
 
 def picture(app: App[Any]) -> str:
-    """What is on the screen now."""
+    """The current screen as a picture."""
     rows = strips_of(app)
     width, height = max(row.cell_length for row in rows) * CELL, len(rows) * ROW
     lines = [
@@ -35,7 +35,7 @@ def picture(app: App[Any]) -> str:
 
 
 def drawn_rows(app: App[Any]) -> list[str]:
-    """The rows of the screen, each as the SVG elements that draw it, a line each."""
+    """The rows of the screen, each as a line of SVG elements."""
     return ["\n".join(_row(*each)) for each in enumerate(strips_of(app))]
 
 

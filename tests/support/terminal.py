@@ -1,4 +1,5 @@
-"""A program in a pseudo terminal, watched from outside: when words appear, and what it cost."""
+"""Runs a program in a pseudo terminal and watches it from outside: when words appear, and how much CPU that
+took."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ import pyte
 from tests.support.waiting import LIMIT, wait_until
 
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[a-zA-Z$]+")
-"""Private sequences, such as those of the kitty keyboard protocol, that pyte takes for text."""
+"""Private sequences, such as those of the kitty keyboard protocol, that pyte treats as text."""
 
 _LONGEST_SEQUENCE = 40
 _AT_REST = 0.03
-"""The share of a processor that a program at rest uses at most."""
+"""The most CPU that a program at rest uses, as a share of a processor."""
 _SCHEDULED = 2
-"""Says, in the id of a process's clock, that it counts the time for which that was scheduled."""
+"""The type, in the id of a process clock, that counts scheduled time."""
 
 
 _TAKE_TERMINAL = """\
@@ -38,12 +39,12 @@ from tests.support.waiting import LIMIT, wait_until
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""Makes the terminal the program's own, so that its keys can be signals."""
+"""Makes the terminal the program's controlling terminal, so that keys can send signals."""
 
 
 class TerminalProgram:
-    """Runs `argv` in a terminal of `columns` x `rows` and reads what it draws. Where it `controls` the
-    program, ctrl+c is a signal, as long as the program leaves it one."""
+    """Runs `argv` in a terminal of `columns` x `rows` and reads what it draws. If it `controls` the program,
+    ctrl+c is a signal, unless the program turns that off."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class TerminalProgram:
         argv = (sys.executable, "-c", _TAKE_TERMINAL, *argv) if controls else argv
         self.output = bytearray()
         self.pieces: list[tuple[float, float]] | None = None
-        """Where it is a list: `perf_counter` and `queued` at each piece of output."""
+        """If it is a list, it collects `perf_counter` and `queued` at each piece of output."""
         self._master, self._slave = pty.openpty()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen = pyte.Screen(columns, rows)
@@ -67,7 +68,7 @@ class TerminalProgram:
         self._is_gone = False
         self.modes_before = termios.tcgetattr(self._slave)
         variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-        # The size is the terminal's own, whatever a runner of tests says of another one.
+        # The size is the terminal's own, even if a test runner sets variables for another one.
         inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.started_at = time.perf_counter()
         self._process = subprocess.Popen(
@@ -92,7 +93,7 @@ class TerminalProgram:
         self.hang_up()
 
     def hang_up(self) -> None:
-        """Take the terminal away, as when its window is closed; no more than once does anything."""
+        """Take the terminal away, as when its window is closed. Further calls do nothing."""
         if not self._is_gone:
             self._is_gone = True
             os.close(self._master)
@@ -103,7 +104,8 @@ class TerminalProgram:
         os.write(self._master, keys.encode())
 
     def wait_until_read(self) -> None:
-        """Wait until the program has read all that was typed; before its first picture it reads nothing."""
+        """Wait until the program has read everything that was typed; it reads nothing before its first
+        picture."""
 
         def unread() -> int:
             count: int = struct.unpack("i", fcntl.ioctl(self._slave, termios.FIONREAD, b"\0" * 4))[0]
@@ -120,7 +122,7 @@ class TerminalProgram:
                 left = left[os.write(self._master, left[:1024]) :]
 
     def read(self, seconds: float) -> bytes:
-        """What is drawn within `seconds`; returns as soon as there is something."""
+        """The output within `seconds`; returns as soon as there is some."""
         if self._is_gone:
             time.sleep(seconds)
             return b""
@@ -137,10 +139,11 @@ class TerminalProgram:
         return piece
 
     def wait_for(self, words: str, *, since: int = 0, seconds: float = LIMIT) -> float:
-        """Wait until `words` are drawn behind byte `since` of the output; seconds on the perf counter.
+        """Wait until `words` are drawn after byte `since` of the output. Returns the time on the perf
+        counter.
 
         Raises:
-            TimeoutError: they never came.
+            TimeoutError: they never appeared.
         """
         wanted = words.encode()
         return self.wait_until(
@@ -148,7 +151,7 @@ class TerminalProgram:
         )
 
     def wait_until(self, reached: Callable[[], object], what: str, *, seconds: float = LIMIT) -> float:
-        """Read until `reached`, which is `what` in words; seconds on the perf counter."""
+        """Read until `reached`, which `what` describes. Returns the time on the perf counter."""
         wait_until(
             reached,
             moment=lambda: self.read(0.05),
@@ -163,47 +166,47 @@ class TerminalProgram:
             pass
 
     def come_to_rest(self, seconds: float) -> None:
-        """Read until nothing was drawn and next to nothing was computed for `seconds`, in any thread."""
+        """Read until nothing was drawn and almost nothing computed for `seconds`, in any thread."""
         before = -1.0
         while self.cpu() - before > _AT_REST * seconds:
             before = self.cpu()
             self.settle(seconds)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size, and tell the program so."""
+        """Resize the terminal, and notify the program."""
         self.screen()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
         os.kill(self.pid, signal.SIGWINCH)
 
     def wait_for_exit(self, seconds: float = LIMIT) -> int:
-        """Wait until the program has ended; its exit code."""
+        """Wait until the program has ended. Returns its exit code."""
         self.wait_until(lambda: self._process.poll() is not None, "the end of the program", seconds=seconds)
         self.settle(0.1)
         return self._process.returncode
 
     @property
     def modes(self) -> list[object]:
-        """The modes of the terminal as they are now; `modes_before` is how they were at the start."""
+        """The current modes of the terminal; `modes_before` are those at the start."""
         return termios.tcgetattr(self._slave)
 
     def screen(self) -> str:
-        """What is on the screen now, row by row."""
+        """The current screen, row by row."""
         whole = len(self.output)
         begun = self.output.rfind(b"\x1b", max(whole - _LONGEST_SEQUENCE, self._drawn))
-        end = begun if begun >= 0 else whole  # a sequence may have been read half
+        end = begun if begun >= 0 else whole  # half of a sequence may have been read
         self._stream.feed(_UNKNOWN_TO_PYTE.sub(b"", bytes(self.output[self._drawn : end])))
         self._drawn = end
         return "\n".join(row.rstrip() for row in self._screen.display)
 
     def forget_output(self) -> None:
-        """Drop what was drawn from `output`; the screen keeps it."""
+        """Clear `output`; the screen stays."""
         self.screen()
         del self.output[: self._drawn]
         self._drawn = 0
 
     def wait_for_screen(self, *words: str, seconds: float = LIMIT) -> None:
-        """Wait until all of `words` are on the screen at once: it may be drawn in several pieces."""
+        """Wait until all of `words` are on the screen at once; they may be drawn in several pieces."""
         what = " and ".join(words)
         self.wait_until(lambda: all(each in self.screen() for each in words), what, seconds=seconds)
 
@@ -212,11 +215,11 @@ class TerminalProgram:
         return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
 
     def loop_cpu(self) -> float:
-        """CPU seconds that the program's main thread has used, exact while that is waiting."""
+        """CPU seconds that the program's main thread has used; exact while it is waiting."""
         return self._scheduling()[0]
 
     def queued(self) -> float:
-        """Seconds for which the program's main thread or this thread here was ready and got no processor."""
+        """Seconds for which the program's main thread, or this thread, was ready but got no processor."""
         here = Path("/proc/thread-self/schedstat").read_text().split()[1]
         return self._scheduling()[1] + int(here) / 1e9
 
@@ -230,10 +233,10 @@ class TerminalProgram:
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     def forget_peak(self) -> None:
-        """From here on `peak_rss` begins anew."""
+        """Reset `peak_rss`."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def peak_rss(self) -> float:
-        """The most megabytes of memory that were in use."""
+        """The peak memory in megabytes."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6

@@ -1,6 +1,6 @@
-"""Waiting for a state: the one loop for that, with an event loop and without.
+"""Waits for a state, with an event loop and without one.
 
-Machines are shared, so the limit says nothing about the program: it ends a test whose state never comes.
+Machines are shared, so the limit says nothing about the program: it only ends a test whose state never comes.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 LIMIT = 180.0
 """Seconds that a test waits for a state before it fails."""
@@ -31,10 +32,10 @@ async def until(
     moment: Callable[[], Awaitable[object]] = a_moment,
     says: Callable[[], str] = str,
 ) -> None:
-    """Wait until it holds. `moment` passes the time between two looks, or does what brings the state about.
+    """Wait until it holds. `moment` passes the time between two checks, or does something towards the state.
 
     Raises:
-        TimeoutError: it never held; with the words that `says` gives then.
+        TimeoutError: it never held; the message has the text of `says`.
     """
     end = time.monotonic() + LIMIT
     while not holds():
@@ -56,3 +57,17 @@ def wait_until(
         if time.monotonic() > end:
             raise TimeoutError(f"waited in vain {says()}")
         moment()
+
+
+class Idling(Protocol):
+    """A session, as far as waiting for it needs it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn, a summary or a command runs."""
+
+
+async def until_idle(session: Idling) -> None:
+    """Wait until the session runs nothing, and its last events are published."""
+    await until(lambda: not session.running)
+    await a_moment()

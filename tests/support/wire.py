@@ -11,18 +11,19 @@ from keen_tui.demo.script import RecordedRequest
 
 
 def assert_valid(requests: Sequence[RecordedRequest]) -> None:
-    """Every request is one that the API it was sent to accepts."""
+    """Assert that every request is valid for its API."""
     for request in requests:
         VALIDATORS[request.path](request.body)
 
 
 def assert_valid_name(name: str) -> None:
-    """All three APIs refuse names of other characters, and longer ones."""
+    """Assert that all three APIs accept the name: its characters and its length."""
     assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", name), f"no name of a tool: {name!r}"
 
 
 def assert_valid_chat(body: Mapping[str, Any]) -> None:
-    """Every tool call has exactly one result, right behind it; arguments are JSON; no blank assistant."""
+    """Every tool call has exactly one result, right after it; arguments are JSON; no assistant message is
+    empty."""
     waiting: list[str] = []
     seen: set[str] = set()
     previous = ""
@@ -49,8 +50,8 @@ def assert_valid_chat(body: Mapping[str, Any]) -> None:
 
 
 def assert_valid_responses(body: Mapping[str, Any]) -> None:
-    """Every call has exactly one output before anyone else speaks; reasoning stands before what it led to;
-    nothing is stored; no blank assistant."""
+    """Every call has exactly one output before any other message; reasoning comes before the item that it led
+    to; nothing is stored; no assistant message is empty."""
     assert body["store"] is False
     waiting: list[str] = []
     seen: set[str] = set()
@@ -86,7 +87,7 @@ def _content_text(item: Mapping[str, Any]) -> str:
 
 
 def assert_valid_anthropic(body: Mapping[str, Any]) -> None:
-    """Roles alternate; results come first and at once; thinking is signed; nothing is blank."""
+    """Roles alternate; results come first and at once; thinking is signed; no text is empty."""
     messages = body["messages"]
     roles = [message["role"] for message in messages]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], f"roles do not alternate: {roles}"

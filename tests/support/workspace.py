@@ -1,4 +1,4 @@
-"""The workspace on a scripted session, driven by keys, read as rows of text."""
+"""The workspace with a scripted session, driven by keys and read as rows of text."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Driver:
 
     @property
     def written(self) -> str:
-        """What stands in the composer."""
+        """The text in the composer."""
         return self.screen.prompt.text
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until they have taken effect, where there is a workspace for that."""
+        """Press keys, and wait until they have taken effect, if the workspace exists already."""
         await self.pilot.press(*keys)
         if self.app.live:
             await self.until(lambda: not self.app.has_typeahead)
@@ -54,7 +54,7 @@ class Driver:
         await self.pilot.pause()
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until it holds; fails after a generous time."""
+        """Wait until it holds; fails after a generous limit."""
 
         def holds_or_failed() -> bool:
             if self.app.failure:
@@ -93,7 +93,7 @@ async def workspace(
     clock: Callable[[], float] = time.monotonic,
     **options: object,
 ) -> AsyncIterator[Driver]:
-    """Open the workspace; it reads the bus when this returns. `terminal` gets all that is written."""
+    """Open the workspace; it reads the bus when this returns. `terminal` gets everything that is written."""
     session = FakeSession(folder)
     setup = FrontEndSetup(session=session, controls=session, settings=saved_settings, **options)  # type: ignore[arg-type]
     app = KeenApp(lambda: setup, settings, clock=clock)

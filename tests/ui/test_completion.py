@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from keen_tui.settings.custom_commands import CustomCommand
+from tests.support.fake_writing import PATHS, FakeFiles
 from tests.support.workspace import Driver, workspace
-
-PATHS = ["src/cart.py", "src/cash box.py", "src/"]
-
-
-class Files:
-    """Offers the paths that hold the letters, once the gate is open."""
-
-    def __init__(self, *rounds: Sequence[str]) -> None:
-        self.rounds = rounds or (PATHS,)
-        self.asked: list[str] = []
-
-    async def matching(self, letters: str, most: int) -> AsyncIterator[Sequence[str]]:
-        self.asked.append(letters)
-        for paths in self.rounds:
-            yield [path for path in paths if letters in path][:most]
 
 
 def sent(driver: Driver) -> list[object]:
@@ -72,7 +57,7 @@ async def test_tab_writes_a_command_without_running_it(tmp_path: Path) -> None:
 
 
 async def test_the_arrows_choose_and_escape_closes_until_the_next_word(tmp_path: Path) -> None:
-    async with workspace(tmp_path, files=Files()) as driver:
+    async with workspace(tmp_path, files=FakeFiles()) as driver:
         await driver.type("/m")
         await driver.until_shown("› /model")
         await driver.press("down")
@@ -90,7 +75,7 @@ async def test_the_arrows_choose_and_escape_closes_until_the_next_word(tmp_path:
 
 
 async def test_a_path_behind_an_at_sign_is_written_whole(tmp_path: Path) -> None:
-    async with workspace(tmp_path, files=Files()) as driver:
+    async with workspace(tmp_path, files=FakeFiles()) as driver:
         await driver.type("read @car")
         await driver.until_shown("› src/cart.py")
         await driver.press("enter")
@@ -104,7 +89,7 @@ async def test_a_path_behind_an_at_sign_is_written_whole(tmp_path: Path) -> None
 
 
 async def test_a_path_that_stands_there_whole_is_sent_by_enter(tmp_path: Path) -> None:
-    async with workspace(tmp_path, files=Files()) as driver:
+    async with workspace(tmp_path, files=FakeFiles()) as driver:
         await driver.type("read @src/cart.py")
         await driver.until_shown("› src/cart.py")
         await driver.press("enter")
@@ -112,7 +97,7 @@ async def test_a_path_that_stands_there_whole_is_sent_by_enter(tmp_path: Path) -
 
 
 async def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
-    async with workspace(tmp_path, files=Files(["src/"], ["src/", "src/lib/"])) as driver:
+    async with workspace(tmp_path, files=FakeFiles(["src/"], ["src/", "src/lib/"])) as driver:
         await driver.type("@s")
         await driver.until_shown("  src/lib/")
         await driver.press("enter")
@@ -123,7 +108,7 @@ async def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
 
 
 async def test_enter_right_behind_the_letters_counts_when_the_files_are_there(tmp_path: Path) -> None:
-    async with workspace(tmp_path, files=Files([], PATHS)) as driver:
+    async with workspace(tmp_path, files=FakeFiles([], PATHS)) as driver:
         await driver.type("@cart")
         await driver.press("enter")
         await driver.until(lambda: driver.written == "@src/cart.py ")
@@ -131,7 +116,7 @@ async def test_enter_right_behind_the_letters_counts_when_the_files_are_there(tm
 
 
 async def test_an_address_is_no_path_and_a_text_from_the_history_opens_nothing(tmp_path: Path) -> None:
-    files = Files()
+    files = FakeFiles()
     async with workspace(tmp_path, files=files) as driver:
         await driver.type("ask me@cart")
         await driver.press("enter")
@@ -160,7 +145,7 @@ async def test_the_list_lies_over_the_transcript_and_moves_nothing(tmp_path: Pat
 async def test_enter_before_a_search_that_finds_nothing_sends_and_completes_no_later_word(
     tmp_path: Path,
 ) -> None:
-    async with workspace(tmp_path, files=Files([], [])) as driver:
+    async with workspace(tmp_path, files=FakeFiles([], [])) as driver:
         await driver.type("@zzz")
         await driver.press("enter")
         await driver.until(lambda: sent(driver) == ["@zzz"])

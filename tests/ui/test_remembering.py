@@ -9,35 +9,14 @@ import pytest
 
 from keen_tui.domain.events import MessageTakenBack
 from keen_tui.domain.reports import Earlier
+from tests.support.fake_writing import FakePrompts
 from tests.support.workspace import workspace
-
-
-class Prompts:
-    """Tells of what was written earlier, and notes what is kept."""
-
-    def __init__(self, earlier: Earlier) -> None:
-        self._earlier = earlier
-        self.kept: list[str] = []
-        self.drafts: list[str] = []
-
-    async def earlier(self) -> Earlier:
-        return self._earlier
-
-    def sent(self, text: str) -> None:
-        self.kept.append(text)
-
-    def keep_draft(self, text: str) -> None:
-        self.drafts.append(text)
-
-    async def close(self) -> None:
-        self.drafts.append("closed")
-
 
 EARLIER = Earlier(here=("mend the cart", "add a test\nfor money"), elsewhere=("write a poem about money",))
 
 
 async def test_the_arrow_keys_lead_into_earlier_sessions(tmp_path: Path) -> None:
-    prompts = Prompts(EARLIER)
+    prompts = FakePrompts(EARLIER)
     async with workspace(tmp_path, prompts=prompts) as driver:
         await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
         await driver.type("new")
@@ -48,7 +27,7 @@ async def test_the_arrow_keys_lead_into_earlier_sessions(tmp_path: Path) -> None
 
 
 async def test_a_search_finds_messages_of_all_folders_and_writes_the_chosen_one(tmp_path: Path) -> None:
-    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+    async with workspace(tmp_path, prompts=FakePrompts(EARLIER)) as driver:
         await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
         await driver.type("draft")
         await driver.press("ctrl+up")
@@ -67,7 +46,7 @@ async def test_a_search_finds_messages_of_all_folders_and_writes_the_chosen_one(
 
 
 async def test_escape_gives_the_draft_back(tmp_path: Path) -> None:
-    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+    async with workspace(tmp_path, prompts=FakePrompts(EARLIER)) as driver:
         await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
         await driver.type("cart")
         await driver.press("ctrl+up")
@@ -81,7 +60,7 @@ async def test_escape_gives_the_draft_back(tmp_path: Path) -> None:
 
 
 async def test_the_draft_is_kept_while_it_is_written_and_in_the_end(tmp_path: Path) -> None:
-    prompts = Prompts(Earlier())
+    prompts = FakePrompts(Earlier())
     async with workspace(tmp_path, prompts=prompts) as driver:
         await driver.type("half a thought")
         await driver.until(lambda: "half a thought" in prompts.drafts)
@@ -93,7 +72,7 @@ async def test_the_draft_is_kept_while_it_is_written_and_in_the_end(tmp_path: Pa
 
 async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> None:
     earlier = Earlier(here=("old",), drafts=("lost long ago", "lost just now"))
-    async with workspace(tmp_path, prompts=Prompts(earlier)) as driver:
+    async with workspace(tmp_path, prompts=FakePrompts(earlier)) as driver:
         await driver.until(lambda: driver.written == "lost just now")
         assert driver.shows("Your unsent message is back.")
         await driver.press("up")
@@ -101,7 +80,7 @@ async def test_what_was_not_sent_is_back_at_the_next_start(tmp_path: Path) -> No
 
 
 async def test_a_draft_never_gets_into_what_is_being_written_already(tmp_path: Path) -> None:
-    class SlowPrompts(Prompts):
+    class SlowPrompts(FakePrompts):
         may_answer = asyncio.Event()
 
         async def earlier(self) -> Earlier:
@@ -126,7 +105,7 @@ async def test_a_draft_never_gets_into_what_is_being_written_already(tmp_path: P
 
 
 async def test_a_draft_that_an_earlier_message_replaces_can_be_had_again(tmp_path: Path) -> None:
-    async with workspace(tmp_path, prompts=Prompts(EARLIER)) as driver:
+    async with workspace(tmp_path, prompts=FakePrompts(EARLIER)) as driver:
         await driver.until(lambda: len(driver.screen.prompt.sent) == 2)
         await driver.type("cart")
         await driver.press("ctrl+up")

@@ -18,7 +18,7 @@ from keen_tui.storage.sessions import SessionStore
 from tests.campaigns.crash.lives import session_of
 from tests.campaigns.crash.model import SUMMARY, Model
 from tests.support.session_files import REPRESENTATIVE
-from tests.support.waiting import LIMIT
+from tests.support.waiting import LIMIT, until_idle
 
 Records = list[dict[str, Any]]
 
@@ -153,11 +153,11 @@ async def _opened(
 async def _go_on(session: Any, text: str) -> None:
     if session.pending or (session.conversation and session.conversation[-1].role == "user"):
         session.retry()
-        await session.wait_until_idle()
+        await until_idle(session)
     if session.pending or (session.conversation and session.conversation[-1].role == "user"):
         session.discard()
     session.submit(f"edit {text}-{session.turn}")
-    await session.wait_until_idle()
+    await until_idle(session)
     assert session.conversation[-1].role == "assistant", "the next turn was not done"
 
 

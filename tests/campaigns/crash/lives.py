@@ -30,6 +30,7 @@ from keen_tui.storage.records import Header
 from keen_tui.storage.sessions import SessionStore
 from keen_tui.tools.toolbox import build_toolbox
 from tests.support.session_files import REPRESENTATIVE, turn, write_session
+from tests.support.waiting import until_idle
 
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -147,7 +148,7 @@ async def _act(
                 await changes.undo(-1)
             else:
                 session.submit(f"{deed} {name}")
-    await session.wait_until_idle()
+    await until_idle(session)
 
 
 async def _tell(reader: Subscription, manager: SessionManager, say: Say) -> None:
