@@ -25,6 +25,7 @@ PARTS: Mapping[str, str] = {
     "stalls": "stalls",
     "tools": "tool_output",
     "context": "context",
+    "memory": "memory",
     "journal": "journal",
     "resize": "resize",
     "sandbox": "sandbox",
@@ -34,7 +35,7 @@ PARTS: Mapping[str, str] = {
 }
 """The modules of the parts, each with a function `rows`."""
 
-ON_DEMAND = ("soak",)
+ON_DEMAND = ("soak", "memory")
 """Parts that are measured only if they are named, because they take long."""
 
 

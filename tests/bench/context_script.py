@@ -73,23 +73,25 @@ def replies(*, with_block: bool) -> Iterator[Reply]:
     for task in TASKS:
         changed = task.reads[0]
         yield Reply([Say(task.plan), Call("grep_files", {"pattern": f"def {changed}_"})])
-        yield Reply([_read(name) for name in task.reads])
-        yield Reply([_edit(changed, revisions), _checks(changed)])
-        yield Reply([Say("The rounding is off by one cent; I mend that."), _edit(changed, revisions)])
-        yield Reply([_checks(changed)])
+        yield Reply([read_call(name) for name in task.reads])
+        yield Reply([edit_call(changed, revisions), checks_call(changed)])
+        yield Reply([Say("The rounding is off by one cent; I mend that."), edit_call(changed, revisions)])
+        yield Reply([checks_call(changed)])
         note = f"\n\n<keen_memory>\n{task.block}\n</keen_memory>" if with_block else ""
         yield Reply([Say(task.closing + note)])
 
 
-def _read(name: str) -> Call:
+def read_call(name: str) -> Call:
+    """Reads a file of the shop."""
     return Call("read_file", {"path": f"shop/{name}.py"})
 
 
-def _checks(name: str) -> Call:
+def checks_call(name: str) -> Call:
+    """Runs the checks of a file."""
     return Call("bash", {"command": f"python3 {CHECKS} {name}"})
 
 
-def _edit(name: str, revisions: dict[str, int]) -> Call:
+def edit_call(name: str, revisions: dict[str, int]) -> Call:
     """The next revision of a file, with a new function in it."""
     old = revisions[name]
     revisions[name] = new = old + 1
