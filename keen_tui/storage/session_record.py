@@ -106,11 +106,11 @@ class FileRecord:
             with open(self._path, "rb", opener=private_opener) as file:
                 lines = [_line_at(file, place) for place in places]
         except FileNotFoundError:
-            lines = [place for place in places if isinstance(place, bytes)]
+            lines = [place if isinstance(place, bytes) else b"" for place in places]
         except OSError as error:
             raise self._unreadable(error) from error
-        found = [_call_in(line, call) for line, call in zip(lines, calls, strict=False)]
-        if len(found) < len(calls) or None in found:
+        found = [_call_in(line, call) for line, call in zip(lines, calls, strict=True)]
+        if None in found:
             with self._lock:
                 self._forget()
             raise StorageFailed(f"{self._path} has changed in the meantime.")
@@ -128,7 +128,8 @@ def _line_at(file: BufferedReader, place: _LinePlace) -> bytes:
 
 
 def _call_in(line: bytes, call: RecordedCall) -> ToolFinished | None:
-    """The call in its line; None if another line is there now."""
+    """The call in its line; None if another line is there now. Other threads may go on before."""
+    time.sleep(0)
     events = (record.event for record, _ in records_in(line))
     return next(
         (

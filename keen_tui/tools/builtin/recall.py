@@ -32,8 +32,11 @@ LONGEST_LINE: Final = 20_000
 MOST_MATCHES: Final = 200
 """Matching lines in one result."""
 
-MOST_SEARCHED: Final = 32_000_000
+MOST_SEARCHED: Final = 16_000_000
 """Bytes of results that one search looks through, the newest first."""
+
+_BATCH: Final = 100
+"""Calls that are read at once: what a result shows a person needs as much memory as its text."""
 
 _KEPT_OUTPUT = re.compile(r"\[… [^\n]* left out; [^\n]*? (?:is|are) in (?P<path>/[^\n]+) …\]")
 """The note in a long output that names the file with more of it."""
@@ -166,7 +169,12 @@ class Recall:
             if chosen and searched > MOST_SEARCHED:
                 break
             chosen.append(call)
-        text, begins = _joined(await self._earlier.record.finished(chosen))
+        texts: list[str] = []
+        for start in range(0, len(chosen), _BATCH):
+            events = await self._earlier.record.finished(chosen[start : start + _BATCH])
+            texts += (event.result.text for event in events)
+        text, begins = await asyncio.to_thread(_joined, texts)
+        texts.clear()
         found = await self._searcher.lines_of_text(text, pattern, offset - 1 + MOST_MATCHES)
         shown = found.first[offset - 1 :]
         rows = _grouped(shown, chosen, begins)
@@ -252,9 +260,9 @@ def _kept_outputs(text: str) -> list[str]:
     return [f"[{path} is {'still there' if Path(path).is_file() else gone}]" for path in paths]
 
 
-def _joined(events: Sequence[ToolFinished]) -> tuple[str, list[int]]:
-    """The texts of the results, one after the other, and the number of the first line of each, from 1."""
-    texts, begins, line = [event.result.text for event in events], [], 1
+def _joined(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """The texts one after the other, and the number of the first line of each, from 1."""
+    begins, line = [], 1
     for text in texts:
         begins.append(line)
         line += text.count("\n") + 1

@@ -123,11 +123,12 @@ class Searcher:
             ToolFailure: the pattern is no regular expression, or the search failed.
         """
         root = self._workspace.root
+        content = await asyncio.to_thread(text.encode, "utf-8", "replace")
         engine = self._python(root, None)
         if self._rg is not None:
             engine = (self._rg, *_RIPGREP, *_RIPGREP_LINES, "--text")
         process = await _started((*engine, f"--regexp={pattern}", "--", "-"), root, reads=True)
-        feeding = asyncio.create_task(_feed(process, text.encode("utf-8", "replace")))
+        feeding = asyncio.create_task(_feed(process, content))
         try:
             found = await self._output(process)
         finally:
