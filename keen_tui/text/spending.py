@@ -32,10 +32,15 @@ def bar_cells(spent: Spent, most: int, cells: int) -> BarCells:
 
 def percent_of_whole(spent: Spent) -> str:
     """`34 %`: how much was sent of what the whole history would have been; "" for nothing."""
-    if not spent.whole_tokens:
-        return ""
-    percent = round(100 * spent.input_tokens / spent.whole_tokens)
-    return f"{percent} %" if percent or not spent.input_tokens else "<1 %"
+    return percent_of(spent.input_tokens, spent.whole_tokens) if spent.whole_tokens else ""
+
+
+def percent_of(part: int, whole: int) -> str:
+    """`34 %`, `<1 %`; `100 %` only where nothing is missing. `whole` MUST NOT be 0."""
+    percent = round(100 * part / whole)
+    if part and not percent:
+        return "<1 %"
+    return f"{min(percent, 99) if part < whole else percent} %"
 
 
 def whole_history(spent: Spent) -> str:

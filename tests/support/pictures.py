@@ -71,19 +71,34 @@ class Recording:
 
     async def until_asked(self, tool: str) -> None:
         """Wait until the question about a call of that tool takes keys."""
-        await self.until(lambda: self._asks_for(tool))
+        await self.until(lambda: self.asks_for(tool))
         await self._pilot.pause(0.6)
+
+    async def allow_before(self, reached: Callable[[], bool]) -> None:
+        """Wait for this, and allow what is asked for meanwhile: where there is a sandbox, a command that can
+        only read runs without a question."""
+        while not reached():
+            await self.until(lambda: reached() or self.asks_for("bash"))
+            if self.asks_for("bash"):
+                await self.until_asked("bash")
+                self.shoot(2.5)
+                await self.allow("bash")
 
     async def allow(self, tool: str) -> None:
         await self.press("1", "enter")
-        await self.until(lambda: not self._asks_for(tool))
+        await self.until(lambda: not self.asks_for(tool))
 
     async def until_broken_off(self) -> None:
         await self.until(lambda: self.app.workspace.state.pending is not None)
         await self._pilot.pause(1.0)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the newest turn is done."""
+        return self.app.workspace.state.turns[-1].status == "done"
+
     async def until_done(self) -> None:
-        await self.until(lambda: self.app.workspace.state.turns[-1].status == "done")
+        await self.until(lambda: self.is_done)
         await self._pilot.pause(1.0)
 
     def shoot(self, seconds: float) -> None:
@@ -97,7 +112,8 @@ class Recording:
         fonts = '"JetBrains Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace'
         file.write_text(re.sub(r"font-family: (Fira Code|arial)[^;]*;", f"font-family: {fonts};", picture))
 
-    def _asks_for(self, tool: str) -> bool:
+    def asks_for(self, tool: str) -> bool:
+        """Whether the question about a call of that tool is open."""
         approval = self.app.workspace.state.approval
         return approval is not None and approval.name == tool
 
@@ -142,8 +158,7 @@ async def take_stills(folder: Path) -> None:
     async with recording(_STILL_SIZE, pace=4) as tour:
         tour.app.suggest(FIRST_PROMPT)
         await tour.press("enter")
-        await tour.until_asked("bash")
-        await tour.allow("bash")
+        await tour.allow_before(lambda: tour.asks_for("edit_file"))
         await tour.until_asked("edit_file")
         tour.save(folder / "approval.svg")
         await tour.allow("edit_file")
@@ -179,13 +194,13 @@ async def take_film(file: Path) -> None:
         tour.shoot(1.0)
         await _write_the_message(tour)
         await tour.press("enter")
-        for tool in ("bash", "edit_file"):
-            await _look_and_allow(tour, tool)
+        await tour.allow_before(lambda: tour.asks_for("edit_file"))
+        await _look_and_allow(tour, "edit_file")
         await tour.until_broken_off()
         still = len(tour.frames)
         tour.shoot(4.0)
         await tour.press("ctrl+r")
-        await _look_and_allow(tour, "bash")
+        await tour.allow_before(lambda: tour.is_done)
         await tour.until_done()
         tour.shoot(6.0)
         file.write_text(film(tour.frames, still, size=_FILM_SIZE, label=FILM_LABEL))

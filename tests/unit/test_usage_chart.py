@@ -50,6 +50,7 @@ def test_a_bar_is_never_longer_than_its_room() -> None:
 def test_the_share_of_the_whole_history_is_told_in_words() -> None:
     assert percent_of_whole(spent(1, 0, 999)) == "<1 %"
     assert percent_of_whole(spent(0, 0, 0)) == ""
+    assert percent_of_whole(spent(999, 0, 1)) == "99 %", "something is left out"
     assert whole_history(spent(1_000, 500, 4_500)) == (
         "Sent: 1,500 tokens, 25 % of the whole history (6,000)."
     )

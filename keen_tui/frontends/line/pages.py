@@ -28,7 +28,7 @@ from keen_tui.frontends.shared.pages import (
     SettingsPage,
     UsagePage,
 )
-from keen_tui.text.spending import whole_history
+from keen_tui.text.spending import percent_of, whole_history
 from keen_tui.text.units import counted, dollars, duration, size, tokens
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _reused(reuse: CacheReuse, whole: PartSize) -> str:
     if reuse.tokens is None:
         return f"{counted(whole.tokens, 'token')}, none of them in a prompt cache yet"
     reused = f"a prompt cache can reuse {reuse.tokens:,} of {counted(whole.tokens, 'token')}"
-    return f"{reused}, {round(100 * reuse.tokens / whole.tokens)} %" if whole.tokens else reused
+    return f"{reused}, {percent_of(reuse.tokens, whole.tokens)}" if whole.tokens else reused
 
 
 def _input_cost(reuse: CacheReuse) -> str:

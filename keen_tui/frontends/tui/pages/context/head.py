@@ -18,6 +18,7 @@ from keen_tui.frontends.tui.pages.context.columns import (
     thousands,
 )
 from keen_tui.frontends.tui.widgets.row_widget import RowWidget, indented, spread
+from keen_tui.text.spending import percent_of
 from keen_tui.text.units import dollars, size, tokens
 
 ESTIMATES = "tokens are estimates"
@@ -70,8 +71,8 @@ class ContextHead(RowWidget):
         """Reuse and cost under the chosen policy, where they have no rows of their own."""
         reuse = self._view.report.reuse[self._view.chosen]
         whole = self._view.report.totals[self._view.chosen].tokens
-        share_of_it = share(reuse.tokens, whole) if reuse.tokens is not None and whole else "nothing"
-        return f"{share_of_it} reusable   {_money(reuse.reused_cost)} or {_money(reuse.cost)}"
+        part = percent_of(reuse.tokens, whole) if reuse.tokens is not None and whole else "nothing"
+        return f"{part} reusable   {_money(reuse.reused_cost)} or {_money(reuse.cost)}"
 
     def _mark(self, policy: int) -> Text:
         """A dot before the policy in use; the sign of choice before another that is looked at."""
@@ -110,7 +111,9 @@ class ContextHead(RowWidget):
         if count is None:
             return Text(self.glyphs.none, look("dim"))
         left = Text.assemble((thousands(count, self.glyphs), look("soft")), " ", ("tokens", look("dim")))
-        return spread(left, Text(share(count, whole) if whole else "", look("soft")), cells, self.glyphs.more)
+        return spread(
+            left, Text(percent_of(count, whole) if whole else "", look("soft")), cells, self.glyphs.more
+        )
 
     def _cost(self, policy: int, cells: int) -> Text:
         """The input with what the cache can give, and without."""
