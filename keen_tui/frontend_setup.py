@@ -15,10 +15,11 @@ from keen_tui.providers.not_configured import NotConfigured
 from keen_tui.providers.registry import build_provider
 from keen_tui.session_cli import asked_for
 from keen_tui.settings.custom_commands import FOLDER, Commands, joined, read_commands
+from keen_tui.settings.offers import Offers
 from keen_tui.settings.schema import Settings
 from keen_tui.settings.service import SettingsService
 from keen_tui.storage.reading import read_session
-from keen_tui.system.paths import brings_something, home_folder
+from keen_tui.system.paths import brings_something, data_folder, home_folder
 from keen_tui.tools.files.workspace import broad_folder
 from keen_tui.tools.permissions.rule_check import check_rules
 from keen_tui.wiring import (
@@ -61,7 +62,7 @@ def live(
         files=build_file_names(session.workspace),
         prompts=build_prompt_history(session.workspace, environ),
         opening=opening,
-        keeps_pending=settings.pending_durable,
+        offers=Offers(data_folder(environ) / "offers.json"),
         problems=tuple(filter(None, (problem, broad_folder(Path.cwd()), *commands.problems))),
         commands=commands.found,
         settings=SettingsService(given, environ, Path.cwd(), check_rules),

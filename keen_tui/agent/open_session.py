@@ -11,7 +11,7 @@ from keen_tui.agent.instructions.instructions import InstructionFiles, Instructi
 from keen_tui.agent.instructions.nested import NestedInstructions
 from keen_tui.agent.instructions.watch import InstructionWatch
 from keen_tui.agent.turn.newest_request import NewestRequest
-from keen_tui.agent.turn.turn_setup import TurnSetup
+from keen_tui.agent.turn.turn_setup import PendingSlot, TurnSetup
 from keen_tui.domain.display import TodoDisplay, TodoItem
 from keen_tui.domain.events import EndEvent, Event, MessageTakenBack, ToolFinished, TurnError, TurnStarted
 from keen_tui.domain.models import ModelInfo
@@ -77,7 +77,7 @@ def opened_session(
     return OpenSession(
         setup=replace(
             setup,
-            pending_store=None,
+            pending_store=PendingSlot(),
             projector=Projector(),
             newest_request=NewestRequest(),
             instructions=instructions,

@@ -116,8 +116,7 @@ class Runner:
         """Set the pending state, None for none, and save it to the disk if the user wants that."""
         setup = self._state.open.setup
         setup.provider.pending = pending
-        if setup.pending_store:
-            setup.pending_store.keep(setup.provider.identity, pending)
+        setup.pending_store.keep(setup.provider.identity, pending)
 
     def abandon(self, pending: PendingState) -> None:
         """Abandon the incomplete turns. Their facts stay remembered."""

@@ -366,7 +366,7 @@ class Session:
                         "began it."
                     )
                 self._runner.abandon(pending)
-            elif self._setup.pending_store:
+            else:
                 self._setup.pending_store.keep(provider.identity, provider.pending)
         self._open.setup = replace(self._setup, provider=provider, price=info.price)
         self.state.info = info
@@ -418,8 +418,11 @@ class Session:
             self._publish(SessionRestored(skipped=skipped))
 
     def keep_pending_with(self, pending_store: PendingStore | None) -> None:
-        """Save pending state outside this process, from the next step on."""
-        self._open.setup = replace(self._setup, pending_store=pending_store)
+        """Save pending state outside this process from now on, that of this moment included; None: don't."""
+        slot = self._setup.pending_store
+        slot.store = pending_store
+        if self.pending:
+            slot.keep(self.identity, self.pending)
 
     def recall_from(self, record: SessionRecord) -> None:
         """Let the tool `recall` read this record of the session."""

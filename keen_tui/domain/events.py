@@ -432,6 +432,13 @@ class ContextMeasured(Passing, frozen=True, kw_only=True):
     tokens: int | None
 
 
+class PendingKept(Passing, frozen=True, kw_only=True):
+    """The user has decided whether pending state outlives the program from now on (`durable`), that of this
+    moment included."""
+
+    durable: bool
+
+
 class PolicyChanged(Passing, frozen=True, kw_only=True):
     """The memory policy from the next turn on."""
 
@@ -470,6 +477,7 @@ SessionEvent = (
     | SandboxFound
     | ModelChanged
     | PolicyChanged
+    | PendingKept
     | ContextMeasured
     | SessionOpened
     | SessionRestored

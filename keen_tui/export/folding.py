@@ -23,6 +23,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    PendingKept,
     PolicyChanged,
     QuestionAnswered,
     QuestionAsked,
@@ -136,7 +137,7 @@ class _Folding:
                 pass  # what came of it is told by later events
             case CompactionStarted() | CompactionDelta() | CompactionFailed():
                 pass
-            case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured():
+            case QueueChanged() | ModeChanged() | SandboxFound() | ContextMeasured() | PendingKept():
                 pass
             case SessionOpened() | SessionRestored():
                 pass

@@ -283,6 +283,7 @@ class Settings(NamedTuple):
             "Pending",
             "Keep the work of an incomplete turn on the disk, so that it survives the program.",
             name="pending.durable",
+            at_once=True,
         ),
     ] = False
     permissions_allow: Annotated[

@@ -16,6 +16,7 @@ from keen_tui.demo.script import Answer, Call, NoAnswer, Reply, Say, Think
 from keen_tui.domain.choices import Api
 from keen_tui.domain.errors import SessionRefused
 from keen_tui.domain.events import (
+    PendingKept,
     ToolFinished,
     TurnAbandoned,
     TurnDone,
@@ -384,3 +385,48 @@ async def test_the_session_file_is_the_same_with_the_setting_on_and_off_and_hold
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with_it, without = files
     assert with_it == without
+
+
+# Decided while the program runs
+
+
+@each_api
+async def test_a_yes_after_the_turn_broke_off_keeps_the_work_that_is_pending_then(
+    tmp_path: Path, api: Api
+) -> None:
+    async with place(tmp_path, api, [WORK, CUT, DONE]) as here:
+        async with here.program(durable=False) as bench:
+            assert isinstance(await bench.ask("u1"), TurnIncomplete)
+            assert pending_files(here) == []
+            bench.history.keep_pending(True)
+            await kept(bench.pending_file, bench)
+            name = bench.history.session_id
+            await bench.log.caught_up()
+            assert [event.durable for event in bench.log.of(PendingKept)] == [True]
+        async with here.program(name) as bench:
+            assert bench.session.pending and bench.session.pending.calls == 1
+            assert isinstance(await bench.retry(), TurnDone)
+            assert runs(here.workspace) == "ran\n", "no call ran twice"
+            await gone(bench.pending_file)
+
+
+@each_api
+async def test_a_yes_while_a_turn_runs_holds_for_its_next_step(tmp_path: Path, api: Api) -> None:
+    async with place(tmp_path, api, [WORK, NoAnswer("stall")]) as here, here.program(durable=False) as bench:
+        bench.session.submit("u1")
+        await requested(bench, 2)
+        bench.history.keep_pending(True)
+        bench.session.stop()
+        assert isinstance(await bench.log.wait_for_end(), TurnIncomplete)
+        await kept(bench.pending_file, bench)
+
+
+@each_api
+async def test_a_no_removes_the_file_and_keeps_the_work_in_memory(tmp_path: Path, api: Api) -> None:
+    async with place(tmp_path, api, [WORK, CUT, DONE]) as here, here.program() as bench:
+        assert isinstance(await bench.ask("u1"), TurnIncomplete)
+        await kept(bench.pending_file, bench)
+        bench.history.keep_pending(False)
+        await gone(bench.pending_file)
+        assert isinstance(await bench.retry(), TurnDone)
+        assert pending_files(here) == []

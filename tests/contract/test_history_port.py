@@ -116,3 +116,12 @@ async def test_an_export_is_a_file_in_the_workspace_or_where_it_was_wanted(
     await history.open((await listed(history, TITLES[0])).id)
     assert (await history.export("markdown")).parent == tmp_path / "work"
     assert await history.export("json", "it.json") == tmp_path / "work" / "it.json"
+
+
+async def test_whether_pending_work_outlives_the_program_can_be_changed_at_any_time(
+    history: HistoryPort,
+) -> None:
+    assert not history.keeps_pending
+    for durable in (True, False):
+        history.keep_pending(durable)
+        assert history.keeps_pending is durable

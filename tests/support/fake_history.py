@@ -48,6 +48,7 @@ class FakeHistory:
 
     def __init__(self, *kept: SavedSession, here: Path = HERE) -> None:
         self.session_id = "s5"
+        self.keeps_pending = False
         self.kept = kept or sessions()
         self.here = here
         self.hits: dict[str, tuple[SearchHit, ...]] = {}
@@ -57,6 +58,10 @@ class FakeHistory:
         self.calls: list[tuple[object, ...]] = []
         self._begun = 0
         self.listed, self.searched, self.changed = (_set_event() for _ in range(3))
+
+    def keep_pending(self, durable: bool) -> None:
+        self.keeps_pending = durable
+        self.calls.append(("keep pending", durable))
 
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None

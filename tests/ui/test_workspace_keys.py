@@ -12,6 +12,7 @@ from keen_tui.domain.messages import FileChanged
 from keen_tui.frontends.tui.pages.help import HelpScreen
 from keen_tui.memory.pending import PendingState
 from tests.support import story
+from tests.support.fake_history import FakeHistory
 from tests.support.workspace import Driver, workspace
 
 PENDING = PendingState(calls=4, facts=(FileChanged(path="src/cart.py"),))
@@ -372,7 +373,9 @@ async def test_no_key_leaves_pending_work_unasked_also_from_the_help_page(tmp_pa
 async def test_leaving_tells_whether_the_incomplete_turn_outlives_the_program(
     tmp_path: Path, *, durable: bool, lasts: str, where: str
 ) -> None:
-    async with workspace(tmp_path, keeps_pending=durable) as driver:
+    history = FakeHistory()
+    history.keeps_pending = durable
+    async with workspace(tmp_path, history=history) as driver:
         await pend(driver)
         await driver.until_shown(f"18.2 kB, {where}")
         driver.screen.run("leave")

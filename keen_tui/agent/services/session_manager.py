@@ -25,7 +25,7 @@ from keen_tui.agent.titles import Titler
 from keen_tui.agent.undo import TurnBackup
 from keen_tui.domain.choices import ExportFormat, Titles
 from keen_tui.domain.errors import KeenError, SessionRefused, StorageFailed
-from keen_tui.domain.events import Notice, SessionRenamed
+from keen_tui.domain.events import Notice, PendingKept, SessionRenamed
 from keen_tui.domain.reports import SavedSession, SearchHit
 from keen_tui.memory.pending import PendingState
 from keen_tui.memory.unfinished import Unfinished, endings
@@ -76,6 +76,20 @@ class SessionManager:
     def session_id(self) -> str:
         """The session at work."""
         return self._scribe.path.stem if self._scribe else ""
+
+    @property
+    def keeps_pending(self) -> bool:
+        """Whether pending state outlives the program."""
+        return self._keeps_pending
+
+    def keep_pending(self, durable: bool) -> None:
+        """Whether pending state outlives the program from now on, that of this moment included."""
+        self._keeps_pending = durable
+        if scribe := self._scribe:
+            self._session.keep_pending_with(scribe.pending if durable else None)
+            if not durable:
+                scribe.pending.keep(self._session.identity, None)
+        self._session.bus.publish(PendingKept(durable=durable))
 
     async def begin(self) -> None:
         """Begin with an empty session, whose file is made with its first message."""
@@ -249,11 +263,10 @@ class SessionManager:
             path,
             lock=opening.lock if opening else None,
             saved=opening.saved if opening else None,
-            keeps_pending=self._keeps_pending,
             on_problem=self._tell,
             opener=self._opener,
         )
-        self._session.keep_pending_with(self._scribe.pending)
+        self._session.keep_pending_with(self._scribe.pending if self._keeps_pending else None)
         self._session.recall_from(self._scribe.record)
         if opening:
             self._end_unfinished(self._scribe, opening.unfinished, opening.kept)
@@ -263,7 +276,7 @@ class SessionManager:
     def _end_unfinished(self, scribe: SessionWriter, state: Unfinished, kept: KeptPending | None) -> None:
         recovered = self._recovered(state, kept)
         self._session.resume(endings(state, recovered), recovered)
-        if recovered is None and scribe.pending:
+        if recovered is None and self._keeps_pending:
             scribe.pending.keep(self._session.identity, None)
 
     def _recovered(self, state: Unfinished, kept: KeptPending | None) -> PendingState | None:

@@ -37,7 +37,6 @@ class SessionWriter:
         *,
         lock: SessionLock | None,
         saved: SessionFile | None,
-        keeps_pending: bool,
         on_problem: Callable[[str], None],
         opener: FileOpener = open_file,
     ) -> None:
@@ -60,17 +59,15 @@ class SessionWriter:
             opener=self._open_locked,
         )
         self.record = FileRecord(path, self._journal.unsaved)
-        self.pending: PendingFile | None = None
-        if keeps_pending:
-            self.pending = PendingFile(
-                pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
-            )
+        self.pending = PendingFile(
+            pending_file(path), journal_flushed=self._journal.flushed, on_problem=on_problem
+        )
+        """Takes pending state, for users who want that."""
 
     async def flushed(self) -> bool:
         """Wait until all that was published so far is on the disk; False when it could not be written."""
         is_saved = await self._journal.flushed()
-        if self.pending:
-            await self.pending.kept()
+        await self.pending.kept()
         return is_saved
 
     def stop_listening(self) -> None:
@@ -79,8 +76,7 @@ class SessionWriter:
 
     async def close(self) -> bool:
         """Finish the file and let go of it; False when a part could not be saved."""
-        if self.pending:
-            await self.pending.kept()
+        await self.pending.kept()
         is_saved = await self._journal.close()
         if self._lock:
             self._lock.release()

@@ -207,7 +207,7 @@ async def _steer(turn: ActiveTurn, setup: TurnSetup) -> None:
 
 
 def _keep(turn: ActiveTurn, setup: TurnSetup) -> None:
-    if setup.pending_store:
+    if setup.pending_store.store:
         setup.pending_store.keep(setup.provider.identity, pending_of(turn.record(setup.clock())))
 
 
@@ -216,7 +216,7 @@ async def _keep_before(
 ) -> None:
     """Before a call begins, save the state that will be true if the process dies while it runs (turn.md rule
     9)."""
-    if setup.pending_store is None:
+    if setup.pending_store.store is None:
         return
     begun, *later = reply.tool_calls[len(batch) :]
     cut = ended_midway(begun.name)

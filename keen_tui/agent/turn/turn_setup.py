@@ -33,13 +33,31 @@ class PendingStore(Protocol):
         """Wait until everything is on the disk."""
 
 
+class PendingSlot:
+    """Where pending state is saved outside this process: in `store`, or nowhere while that is None. The user
+    may change it at any time, and a running turn follows."""
+
+    def __init__(self) -> None:
+        self.store: PendingStore | None = None
+
+    def keep(self, identity: Identity, pending: PendingState | None) -> None:
+        """Save this in place of the earlier state, if there is a store."""
+        if self.store:
+            self.store.keep(identity, pending)
+
+    async def kept(self) -> None:
+        """Wait until everything is on the disk."""
+        if self.store:
+            await self.store.kept()
+
+
 class TurnSetup(Struct, frozen=True, kw_only=True):
     """What a turn is set up with. `price` is the model's price, None if it isn't known; `clock` gives
-    seconds, never goes back and stands still while the person is asked; `pending_store` is set if pending
-    state outlives the process; `projector` knows the session's previous request, `newest_request` what the
-    last answered one was built from; `instructions` are those that the session began with,
-    `nested` those of folders below the workspace; `steered` takes the messages that go into the turn now;
-    `why_stopped` says in a sentence who interrupted it."""
+    seconds, never goes back and stands still while the person is asked; `pending_store` saves pending state
+    beyond the process, if the user wants that; `projector` knows the session's previous request,
+    `newest_request` what the last answered one was built from; `instructions` are those that the session
+    began with, `nested` those of folders below the workspace; `steered` takes the messages that go into the
+    turn now; `why_stopped` says in a sentence who interrupted it."""
 
     provider: Provider
     price: Price | None
@@ -52,7 +70,7 @@ class TurnSetup(Struct, frozen=True, kw_only=True):
     max_steps: int
     retries: RetryPolicy
     retry_wait: RetryWait = field(default_factory=RetryWait)
-    pending_store: PendingStore | None = None
+    pending_store: PendingSlot = field(default_factory=PendingSlot)
     projector: Projector = field(default_factory=Projector)
     newest_request: NewestRequest = field(default_factory=NewestRequest)
     instructions: Instructions = NO_INSTRUCTIONS

@@ -17,6 +17,7 @@ from keen_tui.domain.events import (
     MessageTakenBack,
     QuestionAnswered,
     QuestionAsked,
+    TurnIncomplete,
 )
 from keen_tui.frontends.line.asking import approval_question, asked_question
 from keen_tui.frontends.line.keyboard import LinePrompt, Typed
@@ -33,7 +34,7 @@ from keen_tui.frontends.shared.commands import SlashCommands
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
 from keen_tui.frontends.shared.session_commands import open_session
-from keen_tui.frontends.shared.turn_commands import LEAVE
+from keen_tui.frontends.shared.turn_commands import LEAVE, offers_disk
 
 AGAIN_WITHIN_SECONDS: Final = 2.0
 """How soon the second ctrl+c must follow the first to leave."""
@@ -176,6 +177,8 @@ class LineFrontEnd:
             case ApprovalAnswered() | QuestionAnswered():
                 if asking := self._asking.pop(event.id, None):
                     asking.cancel()
+            case TurnIncomplete():
+                self._do_beside(self._offer_disk())
             case MessageTakenBack():
                 self.suggest(event.text)
 
@@ -187,6 +190,14 @@ class LineFrontEnd:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
             with refusal_told(self._printer):
                 self._ui.context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
+
+    async def _offer_disk(self) -> None:
+        if await offers_disk(self._setup):
+            self._printer.say(
+                "Incomplete turns are kept in memory only, so they end with the program. /durable keeps "
+                "them on disk from now on. This is offered once."
+            )
+            self._prompt_soon()
 
     async def _reply(self, event: QuestionAsked) -> None:
         answer = await self._ui.put(asked_question(event))

@@ -20,6 +20,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    PendingKept,
     PolicyChanged,
     QuestionAnswered,
     QuestionAsked,
@@ -157,6 +158,8 @@ class Narrator:
                 say(f"Commands run without a sandbox: {event.reason}" if event.reason else None)
             case PolicyChanged():
                 say(f"Memory policy {event.policy}, from the next turn on.")
+            case PendingKept(durable=durable):
+                say(f"Incomplete turns are kept {'on disk' if durable else 'in memory only'} from now on.")
             case SessionRenamed():
                 say(f"Session title: {event.title}")
             case ShellStarted():

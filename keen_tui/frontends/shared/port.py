@@ -178,6 +178,13 @@ class HistoryPort(Protocol):
     def session_id(self) -> str:
         """The session on the screen."""
 
+    @property
+    def keeps_pending(self) -> bool:
+        """Whether the work of an incomplete turn outlives the program."""
+
+    def keep_pending(self, durable: bool) -> None:
+        """Whether that work outlives the program from now on, that of this moment included."""
+
     async def sessions(
         self, *, everywhere: bool = False, most: int | None = None
     ) -> tuple[SavedSession, ...]:
@@ -211,6 +218,13 @@ class HistoryPort(Protocol):
     async def close(self) -> str:
         """After the session was closed: wait until everything is saved. Gives a sentence about what could
         not be, "" when all is."""
+
+
+class OffersPort(Protocol):
+    """What the program has offered the user, so that it offers nothing twice."""
+
+    def first_time(self, offer: str) -> bool:
+        """Whether this offer is made for the first time; it is written down. Blocks; never raises."""
 
 
 class ChangesPort(Protocol):
@@ -324,8 +338,8 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     choice among models, `history` the saved sessions, `changes` those that turns made to files and `settings`
     the user's, None where there are none, as in the tour; `files` are those of the workspace, `prompts` what
     was written before. `opening` is the session to go on with as soon as the screen is painted; `companion`
-    runs beside the screen from the moment it is live, for example a guided tour. `keeps_pending`: the work of
-    an incomplete turn outlives the program. `problems` are sentences for the user, said at the start;
+    runs beside the screen from the moment it is live, for example a guided tour. `offers` knows what was
+    offered already, None: nothing is. `problems` are sentences for the user, said at the start;
     `commands` are slash commands from files.
     """
 
@@ -338,7 +352,12 @@ class FrontEndSetup(Struct, frozen=True, kw_only=True):
     prompts: PromptsPort | None = None
     opening: SavedSession | None = None
     companion: Callable[[Guided], Awaitable[None]] | None = None
-    keeps_pending: bool = False
+    offers: OffersPort | None = None
     problems: tuple[str, ...] = ()
     commands: tuple[CustomCommand, ...] = ()
     settings: SettingsPort | None = None
+
+    @property
+    def keeps_pending(self) -> bool:
+        """Whether the work of an incomplete turn outlives the program."""
+        return self.history is not None and self.history.keeps_pending

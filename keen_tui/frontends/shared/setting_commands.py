@@ -21,6 +21,8 @@ def apply_setting(context: CommandContext, name: str, value: Any) -> None:
             context.controls.set_mode(value)
         case "memory.policy":
             context.controls.set_policy(value)
+        case "pending.durable" if context.setup.history:
+            context.setup.history.keep_pending(value)
         case _:
             context.ui.apply_setting(name, value)
 

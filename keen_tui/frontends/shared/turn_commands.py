@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from keen_tui.domain.errors import SessionRefused
-from keen_tui.frontends.shared.command import Command, CommandContext
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from keen_tui.domain.errors import ConfigError, SessionRefused
+from keen_tui.frontends.shared.command import Command, CommandContext, WordsRefused, kept
 from keen_tui.frontends.shared.questions import DiscardQuestion, LeaveQuestion
+
+if TYPE_CHECKING:
+    from keen_tui.frontends.shared.port import FrontEndSetup, OffersPort, SettingsPort
+
+_DURABLE: Final = "pending.durable"
+"""The setting that keeps incomplete turns on disk, and the name of the offer to set it."""
 
 
 async def retry(context: CommandContext, words: str) -> None:
@@ -23,6 +32,34 @@ async def discard(context: CommandContext, words: str) -> None:
         context.controls.discard()
     elif choice == "retry":
         context.controls.retry()
+
+
+async def keep_on_disk(context: CommandContext, words: str) -> None:
+    """Keep incomplete turns on disk from now on, or only in memory again: at once, and in the settings."""
+    written = {"": "true", "on": "true", "off": "false"}.get(words.strip().lower())
+    if written is None:
+        raise WordsRefused("Write /durable on or /durable off.")
+    history = kept(context.setup.history, "Sessions aren't saved here.")
+    settings = kept(context.setup.settings, "There are no settings to change here.")
+    durable = settings.change(_DURABLE, written)
+    history.keep_pending(durable)
+    context.ui.confirm(f"Incomplete turns are kept {'on disk' if durable else 'in memory only'} from now on.")
+
+
+async def offers_disk(setup: FrontEndSetup) -> bool:
+    """Whether to offer now that incomplete turns are kept on disk: once, unless the user has decided."""
+    history, settings, offers = setup.history, setup.settings, setup.offers
+    if not (history and settings and offers) or history.keeps_pending:
+        return False
+    return await asyncio.to_thread(_is_first_offer, settings, offers)
+
+
+def _is_first_offer(settings: SettingsPort, offers: OffersPort) -> bool:
+    try:
+        is_decided = any(each.source for each in settings.all() if each.name == _DURABLE)
+    except ConfigError:
+        return False
+    return not is_decided and offers.first_time(_DURABLE)
 
 
 async def steer(context: CommandContext, words: str) -> None:
@@ -64,7 +101,16 @@ DISCARD = Command(
     help="discards the incomplete turn (asks first), or edits a failed message",
     does=discard,
 )
-COMMANDS = (RETRY, DISCARD)
+KEEP_ON_DISK = Command(
+    id="keep_on_disk",
+    keys=("f6",),
+    label="Keep incomplete turns on disk",
+    slash=("durable",),
+    takes="[on|off]",
+    help="keeps incomplete turns on disk from now on; /durable off keeps them in memory only",
+    does=keep_on_disk,
+)
+COMMANDS = (RETRY, DISCARD, KEEP_ON_DISK)
 
 STEER = Command(
     id="steer",

@@ -38,8 +38,6 @@ class TurnMemoryPanel(Panel):
         self._state = UiState()
         self._totals = Totals()
         self._folded = False
-        self.kept_where = "in memory"
-        """Where the work of an incomplete turn is kept."""
 
     @property
     def folded(self) -> bool:
@@ -108,14 +106,16 @@ class TurnMemoryPanel(Panel):
 
     def _entry_of(self, turn: TurnRow, width: int) -> PanelEntry:
         drawing = self._drawing(width)
-        if turn.status == "running":
+        if turn.status in ("running", "pending"):
             return drawing.entry(turn)
         return self.made.once(turn, width, lambda: drawing.entry(turn))
 
     def _drawing(self, width: int) -> MemoryRows:
-        return MemoryRows(self.look, self.glyphs, self.beat, width, self.kept_where, bool(self._state.replay))
+        state = self._state
+        kept_where = "on disk" if state.keeps_pending else "in memory"
+        return MemoryRows(self.look, self.glyphs, self.beat, width, kept_where, bool(state.replay))
 
 
 def _drawn_of(state: UiState) -> tuple[object, ...]:
     """What of the state is drawn here."""
-    return state.turns, state.pending, state.phase == "idle", state.policy
+    return state.turns, state.pending, state.phase == "idle", state.policy, state.keeps_pending

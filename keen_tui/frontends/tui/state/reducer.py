@@ -24,6 +24,7 @@ from keen_tui.domain.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    PendingKept,
     PolicyChanged,
     QuestionAnswered,
     QuestionAsked,
@@ -164,6 +165,8 @@ def _applied(state: UiState, event: Event, now: float) -> UiState:
             return replace(state, model=event)
         case PolicyChanged():
             return replace(state, policy=event.policy)
+        case PendingKept():
+            return replace(state, keeps_pending=event.durable)
         case ContextMeasured():
             return replace(state, context_tokens=event.tokens)
         case SessionOpened() | SessionRestored() | SessionRenamed():

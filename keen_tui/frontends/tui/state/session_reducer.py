@@ -52,6 +52,7 @@ def session_changed(state: UiState, event: SessionOpened | SessionRestored | Ses
                 mode=state.mode,
                 sandbox=state.sandbox,
                 policy=state.policy,
+                keeps_pending=state.keeps_pending,
                 model=state.model,
                 session_id=event.id,
                 title=event.title,

@@ -191,13 +191,15 @@ class UiState(Struct, frozen=True, kw_only=True):
     `sandbox` is what commands run in, and `model` the one that answers, None while that is not known.
     `title` is the user's own title of the session; `summary_bytes` is what the summary of the oldest turns
     takes. While `restoring`, the past of a session is being read, and nothing of it is drawn yet. `unsent`
-    waited in the queue of the session before this one. `replay` says how far a recorded session has been
+    waited in the queue of the session before this one. `keeps_pending`: an incomplete turn outlives the
+    program. `replay` says how far a recorded session has been
     played, "" for one at work."""
 
     replay: Replay = ""
     mode: Mode = "ask"
     sandbox: SandboxFound | None = None
     policy: PolicyName = "summary"
+    keeps_pending: bool = False
     model: ModelChanged | None = None
     session_id: str = ""
     title: str = ""

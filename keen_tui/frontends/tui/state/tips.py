@@ -55,8 +55,8 @@ def _asks_again(before: UiState, after: UiState) -> bool:
 _TIPS: Final = (
     _Tip(
         "retry",
-        "{retry} continues after any interruption: a lost connection, a limit, your own {stop}. Leaving "
-        "the program loses the kept calls, unless the settings say durable = true in [pending].",
+        "{retry} continues after any interruption: a lost connection, a limit, your own {stop}. "
+        "/durable decides whether the kept calls outlive the program.",
         _broke_off,
         lambda state: state.pending is None or state.running,
     ),

@@ -1,12 +1,14 @@
-"""Rows of plain words between the transcript and the composer: the notice and the guide."""
+"""Rows between the transcript and the composer: the notice, the guide, and what a key is offered for."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
+from keen_tui.frontends.shared.actions import BY_ID
+from keen_tui.frontends.tui.keys.keymap import shown
 from keen_tui.frontends.tui.look.glyphs import Glyphs
 from keen_tui.frontends.tui.look.themes import Styles
-from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, wrapped
+from keen_tui.frontends.tui.widgets.row_widget import RowWidget, cut_row, indented, key_hint, wrapped
 from keen_tui.text.sanitize import clean
 
 _TEXT_EDGE = 4
@@ -42,3 +44,19 @@ class NoticeRows(RowWidget):
             last = cut_row(Text.assemble(lines[self._most_rows - 1], " " * room), room, self.glyphs.more)
             lines = [*lines[: self._most_rows - 1], last]
         return [indented(line, _TEXT_EDGE) for line in lines]
+
+
+class KeyOffer(RowWidget):
+    """One row that offers an action: its key, or its slash command where no key runs it, and what it does."""
+
+    def __init__(self, styles: Styles, glyphs: Glyphs, *, id: str, action_id: str, words: str) -> None:
+        super().__init__(styles, glyphs, id=id)
+        self._action_id = action_id
+        self._words = words
+        self.display = False
+
+    def rows(self, width: int, height: int) -> list[Text]:
+        room = max(width - _TEXT_EDGE - _RIGHT_MARGIN, 1)
+        key = shown(self._action_id) or f"/{BY_ID[self._action_id].slash[0]}"
+        row = key_hint(self.look, key, self._words, "wait")
+        return [indented(cut_row(row, room, self.glyphs.more), _TEXT_EDGE)]

@@ -78,6 +78,7 @@ class Arrangement:
         shape = self._known or layout_of(view.app.size)
         notes = [note for note in (view.notice, view.guide) if note.display]
         said = sum(len(note.rows(note.size.width, 0)) + (not shape.low) for note in notes)
+        said += view.disk_offer.display * (1 + (not shape.low))
         # the status bar; a row of the transcript; header and strip
         others = 1 if shape.cramped else 2 if shape.low else 3 + (not shape.wide)
         return view.app.size.height - others - said

@@ -18,6 +18,7 @@ from keen_tui.frontends.tui.workspace.arrange import Arrangement
 from keen_tui.frontends.tui.workspace.complete import Completer
 from keen_tui.frontends.tui.workspace.copy import CopyCommand
 from keen_tui.frontends.tui.workspace.detail import DetailLevel
+from keen_tui.frontends.tui.workspace.disk_offer import DiskOffer
 from keen_tui.frontends.tui.workspace.find import FindRow
 from keen_tui.frontends.tui.workspace.open import PlaceOpener
 from keen_tui.frontends.tui.workspace.paste import ImagePaste
@@ -43,6 +44,7 @@ class Parts:
         self.ticker = Ticker(view, reduced=reduced_motion)
         self.arrangement = Arrangement(view, sidebar_file)
         self.tips = TipRow(view)
+        self.disk_offer = DiskOffer(view, setup)
         self.detail = DetailLevel(view)
         self.find_row = FindRow(view)
         self.copier = CopyCommand(view)

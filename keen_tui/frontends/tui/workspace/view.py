@@ -25,7 +25,7 @@ from keen_tui.frontends.tui.widgets.completing import Completion
 from keen_tui.frontends.tui.widgets.completion_list import CompletionList
 from keen_tui.frontends.tui.widgets.composer import Composer, Prompt
 from keen_tui.frontends.tui.widgets.header import HeaderBar
-from keen_tui.frontends.tui.widgets.notes import NoticeRows
+from keen_tui.frontends.tui.widgets.notes import KeyOffer, NoticeRows
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
@@ -46,6 +46,7 @@ class WorkspaceView(Protocol):
     notice: NoticeRows
     strip: Strip
     guide: NoticeRows
+    disk_offer: KeyOffer
     completions: CompletionList
     composer: Composer
     question_pane: QuestionPane

@@ -27,6 +27,7 @@ from keen_tui.frontends.shared.port import (
     SessionControls,
     WatchedSession,
 )
+from keen_tui.frontends.shared.turn_commands import KEEP_ON_DISK
 from keen_tui.frontends.tui import background
 from keen_tui.frontends.tui.keys.keymap import bindings, letters_of, run_by_id
 from keen_tui.frontends.tui.look.glyphs import Glyphs
@@ -55,7 +56,7 @@ from keen_tui.frontends.tui.widgets.completing import Completion
 from keen_tui.frontends.tui.widgets.completion_list import CompletionList
 from keen_tui.frontends.tui.widgets.composer import Composer, Prompt
 from keen_tui.frontends.tui.widgets.header import HeaderBar
-from keen_tui.frontends.tui.widgets.notes import NoticeRows
+from keen_tui.frontends.tui.widgets.notes import KeyOffer, NoticeRows
 from keen_tui.frontends.tui.widgets.status_bar import StatusBar
 from keen_tui.frontends.tui.widgets.strip import Strip
 from keen_tui.frontends.tui.widgets.too_small import TooSmall
@@ -64,6 +65,8 @@ from keen_tui.frontends.tui.workspace.handlers import handlers_of
 from keen_tui.frontends.tui.workspace.pane_keys import pane_keys
 from keen_tui.frontends.tui.workspace.parts import Parts
 from keen_tui.frontends.tui.workspace.said import NoticeBoard
+
+_KEEPS_ON_DISK = "keeps incomplete turns on disk from now on, so they outlive Keen"
 
 
 class WorkspaceScreen(Screen[None]):
@@ -98,6 +101,7 @@ class WorkspaceScreen(Screen[None]):
         self.state = UiState(
             mode=session.mode,
             policy=session.policy,
+            keeps_pending=setup.keeps_pending,
             model=_model_of(session),
             replay="" if setup.controls else "playing",
         )
@@ -105,8 +109,6 @@ class WorkspaceScreen(Screen[None]):
         self._is_command = False
         self._make_panes(styles, glyphs)
         self.transcript.reduced_motion = reduced_motion
-        if setup.keeps_pending:
-            self.sidebar.turn_memory.kept_where = "on disk"
 
         self.said = NoticeBoard(self.notice)
         self.parts = Parts(self, setup, sidebar_file=sidebar_file, reduced_motion=reduced_motion)
@@ -120,6 +122,9 @@ class WorkspaceScreen(Screen[None]):
         self.welcome = Welcome(styles, glyphs)
         self.notice = NoticeRows(styles, glyphs, id="notice", most_rows=3)
         self.guide = NoticeRows(styles, glyphs, id="guide", most_rows=3)
+        self.disk_offer = KeyOffer(
+            styles, glyphs, id="disk-offer", action_id=KEEP_ON_DISK.id, words=_KEEPS_ON_DISK
+        )
         self.strip = Strip(styles, glyphs, clock=clock)
         self.composer = Composer(styles, glyphs)
         self.composer.prompt.workspace = session.workspace
@@ -150,6 +155,7 @@ class WorkspaceScreen(Screen[None]):
                 yield self.notice
                 yield self.strip
                 yield self.guide
+                yield self.disk_offer
                 yield self.completions
                 yield self.composer
                 yield self.question_pane
@@ -208,6 +214,7 @@ class WorkspaceScreen(Screen[None]):
         else:
             self._draw(before, state)
         self.parts.tips.show(before, state)
+        self.parts.disk_offer.show(before, state)
         self.parts.context.show(before, state)
         self.parts.switch.show(before, state)
         if self.announcer:
@@ -263,8 +270,9 @@ class WorkspaceScreen(Screen[None]):
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
         """Draw everything with another theme or other symbols."""
         for part in (
-            self.header, self.transcript, self.welcome, self.notice, self.guide, self.strip, self.completions,
-            self.composer, self.question_pane, self.sidebar, self.status, self.too_small, self.parts.find_row,
+            self.header, self.transcript, self.welcome, self.notice, self.guide, self.disk_offer, self.strip,
+            self.completions, self.composer, self.question_pane, self.sidebar, self.status, self.too_small,
+            self.parts.find_row,
         ):  # fmt: skip
             part.set_look(styles, glyphs)
 
