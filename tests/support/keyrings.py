@@ -1,4 +1,4 @@
-"""The system's keyring, of which the machine that runs the tests has one or none."""
+"""The system's keyring, which the machine that runs the tests may lack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyring.backends import fail
 
 @contextmanager
 def system_keyring(ring: KeyringBackend) -> Iterator[None]:
-    """`ring` in place of what this machine has."""
+    """Inside, `ring` replaces the keyring of this machine."""
     before = keyring.get_keyring()
     keyring.set_keyring(ring)
     yield
@@ -21,6 +21,6 @@ def system_keyring(ring: KeyringBackend) -> Iterator[None]:
 
 @contextmanager
 def no_system_keyring() -> Iterator[None]:
-    """A machine without a keyring."""
+    """Inside, the machine has no keyring."""
     with system_keyring(fail.Keyring()):  # type: ignore[no-untyped-call]
         yield

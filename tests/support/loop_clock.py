@@ -1,4 +1,4 @@
-"""The clock of the running event loop, moved forward: time passes for its timers, and for nobody else."""
+"""Moves the clock of the running event loop forward: time passes for its timers only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class LoopClock:
-    """Make it inside a running loop, which ends with the test."""
+    """Create it inside a running loop that ends with the test."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
@@ -16,7 +16,7 @@ class LoopClock:
         loop.time = lambda: moving() + self._ahead  # type: ignore[method-assign]
 
     async def move(self, seconds: float) -> None:
-        """Let seconds pass, and let what they bring about happen."""
+        """Let seconds pass, and let the due timers run."""
         self._ahead += seconds
         for _ in range(3):
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""The choice among models with everything real: catalogue, keys, settings file, session, server."""
+"""The choice of models with everything real: catalogue, keys, settings file, session, server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ efforts = ["low", "high"]
 async def model_service(
     tmp_path: Path, *script: Reply, key: str = "sk-acme", **flags: str
 ) -> AsyncIterator[tuple[ModelService, Bench, dict[str, str]]]:
-    """The choice among models with one provider of its own, as the program sets it up."""
+    """The choice of models with a single provider, set up like in the program."""
     home = tmp_path / "home"
     (home / "providers").mkdir(parents=True)
     environ = {"KEEN_HOME": str(home), "ACME_KEY": key}

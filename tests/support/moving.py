@@ -1,6 +1,7 @@
-"""Pictures that move: screens one after the other as one SVG, with CSS and no scripts.
+"""Animated pictures: a sequence of screens as one SVG, with CSS and without scripts.
 
-A row that stays as it is over several screens is drawn once. Who wants no motion sees one chosen screen.
+A row that doesn't change over several screens is drawn once. Viewers that prefer no motion show one chosen
+screen.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _PAPER = re.compile(r'<rect [^>]*fill="(#[0-9a-f]{6})"/>\n?')
 _COLOUR = re.compile(r'fill="(#[0-9a-f]{6})"')
 
 Span = tuple[int, int]
-"""The first frame that shows a row, and the first behind it that does not."""
+"""The first frame that shows a row, and the first later one that doesn't."""
 
 
 class Frame(Struct, frozen=True):
-    """One screen: its rows as SVG elements, and how many seconds it is shown."""
+    """One screen: its rows as SVG elements, and its duration in seconds."""
 
     rows: tuple[str, ...]
     seconds: float
@@ -36,9 +37,9 @@ class Rows(Struct, frozen=True):
 
 
 def film(frames: Sequence[Frame], still: int, *, size: tuple[int, int], label: str) -> str:
-    """The frames as an SVG that begins again at its end.
+    """The frames as an SVG that loops.
 
-    `still` is the number of the frame that is shown where no motion is wanted, `size` columns and rows.
+    `still` is the number of the frame for viewers that prefer no motion, `size` has columns and rows.
     """
     width, height = size[0] * CELL, size[1] * ROW
     frames, paper = _on_one_paper(frames)
@@ -77,7 +78,8 @@ def film(frames: Sequence[Frame], still: int, *, size: tuple[int, int], label: s
 
 
 def _on_one_paper(frames: Sequence[Frame]) -> tuple[list[Frame], str]:
-    """The frames without what they draw in the commonest background, and that: it lies under all of them."""
+    """The frames without their most common background, and that background, which is drawn below all of
+    them."""
     papers = Counter(colour for frame in frames for row in frame.rows for colour in _PAPER.findall(row))
     commonest = papers.most_common(1)[0][0]
 
@@ -88,7 +90,7 @@ def _on_one_paper(frames: Sequence[Frame]) -> tuple[list[Frame], str]:
 
 
 def _begins(frames: Sequence[Frame]) -> list[float]:
-    """When each frame begins, and when the last one ends, in seconds."""
+    """The start of each frame, and the end of the last one, in seconds."""
     begins = [0.0]
     for frame in frames:
         begins.append(begins[-1] + frame.seconds)
@@ -105,7 +107,7 @@ def _drawn_once(frames: Sequence[Frame]) -> Iterator[Rows]:
 
 
 def _with_classes(drawings: str) -> tuple[list[str], str]:
-    """Rules for the colours in use, and the drawings that name them by class."""
+    """Rules for the used colours, and the drawings with the classes of these rules."""
     colours = {colour: f"c{number}" for number, colour in enumerate(dict.fromkeys(_COLOUR.findall(drawings)))}
     rules = [f".{name} {{ fill: {colour} }}" for colour, name in colours.items()]
     return rules, _COLOUR.sub(lambda found: f'class="{colours[found[1]]}"', drawings)
