@@ -40,15 +40,15 @@ class Risk(Struct, frozen=True, kw_only=True):
 class Access(Struct, frozen=True, kw_only=True):
     """What a prepared call touches; permissions judge it. A call that touches nothing is always allowed.
 
-    `subject` is the path (as the person reads it) or the command; `path` the whole path; `inside` tells
-    whether it is inside the workspace after symlinks are resolved, `creates` whether a write makes a new
-    file; `concern` says why it asks, where that is not plain. Of a command `parts` are all its simple
-    commands, () where it is not wholly understood; `mentions` are all commands that its text names;
-    `sandboxed` tells whether it runs in a sandbox, `insists` why it asks even there and under any rule;
-    `risks` are marked when it asks. `unheld` says why a command runs in no sandbox although one was wanted,
-    "" where it runs in one or the user turned it off. `secrets` are the files with names of secrets that a
-    command names. It `tries` if it runs read-only first where it would ask. `is_own_code`: a write to what
-    this program is loaded from.
+    `subject` is the path for the person, or the command; `path` is the absolute path. `inside` says whether
+    the path is inside the workspace after symlinks are resolved, `creates` whether a write creates a new
+    file. `concern` says why the call asks, if that isn't obvious. For a command, `parts` are all its simple
+    commands, () if Keen doesn't understand all of it; `mentions` are all commands that its text names;
+    `sandboxed` says whether it runs in a sandbox; `insists` says why it asks even there and under any rule;
+    `risks` are marked when it asks. `unheld` says why a command runs without a sandbox although one was
+    wanted, "" if it has one or the user turned it off. `secrets` are the files with names of secrets that a
+    command names. With `tries`, a command that would ask runs read-only first. `is_own_code`: a write to the
+    files from which Keen itself is loaded.
     """
 
     kind: Literal["nothing", "read", "write", "command"]
@@ -81,7 +81,7 @@ class Outside(Struct, frozen=True, kw_only=True):
     """How to run a call that failed in its sandbox again, outside it.
 
     `reason` says, from the result of the first run, what the sandbox most likely stopped; "" for nothing.
-    `run` is as that of the call.
+    `run` is like the `run` of the call.
     """
 
     reason: Callable[[ToolResult], str]
@@ -100,13 +100,13 @@ class Trial(Struct, frozen=True, kw_only=True):
 
 
 class PreparedCall(Struct, frozen=True, kw_only=True):
-    """A checked call that has touched nothing yet. `display` is what the person is asked about; `outside` is
-    there for a call that runs in a sandbox, `network` where a person or a rule may let it reach hosts from
-    there, `new_files` where it may make files there, `asks` for one that is no more than a question to the
-    person: it is not run.
+    """A checked call that has touched nothing yet. `display` is shown in the question. `outside` is set for a
+    call that runs in a sandbox, `network` if a person or a rule may let it reach hosts from there,
+    `new_files` if it may create files there, and `asks` for a call that is only a question to the person and
+    isn't run.
 
-    `after_yes` runs it after a person's yes to this call, if that allows more than `run` does. `trial` is set
-    for a command that may run read-only first.
+    `after_yes` runs the call after a person's yes to it, if that allows more than `run`. `trial` is set for a
+    command that may run read-only first.
 
     `run` runs the call. It raises ToolFailure for errors, and lets CancelledError pass, except that a write
     that is already replacing its file finishes and returns its result.
@@ -124,7 +124,7 @@ class PreparedCall(Struct, frozen=True, kw_only=True):
 
 
 async def not_run(_: OutputSink) -> ToolResult:
-    """The `run` of a call that is a question: it is answered."""
+    """The `run` of a call that is a question, which is answered instead."""
     raise AssertionError("a question is answered, not run")
 
 
@@ -144,7 +144,7 @@ class Backup(Protocol):
         """
 
     def withdraw(self, path: Path) -> None:
-        """The change saved last for this path was not made after all."""
+        """Withdraw the last change of this path, which wasn't made after all."""
 
     def new_output_file(self) -> Path | None:
         """A new file for output that is too long for a result; None: the output isn't kept."""
@@ -163,7 +163,7 @@ class Tool(Protocol):
         ...
 
     async def prepare(self, arguments: Mapping[str, Any]) -> PreparedCall:
-        """Check the arguments and look, without touching anything.
+        """Check the arguments without touching anything.
 
         Raises:
             ToolFailure: the call can't work; the text tells the model why and what to do.

@@ -43,7 +43,7 @@ class Toolbox:
 
     `sandbox` finds the sandbox for commands, `todos` is the model's list, `own_commands` runs the user's
     commands. `keys` returns the API keys to remove from every result; it may read files. `quarantine` has new
-    files of commands that were kept back. `earlier` holds the record that `recall` reads.
+    files of commands that were kept back. `earlier` is the record that `recall` reads.
     """
 
     def __init__(

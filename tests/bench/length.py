@@ -54,7 +54,7 @@ def _replies() -> Iterator[Reply]:
 
 
 def rows() -> Iterator[Row]:
-    """All of it."""
+    """All measurements."""
     with place() as empty, place() as many, place() as few:
         session = write_long_session(many, MANY)
         replies = _replies()

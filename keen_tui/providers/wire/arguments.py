@@ -42,7 +42,7 @@ def parse_arguments(raw: str, *, cut_off: bool = False) -> tuple[dict[str, Any],
 
 
 class UniqueIds:
-    """Hands out each tool call id once. `taken` are those that the request already holds."""
+    """Returns each tool call id once. `taken` are the ids in the request."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)

@@ -19,7 +19,7 @@ from keen_tui.tools.question_spec import QuestionReply, QuestionSpec
 _FEWEST, _MOST = 2, 6
 _LONGEST_QUESTION = 2_000
 _LONGEST_LABEL = 200
-"""Characters of an answer, and of its consequence."""
+"""The most characters of an answer, and of its consequence."""
 
 _NOBODY = (
     "There is nobody to answer. Make the safest assumption, continue, and say at the end what you assumed."
@@ -38,7 +38,7 @@ class _Choice(Struct, frozen=True):
 
 
 class AskUser:
-    """Asks the user. What they say is the result; nobody answers for them."""
+    """Asks the user. Their answer is the result; nothing else ever answers."""
 
     spec = ToolSpec(
         name="ask_user",

@@ -105,9 +105,9 @@ class Bash:
         read_only_first: bool = True,
         quarantine: Quarantine | None = None,
     ) -> None:
-        """`keys` gives the API keys that are taken out of the output. It may read files. `network` is what
-        sandboxed commands may have of the network. `read_only_first`: a command that would ask runs read-only
-        first. `quarantine` takes files that commands make and that would run code later; None: they stay."""
+        """`keys` returns the API keys to remove from the output. It may read files. `network` is the network
+        access of sandboxed commands. `read_only_first`: a command that would ask runs read-only first.
+        `quarantine` takes new files of commands that would run code later; None: they stay in place."""
         self._quarantine = quarantine
         self._look = NewEntryFinder(workspace.root, noted_entries(workspace.root))
         self._read_only_first = read_only_first

@@ -44,7 +44,7 @@ def replace_text(content: str, old: str, new: str, *, everywhere: bool) -> str:
 
 
 def in_style_of(before: str, content: str) -> str:
-    """`content` with the line endings of `before`, if those are all the same and `content` has plain ones."""
+    """`content` with the line endings of `before`, if those are all the same and `content` has only LF."""
     used = endings(before)
     if len(used) != 1 or "\r" in content:
         return content

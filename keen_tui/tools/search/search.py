@@ -120,7 +120,7 @@ class Searcher:
         """Lines of a text that match a regular expression; the first `most` of them are kept.
 
         Raises:
-            ToolFailure: the pattern is no regular expression, or the search failed.
+            ToolFailure: the regular expression is invalid, or the search failed.
         """
         root = self._workspace.root
         content = await asyncio.to_thread(text.encode, "utf-8", "replace")

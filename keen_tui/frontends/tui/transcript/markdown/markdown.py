@@ -152,5 +152,5 @@ def _list(block: Sequence[Token], look: RenderStyle, cells: int, role: str, numb
 
 
 def is_tight(block: Sequence[Token]) -> bool:
-    """True for a list without blank lines between its items: its paragraphs are hidden ones."""
+    """True for a list without empty lines between its items; its paragraphs are marked as hidden."""
     return all(token.hidden for token in block if token.type == "paragraph_open" and token.level == 2)

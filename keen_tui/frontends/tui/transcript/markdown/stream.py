@@ -29,7 +29,7 @@ class MarkdownStream:
         self._splitter.finish()
 
     def forget_rows(self) -> None:
-        """Draw everything anew."""
+        """Forget the drawn rows, so that everything is drawn again."""
         self._look = None
 
     def lines(self, look: RenderStyle) -> list[Line]:
