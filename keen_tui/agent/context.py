@@ -15,7 +15,7 @@ from keen_tui.agent.turn.request import step_request
 from keen_tui.agent.turn.request_size import Measured
 from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
-from keen_tui.domain.messages import Message, NativeMessage, ToolResult, ToolStep
+from keen_tui.domain.messages import Message, NativeMessage, ToolCall, ToolResult, ToolStep
 from keen_tui.domain.recorded import recalled_bytes
 from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
 from keen_tui.memory.conversation import Past
@@ -43,6 +43,7 @@ class _ContextRow(Struct, frozen=True):
     text: str
     bytes: int
     left_out: str = ""
+    includes: str = ""
     images: tuple[ImageSize, ...] = ()
 
 
@@ -64,7 +65,9 @@ def report(
 
     def sized(row: _ContextRow) -> PartSize:
         tokens = Measured(row.bytes, row.images).tokens(bytes_per_token)
-        return PartSize(text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out)
+        return PartSize(
+            text=row.text, bytes=row.bytes, tokens=tokens, left_out=row.left_out, includes=row.includes
+        )
 
     columns = [_Column(request, setup, past) for request in requests]
     totals = [sized(column.total) for column in columns]
@@ -79,8 +82,6 @@ def report(
         title, label = _named(kind, turn, titles, pending, setup.instructions.label)
         if kind == "tools":
             label = f"{len(requests[POLICIES.index(policy)].tools)} tools"
-        if kind == "pending":
-            label += _recalled(past, (turn,)) + _instructions(past, turn)
         parts.append(ContextPart(kind=kind, title=title, label=label, sizes=_three(sizes), turn=turn))
     reuse = [
         cache_reuse(request, total.tokens, policy_of(name), setup, bytes_per_token)
@@ -136,7 +137,9 @@ class _Column:
                 size = sum(native_bytes(setup.provider.native(part)) for part in parts)
                 left_out = _left_out(kind, parts, past, is_pending="pending" in kinds)
                 images = image_sizes(parts, are_sent=setup.provider.takes_images)
-                self._add(kind, turn, "\n\n".join(map(_readable, parts)), size, left_out, tuple(images))
+                includes = _includes(parts, past)
+                text = "\n\n".join(map(_readable, parts))
+                self._add(kind, turn, text, size, left_out, includes, tuple(images))
         self._add("frame", 0, "", total - sum(row.bytes for row in self.rows.values()))
 
     def _add(
@@ -146,12 +149,13 @@ class _Column:
         text: str,
         size: int,
         left_out: str = "",
+        includes: str = "",
         images: tuple[ImageSize, ...] = (),
     ) -> None:
         before = self.rows.get((kind, turn))
         if before:
             text, size, images = f"{before.text}\n\n{text}", before.bytes + size, before.images + images
-        self.rows[kind, turn] = _ContextRow(kind, turn, text, size, left_out, images)
+        self.rows[kind, turn] = _ContextRow(kind, turn, text, size, left_out, includes, images)
 
 
 def _kinds(
@@ -195,24 +199,30 @@ def _left_out(kind: ContextKind, parts: Sequence[Part], past: Past, *, is_pendin
     calls = [result for step in steps for _, result in step.calls]
     if not calls or any(isinstance(part, PastStep) for part in parts):
         return ""
-    size = sum(_result_bytes(result) for result in calls)
+    total = sum(_result_bytes(result) for result in calls)
     plural = "s and their results" if len(calls) > 1 else " and its result"
-    recalled = _recalled(past, (parts[0].turn,))
-    return f"{len(calls)} call{plural}, {size / 1000:.1f} kB{recalled}"
+    recalled = _recalled(_results(past, parts[0].turn))
+    return f"{len(calls)} call{plural}, {total / 1000:.1f} kB{recalled and f', {recalled}'}"
 
 
-def _recalled(past: Past, turns: Iterable[int]) -> str:
-    """How much of earlier turns these turns recalled: `, 1.2 kB recalled`, "" for nothing."""
-    calls = (pair for turn in turns for step in past.steps.get(turn, ()) for pair in step.calls)
-    total = sum(recalled_bytes(call.name, result) for call, result in calls)
-    return f", {size(total)} recalled" if total else ""
+def _includes(parts: Sequence[Part], past: Past) -> str:
+    """What came with the results that are sent: `0.4 kB recalled, api/AGENTS.md (1.2 kB)`."""
+    if not any(isinstance(part, PastStep | NativeTrace) for part in parts):
+        return ""
+    results = _results(past, parts[0].turn)
+    files = (file for _, result in results for file in result.instructions)
+    named = (f"{file.name} ({size(file.bytes)})" for file in files)
+    return ", ".join(filter(None, (_recalled(results), *named)))
 
 
-def _instructions(past: Past, turn: int) -> str:
-    """The files of instructions among the results of a turn: `, with src/AGENTS.md (1.2 kB)`."""
-    results = (result for step in past.steps.get(turn, ()) for _, result in step.calls)
-    files = [f"{file.name} ({size(file.bytes)})" for result in results for file in result.instructions]
-    return f", with {', '.join(files)}" if files else ""
+def _results(past: Past, turn: int) -> list[tuple[ToolCall, ToolResult]]:
+    return [pair for step in past.steps.get(turn, ()) for pair in step.calls]
+
+
+def _recalled(results: Iterable[tuple[ToolCall, ToolResult]]) -> str:
+    """`1.2 kB recalled`, "" for nothing."""
+    total = sum(recalled_bytes(call.name, result) for call, result in results)
+    return f"{size(total)} recalled" if total else ""
 
 
 def _result_bytes(result: ToolResult) -> int:

@@ -140,12 +140,14 @@ class UsageReport(Struct, frozen=True, kw_only=True):
 
 
 class PartSize(Struct, frozen=True, kw_only=True):
-    """What one policy sends of a part. `text` is the whole text; `tokens` are estimated."""
+    """What one policy sends of a part. `text` is the whole text; `tokens` are estimated. `includes` says what
+    came with its tool results: bytes of earlier turns that were recalled, files of instructions."""
 
     text: str
     bytes: int
     tokens: int
     left_out: str = ""
+    includes: str = ""
 
 
 class ContextPart(Struct, frozen=True, kw_only=True):

@@ -338,8 +338,9 @@ async def test_the_context_view_says_how_much_was_recalled(tmp_path: Path, at_wo
         first, second, _ = (part.sizes[0].left_out for part in report.parts if part.kind == "turn")
         assert "recalled" not in first
         assert second == "1 call and its result, 0.1 kB, 0.1 kB recalled"
-        (label,) = (part.label for part in report.parts if part.kind == "pending")
-        assert label == "1 call, kept, 0.1 kB recalled"
+        (pending,) = (part for part in report.parts if part.kind == "pending")
+        assert [size.includes for size in pending.sizes] == ["0.1 kB recalled"] * 3
+        assert next(part for part in report.parts if part.turn == 2).sizes[2].includes == "0.1 kB recalled"
         (tools,) = (part for part in report.parts if part.kind == "tools")
         assert tools.label == "10 tools"
         assert tools.sizes[0].bytes > tools.sizes[2].bytes, "full-trace has one tool less"

@@ -27,6 +27,7 @@ def part(
     *amounts: Amount,
     text: str = "",
     left_out: str = "",
+    includes: str = "",
     turn: int = 0,
 ) -> ContextPart:
     """A part with one amount per policy, or one for all; only `summary` leaves something out."""
@@ -37,14 +38,26 @@ def part(
             bytes=amount[0],
             tokens=amount[1],
             left_out="" if place else left_out,
+            includes=includes,
         )
         for place, amount in enumerate(all_amounts)
     )
     return ContextPart(kind=kind, title=title, label=label, sizes=sizes, turn=turn)  # type: ignore[arg-type]
 
 
-def turn(number: int, title: str, *amounts: Amount, text: str = "", left_out: str = "") -> ContextPart:
-    return part("turn", f"turn {number}", title, *amounts, text=text, left_out=left_out, turn=number)
+def turn(
+    number: int, title: str, *amounts: Amount, text: str = "", left_out: str = "", includes: str = ""
+) -> ContextPart:
+    return part(
+        "turn",
+        f"turn {number}",
+        title,
+        *amounts,
+        text=text,
+        left_out=left_out,
+        includes=includes,
+        turn=number,
+    )
 
 
 def report(parts: Sequence[ContextPart], *, window: int | None = 200_000) -> ContextReport:

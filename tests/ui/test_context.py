@@ -303,7 +303,7 @@ async def test_a_policy_changed_meanwhile_is_drawn_and_the_choice_stays(tmp_path
 async def test_texts_from_outside_cannot_drive_the_terminal(tmp_path: Path) -> None:
     async with workspace(tmp_path) as driver:
         evil = "a\x1b]0;owned\x07b\x1b[31m\nc\u202e"
-        part = contexts.turn(1, evil, (300, 80), text=evil, left_out=evil)
+        part = contexts.turn(1, evil, (300, 80), text=evil, left_out=evil, includes=evil)
         driver.session.report = contexts.report([part])
         await driver.play(*story.three_turns())
         await driver.type("/context")
@@ -312,6 +312,7 @@ async def test_texts_from_outside_cannot_drive_the_terminal(tmp_path: Path) -> N
         screen = "\n".join(driver.rows())
         assert "ab c<U+202E>" in part_row(driver, "turn 1")
         assert "left out: ab c<U+202E>" in screen
+        assert "includes: ab c<U+202E>" in screen
         assert "\x1b" not in screen and "owned" not in screen
         await driver.press("enter")
         await driver.until_shown("2 rows")

@@ -108,7 +108,8 @@ def _next_request(report: ContextReport) -> Iterator[str]:
     for part in report.parts:
         held = part.sizes[place]
         title = f"{part.title}, {part.label}" if part.label else part.title
-        yield f"{title}: {size(held.bytes)}, about {counted(held.tokens, 'token')}."
+        includes = f" Includes {held.includes}." if held.includes else ""
+        yield f"{title}: {size(held.bytes)}, about {counted(held.tokens, 'token')}.{includes}"
     total = report.totals[place]
     window = f" of {tokens(report.window)}" if report.window else ""
     yield f"In all: {size(total.bytes)}, about {tokens(total.tokens)}{window} tokens."

@@ -23,7 +23,7 @@ _NO_TEXT = {
 
 
 class PartPane(RowWidget):
-    """The beginning of the text, and what is left out of the part."""
+    """The beginning of the text, what the part includes, and what is left out of it."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs) -> None:
         super().__init__(styles, glyphs, id="context-pane")
@@ -47,7 +47,7 @@ class PartPane(RowWidget):
         fits = title.cell_len + len(GAP) + hint.cell_len <= inner
         title = spread(title, hint if fits else Text(), inner, self.glyphs.more)
         head = [*gap, indented(title, TEXT_EDGE), *gap]
-        foot = self._left_out(part, inner, gap)
+        foot = self._foot(part, inner, gap)
         room = max(height - len(head) - len(foot) - len(gap), 0)
         return [*head, *self._body(part, inner, room), *foot]
 
@@ -63,12 +63,15 @@ class PartPane(RowWidget):
             rows = [*rows[: room - 1], Text(f"{self.glyphs.down} more", self.look("soft"))] if room else []
         return [at_text_edge(row, self.glyphs, self.look("accent")) for row in rows]
 
-    def _left_out(self, part: ContextPart, cells: int, gap: list[Text]) -> list[Text]:
-        left_out = clean(part.sizes[self._policy].left_out)
-        if not left_out:
-            return []
-        row = cut_row(Text(f"left out: {left_out}", self.look("dim")), cells, self.glyphs.more)
-        return [*gap, indented(row, TEXT_EDGE)]
+    def _foot(self, part: ContextPart, cells: int, gap: list[Text]) -> list[Text]:
+        held = part.sizes[self._policy]
+        said = (("includes", held.includes), ("left out", held.left_out))
+        rows = [
+            cut_row(Text(f"{word}: {clean(what)}", self.look("dim")), cells, self.glyphs.more)
+            for word, what in said
+            if what
+        ]
+        return [*gap, *(indented(row, TEXT_EDGE) for row in rows)] if rows else []
 
 
 def part_title(part: ContextPart, policy: int, look: Styles) -> Text:
