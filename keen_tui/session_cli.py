@@ -39,7 +39,11 @@ def list_sessions(workspace: Path | None, environ: Mapping[str, str], out: TextI
 
 
 def usage(days: int, environ: Mapping[str, str], out: TextIO, *, as_json: bool) -> int:
-    """What all saved sessions used in the last days, today included, by day and model."""
+    """Print what all saved sessions used in the last days, today included, by day and model.
+
+    Raises:
+        StorageFailed: the sessions can't be read.
+    """
     from keen_tui.frontends.headless.usage_table import usage_json, usage_lines  # noqa: PLC0415 - only here
     from keen_tui.storage.lookup.usage_sums import usage_since  # noqa: PLC0415
 

@@ -9,21 +9,21 @@ from msgspec import Struct
 from keen_tui.domain.events import Compacted, Event, SessionOpened, TurnAbandoned, TurnDone, Usage
 
 BYTES_PER_TOKEN = 4.0
-"""Bytes per token, as far as no provider has reported better."""
+"""Bytes per token, until a provider has reported the tokens of a request."""
 
 
 class LeftOut(Struct, frozen=True):
-    """How many `bytes` less a request of the session holds than the whole history would be: every call and
-    result of earlier turns, as the policy `full-trace` sends them, and nothing summarised.
+    """The `bytes` that a request of the session leaves out of the whole history: calls and results of earlier
+    turns, as the policy `full-trace` would send them, and whatever was summarised.
 
-    It grows with each turn by what the policy left out of it then, and with each summary by what that saved.
-    Memory that is edited by hand doesn't change it.
+    Each turn adds what the policy in use then left out of it, each summary adds what it saved. Memory that
+    the user edits changes nothing here.
     """
 
     bytes: int = 0
 
     def after(self, event: Event) -> LeftOut:
-        """With what this event changed. Files of earlier versions know only the size of the trace."""
+        """With what this event adds. Events of earlier versions know only the size of the trace."""
         match event:
             case TurnDone() | TurnAbandoned():
                 whole = event.trace_bytes if event.whole_bytes is None else event.whole_bytes
@@ -35,7 +35,7 @@ class LeftOut(Struct, frozen=True):
         return self
 
     def more(self, whole: int, held: int) -> LeftOut:
-        """With bytes of which later requests hold only so many."""
+        """With the difference between the `whole` bytes and those that later requests hold."""
         return LeftOut(self.bytes + max(whole - held, 0))
 
     @property
@@ -65,12 +65,12 @@ class Spent(Struct, frozen=True, kw_only=True):
 
     @property
     def new_tokens(self) -> int:
-        """What was sent and didn't come from a prompt cache."""
+        """The tokens that were sent and were in no prompt cache."""
         return max(self.input_tokens - self.cached_tokens, 0)
 
     def plus(self, usage: Usage, left_out: LeftOut = NOTHING_LEFT_OUT) -> Spent:
-        """With one more step, whose request left that out. Requests beside turns, as for a summary or a
-        title, leave nothing out."""
+        """With one more step, whose request left that out. Requests outside turns, for a summary or a title,
+        leave nothing out."""
         tokens = usage.tokens
         more = left_out.tokens if usage.turn and tokens.input_tokens else 0
         step = Spent(

@@ -1,5 +1,5 @@
-"""The cost of thousands of saved sessions for a turn without a screen, a start, a resume, the list and the
-search."""
+"""The cost of thousands of saved sessions for a turn without a screen, a start, a resume, the list, the
+search and the sum of what they used."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from tests.support.terminal import TerminalProgram
 ROUNDS = 5
 _LIST, _ALL_FOLDERS, _IN_WORDS, _CLEAR = "\x1bOR", "\t", "\x06", "\x15"
 _INDEX = "index/sessions-1.sqlite"
+_USAGE = keen(NOWHERE, "usage", "--days", "36500")
 _SEARCHES = {
     "a word of every session": ("discount", "200 places"),
     "a word that stands nowhere": ("zzqqxx", "No session contains these words"),
@@ -49,6 +50,7 @@ def rows() -> Iterator[Row]:
         yield from _lists_and_searches(many)
         yield from _without_screen(one, many)
         yield from _starts(one, many)
+        yield from _usage(one, many)
 
 
 def _without_screen(one: Place, many: Place) -> Iterator[Row]:
@@ -72,6 +74,17 @@ def _starts(one: Place, many: Place) -> Iterator[Row]:
             few.append(_cpu_until(one, flags, words))
             lots.append(_cpu_until(many, flags, words))
         yield _against_one(what, lots, few)
+
+
+def _usage(one: Place, many: Place) -> Iterator[Row]:
+    """`keen-tui usage` of all days: the first time each file is read, later the index is."""
+    first = _cpu_of(many, _USAGE)
+    yield Row(what=f"{MANY:,} sessions: usage, read from the files", value=first, unit="s CPU")
+    few, lots = [], []
+    for _ in range(ROUNDS):
+        few.append(_cpu_of(one, _USAGE))
+        lots.append(_cpu_of(many, _USAGE))
+    yield _against_one("usage", lots, few, budget=2.0)
 
 
 def _lists_and_searches(many: Place) -> Iterator[Row]:
@@ -170,14 +183,14 @@ def _megabytes(where: Place, pattern: str) -> float:
     return sum(file.stat().st_size for file in where.home.glob(pattern)) / 1e6
 
 
-def _against_one(what: str, many: list[float], one: list[float]) -> Row:
+def _against_one(what: str, many: list[float], one: list[float], budget: float = 1.2) -> Row:
     return Row(
         what=f"{MANY:,} sessions: {what}",
         value=statistics.median(many),
         unit="s CPU",
         reference=statistics.median(one),
         against="one session",
-        budget=1.2,
+        budget=budget,
     )
 
 

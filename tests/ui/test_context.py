@@ -77,8 +77,8 @@ async def test_the_head_says_what_a_cache_can_reuse_and_what_the_input_costs(tmp
         assert reusable.split()[5:] == [
             "5.3k", "tokens", "50", "%", "5.3k", "tokens", "50", "%", "13.4k", "tokens", "50", "%",
         ]  # fmt: skip
-        cost = driver.rows()[driver.row_with("input cost with that and without")]
-        assert cost.split()[6:] == ["$0.02", "$0.03", "$0.02", "$0.03", "$0.04", "$0.08"]
+        cost = driver.rows()[driver.row_with("input cost, cached / uncached")]
+        assert cost.split()[5:] == ["$0.02", "$0.03", "$0.02", "$0.03", "$0.04", "$0.08"]
 
 
 async def test_prices_that_nobody_knows_are_no_numbers(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ async def test_prices_that_nobody_knows_are_no_numbers(tmp_path: Path) -> None:
         await driver.type("/context")
         await driver.press("enter")
         await shown(driver)
-        cost = driver.rows()[driver.row_with("input cost with that and without")]
-        assert cost.split()[6:] == ["price", "not", "known", "unknown", "$0.50", "–", "$0.25"]
+        cost = driver.rows()[driver.row_with("input cost, cached / uncached")]
+        assert cost.split()[5:] == ["price", "not", "known", "unknown", "$0.50", "–", "$0.25"]
         assert driver.rows()[driver.row_with("a prompt cache can reuse")].split()[-1] == "–"
 
 

@@ -25,7 +25,7 @@ _UNNAMED: Final = "(unknown)"
 
 
 def usage_lines(report: UsageReport) -> Iterator[str]:
-    """A line a day and model, and the sums."""
+    """A line for each day and model, then the sums."""
     if not report.rows:
         yield f"Nothing used since {report.first_day}."
         return
@@ -63,7 +63,7 @@ def _figures(row: ModelUsage) -> tuple[str, ...]:
 
 
 def _cost(row: ModelUsage) -> str:
-    """`$0.04`; with a plus where more calls of unknown price belong to it."""
+    """`$0.04`; with a plus where the price of some calls isn't known."""
     if row.unpriced == row.calls:
         return "unknown"
     return f"{dollars(row.known_cost)}{'+' if row.unpriced else ''}"

@@ -130,7 +130,7 @@ def _input_cost(reuse: CacheReuse) -> str:
     if reuse.tokens is None:
         return f"The input costs {dollars(reuse.cost)}."
     reused = "an unknown price" if reuse.reused_cost is None else dollars(reuse.reused_cost)
-    return f"The input costs {reused} with that, {dollars(reuse.cost)} without."
+    return f"The input costs {reused} with the cache, {dollars(reuse.cost)} without."
 
 
 def _changes(page: ChangesPage) -> Iterator[str]:

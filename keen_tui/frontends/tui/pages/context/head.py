@@ -27,7 +27,7 @@ _LOW = 2
 
 
 REUSABLE = "a prompt cache can reuse"
-INPUT_COST = "input cost with that and without"
+INPUT_COST = "input cost, cached / uncached"
 
 
 class ContextHead(RowWidget):
@@ -116,7 +116,7 @@ class ContextHead(RowWidget):
         )
 
     def _cost(self, policy: int, cells: int) -> Text:
-        """The input with what the cache can give, and without."""
+        """What the input costs with the cache and without."""
         look, reuse = self.look, self._view.report.reuse[policy]
         if reuse.cost is None:
             return Text("price not known", look("dim"))
