@@ -18,20 +18,20 @@ from keen_tui.storage.paths import private_opener, require_regular
 from keen_tui.storage.reading import LINES_AT_A_STRETCH, records_in
 
 _BEGINNING = 200
-"""Bytes of a line in which its type is looked for."""
+"""Bytes at the beginning of a line that contain its type."""
 
 _MARKS = tuple(f'"type":"{event_type(kind)}"'.encode() for kind in CallIndex.INDEXED)
-"""How the lines that the index needs begin, after their number and time."""
+"""The types of the lines that the index needs, as they appear in the file."""
 
 _LinePlace = tuple[int, int] | bytes
-"""Where a line is: its offset and length in the file, or the line itself while it can't be written."""
+"""The place of a line: its offset and length in the file, or the line itself while it can't be written."""
 
 
 class FileRecord:
-    """A session's turns and calls as its file has them.
+    """A session's turns and calls, from its file.
 
-    The file is read when somebody first asks, and from then on only what was added. Only the index stays in
-    memory; it has no results.
+    The file is read at the first call; later calls read only the added part. Only the index stays in memory;
+    it has no results.
 
     Args:
         path: the session file; it needn't exist yet.
@@ -45,7 +45,7 @@ class FileRecord:
         self._forget()
 
     def note(self, event: Event) -> None:
-        """Nothing to do: the journal writes the event to the file."""
+        """Does nothing: the journal writes the event to the file."""
 
     async def turns(self) -> Sequence[RecordedTurn]:
         """All turns so far, oldest first. Raises StorageFailed."""
@@ -66,7 +66,7 @@ class FileRecord:
             try:
                 self._read_on()
             except FileNotFoundError:
-                pass  # it begins with the first line that can be written
+                pass  # the file begins with the first line that can be written
             except OSError as error:
                 raise self._unreadable(error) from error
             for line in unsaved:
@@ -74,7 +74,7 @@ class FileRecord:
             return self._index.turns
 
     def _read_on(self) -> None:
-        """Take the whole lines that were added to the file."""
+        """Read the whole lines that were added to the file."""
         if not os.path.lexists(self._path):
             return
         require_regular(self._path)
@@ -128,7 +128,7 @@ def _line_at(file: BufferedReader, place: _LinePlace) -> bytes:
 
 
 def _call_in(line: bytes, call: RecordedCall) -> ToolFinished | None:
-    """The call in its line; None if another line is there now. Other threads may go on before."""
+    """The call in its line; None if another line is there now. Lets other threads run first."""
     time.sleep(0)
     events = (record.event for record, _ in records_in(line))
     return next(

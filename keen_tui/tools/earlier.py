@@ -10,10 +10,10 @@ from keen_tui.domain.recorded import RecordedCall, RecordedTurn
 
 
 class SessionRecord(Protocol):
-    """What the turns of a session did. It outlives summaries, and the program if the session is saved."""
+    """The record of a session's turns. It outlives summaries, and the program if the session is saved."""
 
     def note(self, event: Event) -> None:
-        """Take notice of an event that was published. MUST NOT raise or wait."""
+        """Note a published event. MUST NOT raise or wait."""
 
     async def turns(self) -> Sequence[RecordedTurn]:
         """All turns so far, oldest first, the running one included.
@@ -31,10 +31,10 @@ class SessionRecord(Protocol):
 
 
 class NoRecord:
-    """The record of no session: nothing was done yet."""
+    """An empty record."""
 
     def note(self, event: Event) -> None:
-        """There is nothing to add to."""
+        """Does nothing."""
 
     async def turns(self) -> Sequence[RecordedTurn]:
         return ()
@@ -44,7 +44,7 @@ class NoRecord:
 
 
 class EarlierTurns:
-    """Holds the record of the session at work; a session that is opened brings its own."""
+    """Has the record of the running session; opening a session brings its own record."""
 
     def __init__(self) -> None:
         self.record: SessionRecord = NoRecord()

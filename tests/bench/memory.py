@@ -1,4 +1,4 @@
-"""What three kinds of work send over 12 and over 40 turns under each memory policy, and what that costs."""
+"""The requests of three kinds of work over 12 and over 40 turns under each memory policy, and their cost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ APIS_AND_MODELS: Mapping[Api, tuple[str, str]] = {
     "anthropic": ("anthropic", "claude-opus-5"),
     "openai-responses": ("openai", "gpt-5.6-sol"),
 }
-"""The APIs that are played, each with the provider and the model whose prices count."""
+"""The APIs that are played, each with the provider and the model for the prices."""
 
 WAYS: Mapping[str, tuple[PolicyName, Way]] = {
     "summary": ("summary", "again"),
@@ -37,14 +37,14 @@ WAYS: Mapping[str, tuple[PolicyName, Way]] = {
     "in-band": ("in-band", "again"),
     "full-trace": ("full-trace", "sees"),
 }
-"""Each column: the policy, and how the model gets at earlier output."""
+"""Each column: the policy, and how the model gets earlier output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What a session sent: requests, bytes, those of them that a prompt cache could reuse, and US dollars for
-    the input without a cache and with one. `read_again` and `run_again` count files that were read and
-    commands that were run in an earlier turn, too."""
+    """The requests of a session: their number, their bytes, the bytes that a prompt cache could reuse, and
+    the cost of the input in US dollars without a cache and with one. `read_again` and `run_again` count files
+    and commands that an earlier turn had read or run already."""
 
     requests: int
     bytes: int
@@ -60,7 +60,8 @@ Results = Mapping[tuple[Api, Work, int, str], Sent]
 
 
 def rows() -> Iterator[Row]:
-    """Recall against doing it again, where earlier output is needed. The tables are printed and written."""
+    """Compares recall with repeating the work if earlier output is needed. Also prints and writes the
+    tables."""
     results = measured()
     write(results, OUT)
     print(f"{markdown(results)}\n")
@@ -80,7 +81,7 @@ def rows() -> Iterator[Row]:
 
 
 def measured() -> Results:
-    """Play all of them against the scripted server."""
+    """Play all sessions against the scripted server."""
     return {
         (api, work, length, way): asyncio.run(_played(api, work, length, way))
         for api in APIS_AND_MODELS
@@ -165,13 +166,13 @@ def _sum(requests: Sequence[RecordedRequest], calls: Sequence[ToolFinished], api
 
 
 def _done_again(calls: Sequence[ToolFinished], name: str) -> int:
-    """How many calls repeat one of an earlier turn."""
+    """The number of calls that repeat one of an earlier turn."""
     first: dict[str, int] = {}
     return sum(first.setdefault(call.target, call.turn) < call.turn for call in calls if call.name == name)
 
 
 def _in_cache_order(raw: bytes, api: Api) -> bytes:
-    """A request as the API's prompt cache reads it, as `Provider.in_cache_order` has it."""
+    """A request in the order in which the API's prompt cache reads it (see `Provider.in_cache_order`)."""
     if api != "anthropic":
         return raw
     body = json.loads(raw)
@@ -180,7 +181,7 @@ def _in_cache_order(raw: bytes, api: Api) -> bytes:
 
 
 def _without_marks(value: Any) -> Any:
-    """Without the marks for the cache, which move from request to request."""
+    """The value without the cache marks, which move from request to request."""
     if isinstance(value, dict):
         return {name: _without_marks(each) for name, each in value.items() if name != "cache_control"}
     return [_without_marks(each) for each in value] if isinstance(value, list | tuple) else value

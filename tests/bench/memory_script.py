@@ -17,7 +17,7 @@ Work = Literal["edits", "investigation", "mixed"]
 WORKS: tuple[Work, ...] = ("edits", "investigation", "mixed")
 
 Way = Literal["again", "recall", "sees"]
-"""How the model gets at earlier output: it reads and runs again, recalls it, or sees it in the request."""
+"""How the model gets earlier output: it reads and runs again, recalls it, or sees it in the request."""
 
 MEASURE = "measure.py"
 _MEASURE_SCRIPT = """\
@@ -36,7 +36,7 @@ print("done")
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """What the user says, and what the model then does, step by step."""
+    """A message of the user, and the model's steps."""
 
     words: str
     replies: tuple[Reply, ...]
@@ -49,7 +49,7 @@ def lay_out(root: Path) -> None:
 
 
 def turns(work: Work, count: int, way: Way, *, with_block: bool = False) -> Sequence[ScriptedTurn]:
-    """So many turns of that work; `with_block`: each ends in a note of the model to itself."""
+    """So many turns of that work; `with_block`: each ends with a note of the model to itself."""
     edits, questions = _edits(way, with_block), _questions(way, with_block)
     match work:
         case "edits":

@@ -1,4 +1,4 @@
-"""A scripted model that counts tokens and has a prompt cache, and a session of some turns with it."""
+"""A scripted model that counts tokens and has a prompt cache, and a session of a few turns with it."""
 
 from __future__ import annotations
 
@@ -50,11 +50,12 @@ TURNS: Sequence[tuple[str, Sequence[Reply]]] = (
     ("Write down what changed", (_write("NOTES.md", "- rounding\n- discount\n"), _done("See NOTES.md."))),
     ("Check the whole once more", (_read("cart.py", "money.py", "tests.py"), _done("All of it fits."))),
 )  # fmt: skip
-"""What the user says in each turn, and the replies of its steps."""
+"""The user's message in each turn, and the replies of its steps."""
 
 
 class CachingModel:
-    """The script of a server: answers the replies in order, and counts what its cache had of each request."""
+    """The script of a server: returns the replies in order, and counts how much of each request its cache
+    had."""
 
     def __init__(self, replies: Sequence[Reply], *, delay: float = 0.0) -> None:
         self._replies = list(replies)

@@ -131,7 +131,7 @@ class AnthropicMessages(HttpProvider):
 
     @property
     def writes_cache(self) -> bool:
-        """Whether the server takes the marks: what stands before the last one is written to the cache."""
+        """Whether the server takes the marks, and so writes everything before the last one to the cache."""
         return "cache" in self.options
 
     async def close(self) -> None:

@@ -91,7 +91,7 @@ class SessionLookup:
         return shown
 
     def usages(self, entries: Sequence[SessionEntry]) -> Iterator[tuple[UsageSlot, ...]]:
-        """What each of these sessions used, as far as its file can be read."""
+        """The usage of each of these sessions, as far as its file can be read."""
         from keen_tui.storage.lookup.spending import (  # noqa: PLC0415 - no start needs it
             decoded_slots,
             encoded_slots,

@@ -75,7 +75,7 @@ class SessionIndex:
         return {}
 
     def usages(self) -> Mapping[str, tuple[State, bytes]]:
-        """What is known of what each session used."""
+        """The indexed usage of each session, with the state of its file."""
         with self._doing_without(), self._opened() as database:
             rows = database.execute("SELECT key, state, slots FROM usages")
             return {key: (state, bytes(slots)) for key, state, slots in rows}
@@ -111,7 +111,7 @@ class SessionIndex:
         return self._write("INSERT OR REPLACE INTO glances VALUES (?, ?, ?)", rows, is_there)
 
     def keep_usages(self, usages: Mapping[str, tuple[State, bytes]], is_there: Callable[[str], bool]) -> bool:
-        """The same for what sessions used."""
+        """Save usages in the same way."""
         rows = ((key, state, slots) for key, (state, slots) in usages.items())
         return self._write("INSERT OR REPLACE INTO usages VALUES (?, ?, ?)", rows, is_there)
 

@@ -1,4 +1,4 @@
-"""What a session used, by quarter of an hour and model: read from its file, without its texts."""
+"""The usage of a session by quarter of an hour and model, read from its file without the texts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from keen_tui.domain.spent import NOTHING, NOTHING_LEFT_OUT, Spent
 from keen_tui.storage.paths import private_opener
 
 SLOT_SECONDS = 900
-"""Days begin at a full quarter of an hour in every time zone."""
+"""Seconds of a slot. In every time zone days begin at a full quarter of an hour."""
 
 
 class UsageSlot(msgspec.Struct, frozen=True, array_like=True):
-    """What a session used of one model in one quarter of an hour.
+    """The usage of one model by a session in one quarter of an hour.
 
-    `slot` counts these quarters since the epoch. `turns` are those that first used something then, `calls`
-    all calls of the model, `unpriced` those whose cost isn't known; `cost` is that of the others in US
-    dollars. The tokens are those of `Spent`.
+    `slot` is the number of the quarter since the epoch. `turns` counts the turns whose first usage was then,
+    `calls` all model calls, and `unpriced` those with an unknown cost; `cost` is the cost of the others in US
+    dollars. The tokens are the same as in `Spent`.
     """
 
     slot: int
@@ -38,7 +38,7 @@ class UsageSlot(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def spent(self) -> Spent:
-        """The sums, with a cost only where that of each call is known."""
+        """The sums, with a cost only if the cost of every call is known."""
         return Spent(
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
@@ -52,12 +52,12 @@ _SLOTS = msgspec.json.Decoder(tuple[UsageSlot, ...])
 
 
 def encoded_slots(slots: Sequence[UsageSlot]) -> bytes:
-    """The slots as the index keeps them."""
+    """The slots in the form of the index."""
     return msgspec.json.encode(slots)
 
 
 def decoded_slots(content: bytes) -> tuple[UsageSlot, ...] | None:
-    """The slots that the index kept; None where that is something else."""
+    """The slots from the index; None if the content is something else."""
     try:
         return _SLOTS.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -65,7 +65,7 @@ def decoded_slots(content: bytes) -> tuple[UsageSlot, ...] | None:
 
 
 class _Line(msgspec.Struct):
-    """The fields of a record that count here."""
+    """The fields of a record that are needed here."""
 
     n: int
     at: float
@@ -89,7 +89,7 @@ class _Line(msgspec.Struct):
 _LINE = msgspec.json.Decoder(_Line)
 _TYPE_BEGINS = b'"type":"'
 _TYPE_BEFORE = 80
-"""Bytes of a line in which its type stands, behind number and time."""
+"""Bytes at the beginning of a line that contain its type, after number and time."""
 _COUNTED = tuple(
     f'{kind}"'.encode()
     for kind in ("usage", "turn_done", "turn_abandoned", "compacted", "model_changed", "session")
@@ -97,8 +97,8 @@ _COUNTED = tuple(
 
 
 def read_slots(path: Path) -> tuple[UsageSlot, ...]:
-    """What the session in this file used, oldest first. Damaged lines are left out. Of a copy only what was
-    added to it counts: the rest is in the original. Raises OSError."""
+    """The usage of the session in this file, oldest first. Ignores damaged lines. For a copy only the usage
+    since the copy counts: the rest belongs to the original. Raises OSError."""
     counting = _Counting()
     with open(path, "rb", opener=private_opener) as file:
         for line in file:
@@ -118,7 +118,7 @@ class _Counting:
         self._slots: dict[tuple[int, str], dict[str, Any]] = {}
 
     def take(self, line: bytes) -> None:
-        """Count one record; one that is there again, as after a restored backup, counts once."""
+        """Count one record. A repeated record, as after a restored backup, counts once."""
         try:
             record = _LINE.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What all sessions used, added up by day and model."""
+"""The usage of all sessions, added up by day and model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def usage_since(first_day: date, store: SessionStore) -> UsageReport:
-    """What the saved sessions used from that day on, in local time. Raises StorageFailed."""
+    """The usage of the saved sessions from that day on, in local time. Raises StorageFailed."""
     since = _midnight(first_day)
     sums: dict[tuple[str, str], ModelUsage] = {}
     total = ModelUsage()
@@ -35,7 +35,7 @@ def usage_since(first_day: date, store: SessionStore) -> UsageReport:
 
 
 def _midnight(day: date) -> float:
-    """When the day begins here; years before the epoch are as good as its beginning."""
+    """The beginning of the day in local time; days before the epoch count as the epoch."""
     try:
         return max(datetime.combine(day, time()).timestamp(), 0.0)
     except (OSError, OverflowError, ValueError):
@@ -43,7 +43,7 @@ def _midnight(day: date) -> float:
 
 
 def _with_session(row: ModelUsage, slots: Iterable[UsageSlot]) -> ModelUsage:
-    """The row with what one more session used."""
+    """The row with the usage of one more session added."""
     row = replace(row, sessions=row.sessions + 1)
     for slot in slots:
         row = replace(

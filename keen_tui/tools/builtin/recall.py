@@ -27,10 +27,10 @@ from keen_tui.tools.search.search import ENDED_EARLY, Match, Searcher
 MOST_LINES: Final = 2_000
 MOST_CHARACTERS: Final = 64_000
 LONGEST_LINE: Final = 20_000
-"""Of a result that is returned; the rest follows with an offset."""
+"""The most characters of a line; the rest follows with an offset."""
 
 MOST_MATCHES: Final = 200
-"""Matching lines in one result."""
+"""The most matching lines in one result."""
 
 MOST_SEARCHED: Final = 16_000_000
 """Bytes of results that one search looks through, the newest first."""
@@ -138,7 +138,7 @@ class Recall:
         return ToolResult(text="\n".join(rows), summary=summary, display=_display(rows))
 
     def _provenance(self, turns: Sequence[RecordedTurn], call: RecordedCall, event: ToolFinished) -> str:
-        """Which call it is, and whether its file was changed since. Blocks."""
+        """The turn and the number of the call, and whether its file has changed since. Blocks."""
         begin = f"turn {call.turn}, call {call.number}, as it was then: {call_line(call)}."
         path = event.arguments.get("path") if call.name in PATH_TOOLS else None
         place = self._place(path)
@@ -232,7 +232,7 @@ def _fitting(lines: Sequence[str]) -> list[str]:
 
 
 def _later_change(turns: Sequence[RecordedTurn], call: RecordedCall, place: ResolvedPath) -> str:
-    """Which later call changed the file, "" if none did."""
+    """The later call that changed the file, "" if none did."""
     found = ""
     for turn in turns:
         for each in turn.calls:
@@ -254,7 +254,7 @@ def _on_disk(path: Path, name: str, call: RecordedCall) -> str:
 
 
 def _kept_outputs(text: str) -> list[str]:
-    """What became of the files that the result names for its whole output. Blocks."""
+    """Whether the files still exist that the result names for its whole output. Blocks."""
     paths = dict.fromkeys(found["path"] for found in _KEPT_OUTPUT.finditer(text))
     gone = "gone: run the command again if you need the rest"
     return [f"[{path} is {'still there' if Path(path).is_file() else gone}]" for path in paths]

@@ -11,13 +11,13 @@ from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
 MOST_WHOLE: Final = 6_000
-"""Characters in which the newest turns are listed with all their calls."""
+"""The most characters for the newest turns with all their calls."""
 
 MOST_FOLDED: Final = 6_000
-"""Characters in which the turns before them are listed, a line each."""
+"""The most characters for the turns before them, a line each."""
 
 MOST_CALLS: Final = 200
-"""Calls in one list of a turn."""
+"""The most calls in one list of a turn."""
 
 _LONGEST_TARGET: Final = 160
 _LONGEST_TITLE: Final = 80
@@ -38,7 +38,7 @@ def call_line(call: RecordedCall) -> str:
 
 
 def calls_of(turn: RecordedTurn, offset: int = 1) -> list[str]:
-    """A turn with what was said and its calls; `offset` is the number of the first call."""
+    """A turn with its messages and its calls; `offset` is the number of the first listed call."""
     rows = [f"turn {turn.turn}, {turn.state}"]
     if offset == 1 and turn.message:
         rows.append(f"message: {turn.message}")
@@ -54,8 +54,8 @@ def calls_of(turn: RecordedTurn, offset: int = 1) -> list[str]:
 
 
 def index_of(turns: Sequence[RecordedTurn], offset: int = 1) -> list[str]:
-    """The turns, oldest first: the newest with all their calls, the older ones a line each, those before them
-    only as a number. With an offset the list begins with that turn, a line each."""
+    """The turns, oldest first: the newest with all their calls, older ones as a line each, and the oldest
+    only as a number. With an offset the list begins with that turn, one line per turn."""
     if not any(turn.calls for turn in turns):
         return ["no earlier calls in this session"]
     if offset > 1:
