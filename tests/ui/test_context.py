@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from keen_tui.domain.events import PolicyChanged
@@ -97,7 +98,25 @@ async def test_prices_that_nobody_knows_are_no_numbers(tmp_path: Path) -> None:
 
 async def test_a_low_terminal_says_reuse_and_cost_in_one_row(tmp_path: Path) -> None:
     async with context_view(tmp_path, size=(60, 12)) as driver:
-        assert driver.shows("50 % reusable   $0.02 or $0.03")
+        assert driver.shows("50 % reusable   $0.02 / $0.03")
+
+
+@pytest.mark.parametrize(
+    ("reuse", "told"),
+    [
+        (CacheReuse(cost=0.25), "nothing reusable   $0.25"),
+        (CacheReuse(), "nothing reusable   price not known"),
+        (CacheReuse(bytes=9, tokens=900), "9 % reusable   price not known"),
+        (CacheReuse(bytes=9, tokens=900, cost=0.5), "9 % reusable   unknown / $0.50"),
+    ],
+)
+async def test_a_low_terminal_says_what_is_not_known(tmp_path: Path, reuse: CacheReuse, told: str) -> None:
+    async with workspace(tmp_path, size=(60, 12)) as driver:
+        driver.session.report = replace(contexts.pictured(), reuse=(reuse,) * 3)
+        await driver.type("/context")
+        await driver.press("enter")
+        await shown(driver)
+        assert driver.shows(told)
 
 
 async def test_the_pane_shows_the_chosen_part_as_the_chosen_policy_sends_it(tmp_path: Path) -> None:

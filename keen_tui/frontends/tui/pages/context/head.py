@@ -71,8 +71,11 @@ class ContextHead(RowWidget):
         """Reuse and cost under the chosen policy, where they have no rows of their own."""
         reuse = self._view.report.reuse[self._view.chosen]
         whole = self._view.report.totals[self._view.chosen].tokens
-        part = percent_of(reuse.tokens, whole) if reuse.tokens is not None and whole else "nothing"
-        return f"{part} reusable   {_money(reuse.reused_cost)} or {_money(reuse.cost)}"
+        cost = "price not known" if reuse.cost is None else dollars(reuse.cost)
+        if reuse.tokens is None or not whole:
+            return f"nothing reusable   {cost}"
+        cached = "" if reuse.cost is None else f"{_money(reuse.reused_cost)} / "
+        return f"{percent_of(reuse.tokens, whole)} reusable   {cached}{cost}"
 
     def _mark(self, policy: int) -> Text:
         """A dot before the policy in use; the sign of choice before another that is looked at."""
