@@ -1,4 +1,4 @@
-"""What tools show, in lines of words: no sign stands where a word can."""
+"""The display data of tools as lines of words, without signs wherever a word will do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TODO: Final[dict[TodoStatus, str]] = {"done": "Done", "in_progress": "At work",
 
 
 def display_lines(display: Display) -> Iterator[str]:
-    """All of it, for somebody who has to judge it."""
+    """The whole display, for somebody who has to judge it."""
     match display:
         case DiffDisplay():
             yield from diff_lines(display)
@@ -47,7 +47,7 @@ def display_lines(display: Display) -> Iterator[str]:
 
 
 def diff_lines(diff: DiffDisplay) -> Iterator[str]:
-    """Each line of a change, with its number and what becomes of it."""
+    """Each line of a change, with its number and whether it is added or removed."""
     yield f"File {diff.path}: {diff_counts(diff)}."
     for hunk in diff.hunks:
         for row in hunk:
@@ -58,7 +58,7 @@ def diff_lines(diff: DiffDisplay) -> Iterator[str]:
 
 
 def _whole(text: str) -> str:
-    """The text with escape sequences that can be read: unseen they would be allowed, too."""
+    """The text with readable escape sequences: invisible ones would be approved, too."""
     return clean(text, newlines=True, escapes=True)
 
 
@@ -68,7 +68,7 @@ def diff_counts(diff: DiffDisplay) -> str:
 
 
 def labelled(label: str, text: str) -> Iterator[str]:
-    """A text behind a label; one of several lines between its label and a line that ends it."""
+    """A text after a label; a text of several lines goes between its label and an end line."""
     if "\n" not in text:
         yield f"{label}: {text}"
         return

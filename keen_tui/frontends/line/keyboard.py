@@ -1,5 +1,5 @@
-"""Lines and keys, read in the main thread: only there can a signal end the wait for a line. So a question can
-take the place of a line that was begun, which comes back behind it."""
+"""Reads lines and keys in the main thread, because only there a signal can end the wait for a line. So a
+question can interrupt an unfinished line, which comes back after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from keen_tui.system.signal_wakeup import nudged
 InputKind = Literal["line", "interrupt", "end", "hangup"]
 
 _ROOM_WITHIN: Final = 0.2
-"""Seconds in which the main thread ends a row that is in the way."""
+"""Seconds within which the main thread ends a row that is in the way."""
 _MORE: Final = "More: "
 _KEYS: Final[dict[int, InputKind]] = {
     signal.SIGINT: "interrupt",
@@ -37,12 +37,12 @@ _POKE: Final = signal.SIGUSR1
 
 
 class LinePrompt(Struct, frozen=True, kw_only=True):
-    """How the next line is asked for.
+    """A prompt for the next line.
 
-    `question` is the number of the question that it answers, 0 for none; what was typed before a question
-    was there does not answer it. `draft` stands in a message to begin with, unless one was begun before;
-    `earlier` are lines that the arrow keys lead back to. What is `hidden` is not shown. It was asked for
-    `after` so many things that were typed: what has been typed since makes it void.
+    `question` is the number of the question that the line answers, 0 for none; text typed before the question
+    appeared doesn't answer it. `draft` is the beginning of a message, unless one was begun before; `earlier`
+    are lines for the arrow keys. `hidden` text isn't shown. The prompt was requested `after` so many inputs;
+    a later input makes it void.
     """
 
     words: str = ""
@@ -54,8 +54,8 @@ class LinePrompt(Struct, frozen=True, kw_only=True):
 
 
 class Typed(Struct, frozen=True, kw_only=True):
-    """What came: a line, or a key that is none. With those the text is what had been typed and not sent.
-    A line that was `begun_before` its question answers nothing; it is kept as the draft of a message."""
+    """An input: a line, or a key such as ctrl+c. For a key, the text is what was typed and not sent. A line
+    that was `begun_before` its question doesn't answer it; it is kept as the draft of a message."""
 
     kind: InputKind
     text: str = ""
@@ -89,7 +89,7 @@ class Keyboard:
         self._room: threading.Lock | None = None
 
     def ask(self, prompt: LinePrompt) -> None:
-        """Ask for a line by this prompt, in the place of one that is open."""
+        """Ask for a line with this prompt, replacing an open one."""
         self._prompts.put(prompt)
         self._poke()
 
@@ -100,9 +100,9 @@ class Keyboard:
         self._poke()
 
     def make_room(self) -> None:
-        """Something is about to be written: where a prompt or a half-typed line stands, its row ends."""
+        """Make room for output: end the row if it has a prompt or a half-typed line."""
         if self._reading:
-            room = threading.Lock()  # of all that can be waited for, only this can be told in a handler
+            room = threading.Lock()  # the only thing to wait for that a signal handler may use
             room.acquire()
             self._room = room
             self._poke()
@@ -127,7 +127,7 @@ class Keyboard:
 
     @contextmanager
     def signals(self) -> Iterator[None]:
-        """Inside, signals are keys: they end no code but the wait for a line."""
+        """Inside, signals are keys: they interrupt nothing but the wait for a line."""
         handlers = {_POKE: self._poked, **dict.fromkeys(_KEYS, self._pressed)}
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
@@ -138,7 +138,7 @@ class Keyboard:
                 signal.signal(number, handler)
 
     def _next_prompt(self, hand_over: Callable[[Typed], None]) -> LinePrompt | None:
-        """Wait for a prompt, of several for the newest; None when no more is wanted."""
+        """Wait for the newest prompt; None if no more lines are wanted."""
         while not self._is_closed:
             try:
                 self._waiting = True
@@ -156,14 +156,14 @@ class Keyboard:
         return None
 
     def _newest(self) -> LinePrompt | None:
-        """The newest prompt that is not void; waits for one. None when no more is wanted."""
+        """The newest prompt that isn't void; waits for one. None if no more lines are wanted."""
         prompt = self._prompts.get()
         while prompt and (prompt.after < self._handed_over or not self._prompts.empty()):
             prompt = self._prompts.get()
         return prompt
 
     def _is_asked_already(self, prompt: LinePrompt | None) -> bool:
-        """Whether the line that is open is the one that this prompt asks for."""
+        """Whether the open line already belongs to this prompt."""
         if prompt is None or prompt.draft or prompt.earlier:
             return False
         return prompt.question == self._question and self._line.stands(prompt.words)
@@ -174,7 +174,7 @@ class Keyboard:
         if not prompt.question:
             return Typed(kind="line", text=self._message(prompt))
         begun = typed_before()
-        if begun.strip() or self._is_writing:  # the same question may be asked anew before its line comes
+        if begun.strip() or self._is_writing:  # the same question may be asked again before its line arrives
             self._unfinished = 0 if begun.endswith("\n") else prompt.question
         self._is_writing = False
         self._draft += begun.replace("\n", " ")
@@ -203,16 +203,16 @@ class Keyboard:
         return text
 
     def _one_line(self, words: str, *, hidden: bool = False) -> str:
-        """A line; while it is waited for another prompt and the keys are heard."""
+        """A line. While waiting, other prompts and keys are handled."""
         self._line.begin()
         self._reading, self._words = True, words
         try:
             if self._key or self._is_closed or not self._prompts.empty():
-                raise _LookUp  # it came before anybody could be poked
+                raise _LookUp  # it arrived before the wait could be interrupted
             if hidden:
                 return self._line.read_hidden(words)
             return self._line.read(words, "" if self._question else self._draft)
-        except SystemError as error:  # CPython's, for a second signal on the heels of the first
+        except SystemError as error:  # raised by CPython for a second signal right after the first
             if self._reading:
                 raise
             raise _LookUp from error
@@ -229,9 +229,9 @@ class Keyboard:
             self._line.end_row()
             room.release()
         if self._line.is_done:
-            return  # what is wanted is looked at when it was handed over
+            return  # checked after it was handed over
         if room and self._reading and self._words and not self._line.is_open:
-            self._look_up()  # what is written now would come between the prompt and its line
+            self._look_up()  # output now would come between the prompt and its line
         if self._reading and not self._prompts.empty():
             self._wanted = self._newest()
             if not self._is_asked_already(self._wanted):
@@ -239,8 +239,8 @@ class Keyboard:
             self._wanted = None
 
     def _pressed(self, number: int, frame: object) -> None:
-        """A key that is none. It is noted before anything is called: when the exception of another handler is
-        still on its way through CPython's `input`, every call in this one fails."""
+        """A key arrived as a signal. It is noted before any call: while the exception of another handler is
+        passing through CPython's `input`, every call in this one fails."""
         if self._key != "hangup":
             self._key = _KEYS[number]
         is_reading = self._reading and not self._line.is_done
@@ -255,7 +255,7 @@ class Keyboard:
             raise _LookUp
 
     def _look_up(self) -> None:
-        """End the wait for a line; what is typed of a message is kept."""
+        """End the wait for a line; the typed part of a message is kept."""
         self._reading = False
         if not self._question:
             self._draft = self._line.typed or self._draft

@@ -1,4 +1,4 @@
-"""Models, told to be chosen from; keys and servers, asked for; what is said where no model is chosen."""
+"""Lists models to choose from, asks for keys and servers, and helps if no model is chosen yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
 
 _MOST = 20
-"""Models that are told at once."""
+"""The most models in one list."""
 _ABOUT_ADDRESSES = (
     "The base URL of any server that speaks Chat Completions, for example http://gpu-box:8000/v1.",
     "OPENAI_API_KEY is sent along if it is set and you entered no key for that address.",
@@ -28,14 +28,14 @@ ListedModel = tuple[ProviderInfo, ModelInfo]
 
 
 class LineModels:
-    """Each method tells and asks; what can't be done is raised as a sentence."""
+    """Each method prints and asks. Raises KeenError with a sentence if something fails."""
 
     def __init__(self, ui: LineUi, models: ModelsPort) -> None:
         self._ui = ui
         self._models = models
 
     async def welcome(self) -> None:
-        """Where no model is chosen: what there is to begin with, and what to do."""
+        """If no model is chosen: list the available ones, and say what to do."""
         models, say = self._models, self._ui.printer.say
         say("No model is chosen yet.")
         for server in await models.find_servers():
@@ -51,7 +51,7 @@ class LineModels:
         )
 
     async def choose(self) -> None:
-        """Choose a model, then how hard it shall reason."""
+        """Choose a model, then its effort."""
         offers = await self._offers()
         if not offers:
             raise SessionRefused(
@@ -87,7 +87,7 @@ class LineModels:
             await self._use(model)
 
     async def _found(self, address: str) -> FoundServer | None:
-        """The server at the address. A key is asked for where it wants one; None: none was given."""
+        """The server at the address. Asks for a key if the server wants one; None if none was given."""
         self._ui.printer.say(f"Asking {address}.")
         try:
             return await self._models.find_server(address)
@@ -102,7 +102,7 @@ class LineModels:
         return found
 
     async def enter_key(self) -> None:
-        """Take an API key, which is not shown while it is typed."""
+        """Ask for an API key, which isn't shown while it is typed."""
         models = self._models
         wanted = [provider for provider in models.providers if provider.key_variables]
         choices = (Choice(id=each.id, label=each.name, consequence=_key(models, each)) for each in wanted)
@@ -119,7 +119,7 @@ class LineModels:
             self._ui.printer.say(await models.keep_key(provider, answer.words), "/model chooses a model.")
 
     async def _offers(self) -> list[ListedModel]:
-        """What can be used now: of servers on this machine, and of providers whose key is there."""
+        """The usable models: of servers on this machine, and of providers with a key."""
         models, offers = self._models, []
         for server in await models.find_servers():
             offers += [(server.provider, model) for model in server.models]
@@ -129,7 +129,7 @@ class LineModels:
         return offers
 
     async def _models_of(self, provider: ProviderInfo) -> Sequence[ModelInfo]:
-        """The models that are known of a provider; where none are, those that its server lists."""
+        """The known models of a provider; if there are none, those that its server lists."""
         if provider.models:
             return provider.models
         try:
@@ -165,7 +165,7 @@ class LineModels:
             found = fitting or offers
 
     async def _effort(self, model: ModelInfo) -> str | None:
-        """How hard it shall reason, "" for its own default; None: the question was withdrawn."""
+        """The chosen effort, "" for the model's default; None if the question was withdrawn."""
         if not model.efforts:
             return ""
         choices = (Choice(id=effort, label=effort) for effort in model.efforts)

@@ -1,4 +1,4 @@
-"""A reader of the bus that tells what happens, in whole lines and in words."""
+"""A reader of the bus that reports events in whole lines of words."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _SILENT = (TextDelta, Usage, ToolOutput, SandboxFound, QueueChanged, ContextMeas
 
 
 class Narrator:
-    """Tells event by event. Questions it leaves to those who ask them."""
+    """Reports event by event, except questions, which others ask."""
 
     def __init__(self, printer: LinePrinter) -> None:
         self._printer = printer
@@ -82,11 +82,11 @@ class Narrator:
         self._thinking_told = (0, 0)
 
     def heard(self, text: str) -> None:
-        """The user has just written this: it need not be told when its turn begins."""
+        """Note a text that the user has just written: it needn't be repeated when its turn begins."""
         self._heard = text
 
     def tell(self, event: Event) -> None:
-        """Say what there is to be said of it."""
+        """Report an event, if there is anything to say."""
         if not isinstance(event, _SILENT):
             self._reply.pause(is_end=isinstance(event, TurnDone | TurnIncomplete | TurnError))
         if isinstance(event, SessionEvent):
@@ -135,7 +135,7 @@ class Narrator:
             case ApprovalAnswered(by="stop") | QuestionAnswered(by="stop"):
                 say("The question is no longer open.")
             case ApprovalRequested() | ApprovalAnswered() | QuestionAsked() | QuestionAnswered() | Usage():
-                pass  # whoever waits for the answer asks; the statistics count
+                pass  # the question is asked elsewhere; the statistics count
             case _:
                 assert_never(event)
 
@@ -170,9 +170,9 @@ class Narrator:
             case CompactionStarted() | Compacted() | CompactionFailed():
                 say(compaction_words(event))
             case CompactionDelta() | ModelChanged() | SessionOpened() | SessionRestored():
-                pass  # the end of a summary, a choice and an opening are told by those who wait for them
+                pass  # the ends of summaries, choices and openings are reported where they are awaited
             case ContextMeasured():
-                pass  # /context tells it to those who ask
+                pass  # /context reports it
             case _:
                 assert_never(event)
 
@@ -194,7 +194,7 @@ class Narrator:
 
 
 class _Reply:
-    """The reply as it streams in. `was_open`: its step had not ended when the turn did."""
+    """The streaming reply. `was_open`: its step hadn't ended when the turn did."""
 
     def __init__(self, printer: LinePrinter) -> None:
         self._printer = printer
@@ -205,7 +205,7 @@ class _Reply:
         self.was_open = False
 
     def take(self, delta: TextDelta) -> None:
-        """Tell what is whole with this piece."""
+        """Print the lines that this piece completes."""
         if not self.was_open:
             self._reading, self._label = Reading(), "Reply: "
         self._step, self.was_open = (delta.turn, delta.step), True
@@ -213,14 +213,14 @@ class _Reply:
             self._say(self._reading.line(line))
 
     def pause(self, *, is_end: bool) -> None:
-        """Something else is told now: what has come so far goes before it."""
+        """Print what has arrived so far, because something else follows."""
         for line in self._stream.end():
             self._say(self._reading.line(line))
         self._say(self._reading.end())
         self.was_open = self.was_open and is_end
 
     def has_told(self, turn: int, step: int) -> bool:
-        """Whether anything of that step was told."""
+        """Whether any text of that step was printed."""
         return self._step == (turn, step)
 
     def _say(self, line: str | None) -> None:

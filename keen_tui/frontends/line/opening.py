@@ -1,4 +1,4 @@
-"""Another session takes the place of this one: of its past the newest turn is told, not all of it."""
+"""Another session replaces this one: prints only the newest turn of its past."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TOLD: Final = (
 
 
 class Openings:
-    """Keeps the events of a past until all of it was published."""
+    """Collects the events of a past until all of it is published."""
 
     def __init__(self, printer: LinePrinter, narrator: Narrator) -> None:
         self._printer = printer
@@ -51,7 +51,7 @@ class Openings:
         self._newest: list[Event] = []
 
     def take(self, event: Event) -> bool:
-        """Whether the event is of a past, or tells of one: then there is nothing more to be said of it."""
+        """Whether the event belongs to a past, or announces one, so that it needn't be reported."""
         match event:
             case SessionOpened():
                 self._begin(event)
@@ -75,7 +75,7 @@ class Openings:
             self._id, self._title = event.id, event.title
 
     def _tell(self, skipped: str) -> None:
-        """What goes on from here. A long past comes twice: first its newest turns, then all."""
+        """Print the newest turn. A long past arrives twice: first its newest turns, then all."""
         self._is_past = False
         name = f": {self._title}" if self._title else ""
         self._printer.say(f"The session continues{name}. It has {counted(self._turns, 'turn')}.")

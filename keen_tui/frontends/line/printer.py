@@ -1,4 +1,4 @@
-"""What is told: whole lines, appended, safe to be shown."""
+"""Prints whole lines that are only appended and safe to show."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from keen_tui.text.sanitize import clean
 
 
 class LinePrinter:
-    """Writes lines. `spoke` says whether it has since that was last set; `is_gone`: nobody is there any more.
+    """Writes lines. `spoke` says whether it has written any since it was last reset; `is_gone`: the terminal
+    has closed.
 
     Args:
-        make_room: has the row ended where a prompt or a half-typed line stands.
+        make_room: ends a row with a prompt or a half-typed line.
     """
 
     def __init__(self, out: TextIO, make_room: Callable[[], None] = lambda: None) -> None:

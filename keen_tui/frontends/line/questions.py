@@ -1,4 +1,4 @@
-"""Questions in words, with numbered answers that are read from a line."""
+"""Questions in words, with numbered answers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from keen_tui.frontends.shared.questions import Choice
 
 _NUMBER = re.compile(r"\s*(\d{1,4})[.)]?\s*")
 _NUMBER_AND_WORDS = re.compile(r"\s*(\d{1,4})\s*:(.*)", re.DOTALL)
-"""The colon tells words for an answer from a message that begins with a number."""
+"""The colon distinguishes an answer with words from a message that begins with a number."""
 _LETTERS = {"y": "yes", "n": "no"}
 
 
 class LineQuestion(Struct, frozen=True, kw_only=True):
-    """What is asked: lines to be told, then the answers. With `free` any other words are an answer too; what
-    is `hidden` is not shown while it is typed. `y` and `n` answer where there is a "yes" and a "no", unless
-    it is `numbers_only`."""
+    """A question: lines to print, then the answers. With `free` any other text is an answer too; a `hidden`
+    answer isn't shown while it is typed. `y` and `n` answer if there is a "yes" and a "no", unless it is
+    `numbers_only`."""
 
     lines: tuple[str, ...]
     choices: tuple[Choice, ...] = ()
@@ -31,7 +31,7 @@ class LineQuestion(Struct, frozen=True, kw_only=True):
 
     @property
     def prompt(self) -> str:
-        """What stands before the answer."""
+        """The prompt for the answer."""
         if not self.choices:
             return f"{self.free}: "
         return f"Answer, {_numbers(self)}{f', or {self.free}' if self.free else ''}: "
@@ -45,7 +45,7 @@ class LineAnswer(Struct, frozen=True, kw_only=True):
 
 
 def answered(question: LineQuestion, line: str) -> LineAnswer | str:
-    """The answer that a line gives, or a sentence on why it gives none."""
+    """The answer in a line, or a sentence about why it is no answer."""
     if bare := _NUMBER.fullmatch(line):
         number, words = int(bare[1]), ""
     elif behind := _NUMBER_AND_WORDS.fullmatch(line):
@@ -71,7 +71,7 @@ def _sentence(choice: Choice) -> str:
 
 
 def _number_of(question: LineQuestion, line: str) -> int:
-    """The number of the answer that a letter alone stands for, 0 for none."""
+    """The number of the answer for a single letter, 0 for none."""
     meant = "" if question.numbers_only else _LETTERS.get(line.strip().lower(), "")
     return next((number for number, each in enumerate(question.choices, 1) if each.id == meant), 0)
 
@@ -82,7 +82,7 @@ def _numbers(question: LineQuestion) -> str:
 
 
 def _on_words(question: LineQuestion) -> str:
-    """How to add words, where an answer takes some."""
+    """How to add words, if an answer takes some."""
     takes = (number for number, each in enumerate(question.choices, 1) if each.takes_words)
     number = next(takes, 0)
     return f" To add text to answer {number}, write {number}: and the text." if number else ""
@@ -95,10 +95,10 @@ class _Open(Struct):
 
 
 class OpenQuestions:
-    """The questions that are open. The newest one is asked; when it is answered, the one below is told again.
+    """The open questions. The newest one is asked; after its answer the one before is printed again.
 
     Args:
-        changed: called when another question, or none, is asked from now on.
+        changed: called when another question, or none, is the current one.
     """
 
     def __init__(self, printer: LinePrinter, changed: Callable[[], None]) -> None:
@@ -109,12 +109,12 @@ class OpenQuestions:
 
     @property
     def number(self) -> int:
-        """The number of the question that is asked, 0 while there is none."""
+        """The number of the current question, 0 for none."""
         return self._newest.number if self._newest else 0
 
     @property
     def asked(self) -> LineQuestion | None:
-        """The question that is asked; not one whose answer is on its way to whoever asked."""
+        """The current question; None if there is none, or if its answer has just been given."""
         return self._newest.question if self._newest else None
 
     @property
@@ -122,7 +122,7 @@ class OpenQuestions:
         return next((each for each in reversed(self._open) if not each.answer.done()), None)
 
     async def ask(self, question: LineQuestion) -> LineAnswer | None:
-        """Ask and wait; None when the question was withdrawn."""
+        """Ask and wait for the answer; None if the question was withdrawn."""
         answer: asyncio.Future[LineAnswer | None] = asyncio.get_running_loop().create_future()
         asked = _Open(next(self._numbers), question, answer)
         self._open.append(asked)
@@ -138,7 +138,7 @@ class OpenQuestions:
             self._changed()
 
     def take(self, line: str) -> bool:
-        """A line for the question that is asked; False: it is no answer."""
+        """Answer the current question with a line. False if the line is no answer."""
         if self._newest is None:
             return False
         given = answered(self._newest.question, line)
@@ -149,7 +149,7 @@ class OpenQuestions:
         return True
 
     def withdraw(self) -> None:
-        """The question that is asked is asked no more."""
+        """Withdraw the current question."""
         if self._newest:
             self._newest.answer.set_result(None)
 

@@ -1,4 +1,5 @@
-"""Start and end of plain mode: the terminal is read in the main thread, all else is done in another."""
+"""Start and end of plain mode: the main thread reads the terminal, and another thread does everything
+else."""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ from keen_tui.frontends.shared.port import FrontEndSetup
 
 
 def run_plain(setup: FrontEndSetup) -> None:
-    """Talk until the person leaves or a signal ends it; then stop the session's turn and close it.
+    """Run until the person leaves or a signal ends it; then stop the session's turn and close the session.
 
     Raises:
-        KeenError: the session can't be begun.
+        KeenError: the session can't be started.
     """
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # in a terminal that knows no UTF-8
+        sys.stdout.reconfigure(errors="replace")  # in a terminal without UTF-8
     _Talk(setup).hold()
 
 
@@ -46,7 +47,7 @@ class _Talk:
 
     def _hand_over(self, typed: Typed) -> None:
         if self._loop and self._conversation:
-            with suppress(RuntimeError):  # the loop is closed: it is over
+            with suppress(RuntimeError):  # the loop is closed: the program is ending
                 self._loop.call_soon_threadsafe(self._conversation.press, typed)
 
     def _work(self) -> None:
@@ -69,7 +70,7 @@ class _Talk:
             await self._close(self._conversation.turns)
 
     async def _close(self, turns: int) -> None:
-        """Close the session, and tell how to go on with it or what could not be saved."""
+        """Close the session, and say how to resume it or what couldn't be saved."""
         await self._setup.session.close()
         if self._setup.prompts:
             await self._setup.prompts.close()

@@ -1,4 +1,4 @@
-"""Saved sessions, told to be chosen from."""
+"""A list of saved sessions to choose from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from keen_tui.frontends.line.ui import LineUi
 
 _MOST = 15
-"""Sessions that are told at once."""
+"""The most sessions in one list."""
 
 
 async def choose_session(ui: LineUi, page: SessionsPage) -> None:
@@ -41,7 +41,7 @@ async def choose_session(ui: LineUi, page: SessionsPage) -> None:
 
 
 def shown_title(row: SavedSession) -> str:
-    """What the session is called in a question."""
+    """The name of the session in a question."""
     return row.title or "that session"
 
 

@@ -1,4 +1,4 @@
-"""What is known of the session's turns: their numbers, what they used, and whether one has failed."""
+"""Statistics of the session's turns: their numbers, their usage, and whether one has failed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SessionStats:
         self._left_out = NOTHING_LEFT_OUT
 
     def note(self, event: Event) -> None:
-        """Go on by this event."""
+        """Update the statistics with this event."""
         self._left_out = self._left_out.after(event)
         match event:
             case SessionOpened():

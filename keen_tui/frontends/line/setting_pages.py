@@ -1,4 +1,4 @@
-"""Settings, told and changed."""
+"""Prints and changes settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def show_settings(ui: LineUi, page: SettingsPage) -> None:
-    """Tell every setting, and explain or change one."""
+    """Print every setting, and explain or change one."""
     settings = [setting for setting in page.settings if not setting.in_file]
     choices = (Choice(id=each.name, label=_value(each), takes_words=True) for each in settings)
     question = LineQuestion(

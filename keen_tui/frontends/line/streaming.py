@@ -1,4 +1,4 @@
-"""Text that streams in, handed on in whole lines; Markdown in words instead of signs."""
+"""Passes streaming text on in whole lines, with Markdown as words instead of signs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 _LONG: Final = 80
-"""Characters from which on a line is handed on by sentences: who listens need not wait for its end."""
+"""Characters from which on a line is passed on sentence by sentence, so that a listener needn't wait for its
+end."""
 _SENTENCE_END = re.compile(r"[.!?:][\"')\]*_]*\s+")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*([\w+#.-]*)\s*$")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
@@ -17,14 +18,15 @@ _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|\|?(?:\s*:?-{3,}:?\s*\|?)+)\s*$")
 
 
 class LineStream:
-    """Takes pieces of text and gives whole lines. With `sentences` a long line is given in sentences."""
+    """Takes pieces of text and returns whole lines. With `sentences` a long line comes sentence by
+    sentence."""
 
     def __init__(self, *, sentences: bool = False) -> None:
         self._rest = ""
         self._sentences = sentences
 
     def take(self, piece: str) -> Iterator[str]:
-        """The lines that are whole with this piece."""
+        """The lines that this piece completes."""
         *lines, self._rest = (self._rest + piece).split("\n")
         yield from (line.removesuffix("\r") for line in lines)
         if self._sentences and len(self._rest) > _LONG:
@@ -34,20 +36,20 @@ class LineStream:
                 yield said.rstrip()
 
     def end(self) -> Iterator[str]:
-        """What is left when nothing more comes."""
+        """The rest, at the end of the text."""
         rest, self._rest = self._rest, ""
         if rest:
             yield rest
 
 
 class Reading:
-    """Turns lines of Markdown into words, one after the other: it remembers whether it is in a code block."""
+    """Turns lines of Markdown into words, one after another. Remembers whether it is in a code block."""
 
     def __init__(self) -> None:
         self._in_code = False
 
     def line(self, line: str) -> str | None:
-        """The line as it is to be read; None for one that says nothing."""
+        """The line to read out; None if it says nothing."""
         if fence := _FENCE.match(line):
             self._in_code = not self._in_code
             language = f" in {fence[1]}" if fence[1] else ""
@@ -61,13 +63,13 @@ class Reading:
         return _unmarked(line)
 
     def end(self) -> str | None:
-        """What has to be said when the text is over."""
+        """The line to add at the end of the text, if any."""
         was_in_code, self._in_code = self._in_code, False
         return "End of code." if was_in_code else None
 
 
 def read_out(text: str) -> Iterator[str]:
-    """A whole Markdown text as lines to be read."""
+    """A whole Markdown text as lines to read out."""
     reading = Reading()
     for line in (*map(reading.line, text.split("\n")), reading.end()):
         if line is not None:
@@ -75,6 +77,6 @@ def read_out(text: str) -> Iterator[str]:
 
 
 def _unmarked(line: str) -> str:
-    """The line without the marks of strong words, which would be read as stars; code keeps its own."""
+    """The line without the marks of bold words, which would be read as stars; code is unchanged."""
     parts = _CODE_SPAN.split(line)
     return "".join(part if part.startswith("`") else _STRONG.sub(r"\2", part) for part in parts)

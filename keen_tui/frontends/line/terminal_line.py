@@ -1,5 +1,5 @@
-"""One line from the terminal: the standard library's readline where there is one, else the terminal's own
-editing. To be used in the main thread only."""
+"""Reads one line from the terminal, with the standard library's readline if there is one, else with the
+terminal's own editing. Only for the main thread."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from keen_tui.domain.choices import GUARD_SECONDS
 
 try:
     import readline
-except ImportError:  # a Python without it
+except ImportError:  # this Python has no readline
     readline = None  # type: ignore[assignment]
 
 _LOCAL_MODES: Final = 3
-"""Where the local modes stand in what `tcgetattr` gives."""
+"""The index of the local modes in the result of `tcgetattr`."""
 _MOST_AT_ONCE: Final = 4_096
 _END_OF_SENTENCE: Final = 1.0
-"""Seconds without a key after which somebody who was typing when a question came has seen it."""
+"""Seconds without a key after which a person who was typing when a question appeared has seen it."""
 _AT_ONCE: Final = 0.05
-"""Seconds within which lines that come together are one paste."""
+"""Lines that arrive within so many seconds are one paste."""
 _QUIET: Final = ("enable-bracketed-paste off", "enable-meta-key off", "bell-style none", "colored-stats off")
-"""What keeps readline from writing more than what is typed."""
+"""Settings that keep readline from writing more than the typed text."""
 
 
 class TerminalLine:
-    """Reads lines, and knows what stands in the row where the next one is typed.
+    """Reads lines, and knows the content of the row where the next one is typed.
 
-    A signal may come at any time: what readline calls are functions in which no handler can run.
+    A signal may arrive at any time, so readline calls only functions in which no handler can run.
     """
 
     def __init__(self) -> None:
@@ -43,31 +43,31 @@ class TerminalLine:
         self._by_readline = False
 
     def begin(self) -> None:
-        """A line is about to be read."""
+        """Prepare for reading a line."""
         self._is_over = False
 
     @property
     def is_done(self) -> bool:
-        """Whether the line is whole, although it may not have been given yet: then readline has given the
-        terminal its own editing back."""
+        """Whether the line is complete, even if it hasn't been returned yet: then readline has restored the
+        terminal's own editing."""
         return self._is_over or (self._by_readline and self.is_open and _edits_itself())
 
     @property
     def is_open(self) -> bool:
-        """Whether a line is asked for, and the words before it are written."""
+        """Whether a line is being read, and its prompt is written."""
         return self._standing is not None
 
     @property
     def typed(self) -> str:
-        """What stands in the line that is open."""
+        """The text in the open line."""
         return readline.get_line_buffer() if self.is_open and readline else ""
 
     def stands(self, words: str) -> bool:
-        """Whether a line is open, and these words still stand before it."""
+        """Whether a line with this prompt is open."""
         return self._standing == words
 
     def read(self, words: str, draft: str = "") -> str:
-        """A line, asked for by these words; the draft stands in it to begin with. Raises EOFError."""
+        """Read a line with this prompt; it begins with the draft. Raises EOFError."""
         opened = partial(setattr, self, "_standing", words)
         self._broken_at = ""
         self._by_readline = readline is not None
@@ -83,7 +83,7 @@ class TerminalLine:
             self._standing = None
 
     def read_hidden(self, words: str) -> str:
-        """A line that is not shown while it is typed. Raises EOFError."""
+        """Read a line that isn't shown while it is typed. Raises EOFError."""
         from getpass import getpass  # noqa: PLC0415 - only where a key is entered
 
         self._standing, self._by_readline = words, False
@@ -94,7 +94,7 @@ class TerminalLine:
             self._standing = None
 
     def end_row(self) -> None:
-        """Write a line end where words or typed letters stand in the row, once for the same ones."""
+        """Write a line end if the row has a prompt or typed letters, once for the same content."""
         if self.is_done:
             return
         typed = self.typed
@@ -106,7 +106,7 @@ class TerminalLine:
 
 
 def _edits_itself() -> bool:
-    """Whether the terminal gives whole lines, as it does while readline is not at work."""
+    """Whether the terminal returns whole lines, as it does while readline isn't reading."""
     try:
         return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
     except termios.error:
@@ -120,7 +120,7 @@ def end_row() -> None:
 
 
 def remember(lines: Iterable[str]) -> None:
-    """Let the arrow keys lead back to these."""
+    """Make these lines available to the arrow keys."""
     if readline:
         for line in lines:
             if line.strip() and "\n" not in line:
@@ -128,17 +128,17 @@ def remember(lines: Iterable[str]) -> None:
 
 
 def more_waits() -> bool:
-    """Whether another line has come together with the last one."""
+    """Whether another line arrived together with the last one."""
     return bool(select.select([sys.stdin], [], [], _AT_ONCE)[0])
 
 
 def typed_before() -> str:
-    """What was typed before a question was there, and so answers nothing. Returns when nobody types. It ends
-    with a line break where enter was pressed last: otherwise the sentence may continue."""
+    """The text that was typed before a question appeared, and so doesn't answer it. Returns when nobody is
+    typing. The text ends with a line break if enter was pressed last; otherwise the sentence may continue."""
     stdin = sys.stdin.fileno()
     try:
         modes = termios.tcgetattr(stdin)
-    except termios.error:  # no terminal: what waits are the answers
+    except termios.error:  # not a terminal: the waiting input is the answers
         return ""
     letter_by_letter = [*modes]
     letter_by_letter[_LOCAL_MODES] &= ~(termios.ICANON | termios.ECHO)
@@ -156,7 +156,7 @@ def typed_before() -> str:
 
 @contextmanager
 def terminal_kept() -> Iterator[None]:
-    """Inside nothing but what is typed is written by readline; afterwards the terminal is as it was."""
+    """Inside, readline writes only the typed text; afterwards the terminal is restored."""
     if readline:
         readline.set_auto_history(False)
         for setting in _QUIET:
@@ -169,5 +169,5 @@ def terminal_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(termios.error):  # the terminal is gone
+        with suppress(termios.error):  # the terminal has closed
             termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)

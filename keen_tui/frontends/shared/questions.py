@@ -237,7 +237,7 @@ class UndoQuestion(Struct, frozen=True):
 ConfirmQuestion: TypeAlias = (
     DiscardQuestion | LeaveQuestion | ReplaceQuestion | SwitchQuestion | InUseQuestion
 )
-"""Questions that are drawn as they are: a title, sentences, answers."""
+"""Questions that consist of a title, sentences and answers only."""
 
 ShortQuestion: TypeAlias = ConfirmQuestion | PermissionsQuestion | MemoryQuestion
 """Questions that fit below the conversation."""
@@ -246,7 +246,8 @@ CommandQuestion: TypeAlias = ShortQuestion | UndoQuestion
 
 
 def approval_choices(event: ApprovalRequested, gap: str) -> tuple[Choice, ...]:
-    """The answers to an approval: `SCOPES`, then "no" and "stop". `gap` is put between several commands."""
+    """The answers to an approval: those in `SCOPES`, then "no" and "stop". `gap` separates several
+    commands."""
     choices = [Choice(id="yes", label="yes, this once")]
     if event.grant:
         choices.append(Choice(id="grant", label=f"yes, and {clean(event.grant)}"))

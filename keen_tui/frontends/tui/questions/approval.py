@@ -1,4 +1,4 @@
-"""An approval as a question: what would happen, why it asks, and the four answers."""
+"""An approval as the pane asks it: what would happen, why it asks, and the answers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _facts(event: ApprovalRequested) -> str:
 
 
 class _Body:
-    """Draws the display of an approval, once a width and look."""
+    """Draws the display of an approval, once per width and look."""
 
     def __init__(self, event: ApprovalRequested) -> None:
         self._event = event
@@ -83,13 +83,13 @@ class _Body:
 
 
 class _Texts(Sequence[Text]):
-    """Rows as rich Texts, each made once it is seen."""
+    """Rows as rich Texts, each created when it becomes visible."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._lines = lines
 
     def forget(self) -> None:
-        """There are colours that were not there before."""
+        """Forget the drawn rows, because new colours are ready."""
         if isinstance(self._lines, LazyLines):
             self._lines.forget()
 

@@ -1,4 +1,4 @@
-"""A question of the model: what it is about, the answers to choose from, one of them in words."""
+"""A question of the model as the pane asks it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from keen_tui.frontends.tui.widgets.row_widget import wrapped
 from keen_tui.text.sanitize import clean
 
 _LONGEST_TITLE = 68
-"""Characters of a question that stand in one row beside what asks, in the narrowest terminal."""
+"""Characters of a question that fit into one row in the narrowest terminal."""
 
 
 def asked_question(event: QuestionAsked) -> Question:
-    """The question that this event asks. Its answers are named by their numbers from 0. Where there is much
-    to read first, a mere enter answers nothing."""
+    """The question of this event. The ids of its answers are their numbers from 0. If there is a text to read
+    first, enter alone doesn't answer."""
     question = clean(event.question, newlines=True)
     is_short = len(question) <= _LONGEST_TITLE and "\n" not in question
     return Question(
@@ -40,12 +40,12 @@ def asked_question(event: QuestionAsked) -> Question:
 
 
 def declining_words() -> str:
-    """What esc does at everything that a turn asks."""
+    """What esc does at every question of a turn."""
     return f"{shown('stop')} declines, {shown('stop')} again stops the turn"
 
 
 class _Words:
-    """A question of several rows."""
+    """Draws a question of several rows."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -55,7 +55,7 @@ class _Words:
 
 
 class _Plan:
-    """A plan in Markdown, drawn once a width and look."""
+    """Draws a plan in Markdown, once per width and look."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""How a question is laid out: the answers are what must be seen, so all else makes room for them."""
+"""The layout of a question: the answers must be visible, so everything else makes room for them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ TEXT_EDGE = 4
 RIGHT_MARGIN = 2
 _MOST_PARTS = 6
 _ANSWER_EDGE = 6
-"""The column of an answer, behind its mark and number."""
+"""The column of an answer, after its mark and number."""
 _CHIP_CELLS = 9
-"""What the key that gives an answer takes at the end of its row."""
+"""Cells of the key that gives an answer, at the end of its row."""
 _MOST_WORDS_ROWS = 3
 _GAPS_FROM = 20
 """Rows of the screen from which on there are empty rows between the parts of a question."""
@@ -33,8 +33,8 @@ _ALL = 1_000
 
 
 class QuestionStyle(Struct, frozen=True):
-    """How a question is drawn. While it is `guarded` its answers are dim; `nudged` says that enter was
-    pressed although nothing is chosen."""
+    """The style of a question. While it is `guarded` its answers are dim; `nudged`: enter was pressed
+    although nothing is chosen."""
 
     styles: Styles
     glyphs: Glyphs
@@ -45,8 +45,8 @@ class QuestionStyle(Struct, frozen=True):
 
 
 class QuestionPage(Struct, frozen=True):
-    """Rows without the bar left of them; which row belongs to which answer; how many rows the body has, how
-    many of them are in view, and which is the first. `hides_answers` where not all of them are in view."""
+    """The rows without the bar at their left; the answer of each row; the number of rows of the body, the
+    number in view, and the first of these. `hides_answers`: not all answers are in view."""
 
     rows: list[Text]
     choice_at: dict[int, int]
@@ -127,7 +127,7 @@ class _Layout:
         self._fold = fold
 
     def page(self, first: int) -> QuestionPage:
-        """The rows, the body beginning at its row `first` where that is possible."""
+        """The rows, with the body beginning at its row `first` if possible."""
         gap = [Text()] if self._fold.gaps else []
         above = [group for group in (self._parts(), self._reason()) if group]
         choices = self._answers()
@@ -167,7 +167,7 @@ class _Layout:
         return [*seen, self._scroll_hint(size, first, len(seen))], size, room, first
 
     def _cut_off(self, row: Text) -> Text:
-        """A row that says there is more below it."""
+        """A row with a sign that there is more below it."""
         more = self._glyphs.more
         return Text.assemble(cut_row(row, self._inner - len(more), ""), (more, row.style))
 
@@ -185,7 +185,7 @@ class _Layout:
         return cut_row(Text(GAP).join(facts), self._inner, self._glyphs.more)
 
     def _parts(self) -> list[Text]:
-        """The parts, the risky ones first where there is not room for all."""
+        """The parts; if there isn't room for all, the risky ones first."""
         parts = self._question.parts
         most = min(_MOST_PARTS, self._fold.parts)
         places = sorted(range(len(parts)), key=lambda place: not parts[place].is_risky)[:most]
@@ -197,7 +197,7 @@ class _Layout:
         return rows
 
     def _part(self, part: PartDisplay, column: int) -> list[Text]:
-        """A part with its note beside it, over several rows where there is room for them."""
+        """A part with its note beside it, on several rows if there is room."""
         look = self._look
         mark = Text(f"{self._glyphs.look} ", look("wait", bold=True)) if part.is_risky else Text("  ")
         words = cut_row(Text(part.text, look("text", bold=part.is_risky)), column, self._glyphs.more)
@@ -211,7 +211,7 @@ class _Layout:
         return [cut_row(row, self._inner, self._glyphs.more)]
 
     def _reason(self) -> list[Text]:
-        """Why it asks, and which keys answer."""
+        """The reason for asking, and the keys that answer."""
         question, fold = self._question, self._fold
         tells = question.why and not (question.repeats_parts and not fold.repeats and fold.parts)
         rows = self._limited(question.why, fold.why) if tells else []
@@ -223,7 +223,7 @@ class _Layout:
         return rows
 
     def _nudge(self) -> Text:
-        """What to press instead of enter, in the words that there is room for."""
+        """The keys to press instead of enter, in as many words as there is room for."""
         arrows = f"{self._glyphs.up} or {self._glyphs.down}"
         text = f"Nothing is chosen yet: press {arrows}, then enter."
         if len(text) > self._inner:
@@ -231,21 +231,22 @@ class _Layout:
         return cut_row(Text(text, self._look("wait", bold=True)), self._inner, self._glyphs.more)
 
     def _how_to_choose(self) -> str:
-        """Which keys choose, at a question that came on its own and chooses nothing; "" at others."""
+        """The keys that choose, if the question appeared on its own and has no preselected answer; else
+        ""."""
         if not self._question.interrupts or self._question.preselected is not None:
             return ""
         arrows = f"{self._glyphs.up} or {self._glyphs.down}"
         return f"Press {arrows}, then enter." if self._state.in_a_sentence else "Press a number, then enter."
 
     def _limited(self, text: str, most: int) -> list[Text]:
-        """Text in at most so many rows, with a sign where something is left out."""
+        """Text in at most so many rows, with a sign if something is left out."""
         rows = wrapped(text, self._inner, self._look("dim"))
         if most and len(rows) > most:
             rows[most - 1] = self._cut_off(rows[most - 1])
         return [cut_row(row, self._inner, self._glyphs.more) for row in rows[:most]]
 
     def _answers(self) -> list[tuple[int, Text]]:
-        """The rows of the answers and of what is typed, each with the index of its answer, -1 for none."""
+        """The rows of the answers and of the typed text, each with the index of its answer, -1 for none."""
         rows: list[tuple[int, Text]] = []
         for index, choice in enumerate(self._question.choices):
             rows += [(index, row) for row in self._choice(choice, index)]
@@ -255,8 +256,8 @@ class _Layout:
         return rows
 
     def _in_view(self, rows: list[tuple[int, Text]], room: int) -> list[tuple[int, Text]]:
-        """As many rows as there is room for, with a sign where there are more: the marked answer from its
-        beginning, or the end of what is typed there."""
+        """As many rows as there is room for, with a sign if there are more: from the beginning of the marked
+        answer, or up to the end of the text typed there."""
         room = max(room, 2)
         if len(rows) <= room:
             return rows
@@ -281,7 +282,7 @@ class _Layout:
         return f"{down}{GAP}{self._glyphs.up} {len(before)} above" if before else down
 
     def _choice(self, choice: Choice, index: int) -> list[Text]:
-        """An answer with what it leads to beside it, or below where that has no room beside it."""
+        """An answer with its consequence beside it, or below if there isn't enough room."""
         answering = self._answering
         is_open = index == answering.marked and answering.is_writing
         if (index == self._question.takes_words and answering.line.text) or is_open:
@@ -321,7 +322,7 @@ class _Layout:
         return "enter" if is_chosen else f"{self._glyphs.down} enter"
 
     def _words(self, hint: str) -> list[Text]:
-        """What is typed, in rows of its own, with the cursor in view."""
+        """The typed text in its own rows, with the cursor in view."""
         line = self._answering.line
         look = self._look("text")
         if not line.text:
@@ -346,15 +347,15 @@ class _Layout:
 
 
 def _consequence(choice: Choice) -> str:
-    """What an answer leads to; of one that takes words, that typing is enough."""
+    """The consequence of an answer; if it takes words, a hint that typing is enough."""
     if not choice.takes_words:
         return choice.consequence
     return f"{choice.consequence}: just type" if choice.consequence else "just type"
 
 
 def _broken(text: str, cursor: int, width: int) -> tuple[list[tuple[str, int | None]], int]:
-    """The text in rows of at most `width` cells, each with the place of the cursor in it, and the number of
-    the row that has the cursor. Every character is shown; a line break begins a row."""
+    """The text in rows of at most `width` cells, each with the position of the cursor in it, and the number
+    of the cursor's row. Every character is shown; a line break begins a new row."""
     rows: list[tuple[str, int | None]] = []
     row, cells, cursor_at, cursor_row = "", 0, None, 0
     for place, character in enumerate(f"{text} "):

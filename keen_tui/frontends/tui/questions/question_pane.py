@@ -29,14 +29,14 @@ _ARROWS: Final = {"up": -1, "down": 1}
 class QuestionPane(Widget):
     """Asks one question at a time: `ask` shows it, `close` hides the pane.
 
-    What is typed while a question is open becomes the words of the answer that takes some. Words that are
-    not sent with an answer go back to the draft. docs/decisions/019-typing-at-questions.md has the rules.
+    Text typed while a question is open goes to the answer that takes words. Text that isn't sent with an
+    answer goes back to the draft. docs/decisions/019-typing-at-questions.md has the rules.
 
     Args:
         has_draft: whether something unsent is in the composer.
         put_back: adds words to the draft, at its cursor.
         keep: adds words to the history of the composer.
-        room: the rows that the question can have.
+        room: the rows that are available for the question.
     """
 
     class Answered(Message):
@@ -70,11 +70,11 @@ class QuestionPane(Widget):
         self._is_answered = False
         self._answer: asyncio.Future[GivenAnswer | None] | None = None
         self.question: Question | None = None
-        """The question that is open."""
+        """The open question."""
         self.answering = Answering(0, None, None)
-        """What keys mean at the open question."""
+        """The meaning of keys at the open question."""
         self.guarded = True
-        """Whether keys can't answer yet: nobody can have read the question."""
+        """Whether keys can't answer yet, because nobody can have read the question."""
         self.nudged = False
         """Whether enter was pressed although nothing is chosen."""
         self.display = False
@@ -89,11 +89,11 @@ class QuestionPane(Widget):
 
     @property
     def in_a_sentence(self) -> bool:
-        """Whether keys may be the rest of what is being written in the composer."""
+        """Whether keys may belong to the text in the composer."""
         return self.question is not None and self.question.interrupts and self._has_draft()
 
     def ask(self, question: Question) -> asyncio.Future[GivenAnswer | None]:
-        """Show the question and take the focus. Gives the answer, or None once the question is closed or
+        """Show the question and take the focus. Returns the answer, or None once the question is closed or
         another one is asked."""
         self._give_words_back()
         self._resolve(None)
@@ -108,7 +108,7 @@ class QuestionPane(Widget):
         return answer
 
     def close(self) -> None:
-        """Hide the pane. Words that were not sent go back to the draft."""
+        """Hide the pane. Unsent text goes back to the draft."""
         self._give_words_back()
         self._resolve(None)
         self.question = None
@@ -118,13 +118,13 @@ class QuestionPane(Widget):
         self._resolve(None)
 
     def set_hidden(self, hidden: bool) -> None:
-        """Tell whether the pane can be seen: if not, keys answer nothing, and for a moment after."""
+        """Set whether the pane is hidden. While it is, and for a moment afterwards, keys don't answer."""
         if hidden != self._is_hidden:
             self._is_hidden = hidden
             self.guard()
 
     def guard(self) -> None:
-        """Take no key for an answer for a moment from now on."""
+        """Ignore answering keys for a moment."""
         self._guards += 1
         number = self._guards
         if not self.guarded:
@@ -133,7 +133,7 @@ class QuestionPane(Widget):
         self.set_timer(self.guard_seconds, lambda: self._lift_guard(number))
 
     def _lift_guard(self, number: int) -> None:
-        """From now on keys answer, unless they were to be ignored again meanwhile."""
+        """Let keys answer again, unless `guard` was called again meanwhile."""
         if number == self._guards and not self._is_hidden:
             self.guarded = False
             self._view.changed()
@@ -144,12 +144,12 @@ class QuestionPane(Widget):
             self.screen.set_focus(self._view, scroll_visible=False)
 
     def set_look(self, styles: Styles, glyphs: Glyphs) -> None:
-        """Draw with another theme or another set of signs."""
+        """Draw with another theme or other glyphs."""
         self._view.set_look(styles, glyphs)
 
     def back(self) -> bool:
-        """Go back to the answers from what is typed; False when nothing is. Words for the open line are kept
-        in the history of the composer, others go back to the draft."""
+        """Go back from the typed text to the answers; False if there is none. Text in the open line goes to
+        the composer's history, other text back to the draft."""
         answering = self.answering
         if not (answering.words or answering.is_writing):
             return False
@@ -161,15 +161,15 @@ class QuestionPane(Widget):
 
     @property
     def is_cut(self) -> bool:
-        """Whether the pane has room for only a part of what the question is about."""
+        """Whether the pane has room for only a part of the body."""
         return self._view.is_cut
 
     def scroll_body(self, pages: int) -> bool:
-        """Move in a long body by pages; False when all of it is in view."""
+        """Scroll a long body by pages; False if it is completely in view."""
         return self._view.scroll_body(pages, by_pages=True)
 
     def take(self, index: int) -> None:
-        """Give the answer of that index, or ask for its words first."""
+        """Give the answer with that index, or ask for its words first."""
         question, answering = self.question, self.answering
         if question is None or self.guarded or self._is_answered:
             return
@@ -187,10 +187,10 @@ class QuestionPane(Widget):
         self.post_message(self.Answered(question, GivenAnswer(choice=choice.id, words=words)))
 
     def take_key(self, event: events.Key) -> bool:
-        """Do what the key does here; False: it does nothing."""
+        """Handle a key; False if it does nothing here."""
         was_guarded = self.guarded
         if was_guarded:
-            self.guard()  # whoever is still typing has not read the question
+            self.guard()  # a person who is still typing hasn't read the question
         text = _typed(event)
         if self.question is None:
             if text:
@@ -213,11 +213,12 @@ class QuestionPane(Widget):
 
     @on(Answered)
     async def _answered(self, message: Answered) -> None:
-        """Behind the key, so that an answer to a question that was settled meanwhile answers no other one."""
+        """Handled after the key, so that an answer to a question that was settled meanwhile doesn't go to
+        another one."""
         message.stop()
         if message.question is self.question:
             self._resolve(message.given)
-            await asyncio.sleep(0)  # who asked acts on it before the next key does
+            await asyncio.sleep(0)  # the asker acts on it before the next key
         else:
             self._put_back(message.given.words)
 
@@ -257,7 +258,7 @@ class QuestionPane(Widget):
 
 
 class QuestionView(RowWidget, can_focus=True):
-    """Draws the question and hands the keys on, in the order in which they were pressed."""
+    """Draws the question and passes keys on, in the order in which they were pressed."""
 
     def __init__(self, styles: Styles, glyphs: Glyphs, pane: QuestionPane) -> None:
         super().__init__(styles, glyphs, id="question-view")
@@ -272,11 +273,11 @@ class QuestionView(RowWidget, can_focus=True):
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more of the body than the pane has room for."""
+        """Whether the body is longer than its room in the pane."""
         return self._page.body_rows > self._page.body_room
 
     def scroll_body(self, step: int, *, by_pages: bool = False) -> bool:
-        """Move in the body by rows or pages; False when all of it is in view."""
+        """Scroll the body by rows or pages; False if it is completely in view."""
         page = self._page
         if not self.is_cut:
             return False

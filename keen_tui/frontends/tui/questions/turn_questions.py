@@ -1,4 +1,4 @@
-"""What a turn asks: to approve a call, or a question of the model. It comes before all other questions."""
+"""The questions of a turn: approvals, and questions of the model. They come before all other questions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NO = GivenAnswer(choice="no")
 
 
 class TurnQuestions:
-    """Asks them, and answers the session. Only events say that one of them is settled."""
+    """Asks these questions and passes the answers to the session. Only events settle them."""
 
     def __init__(self, view: WorkspaceView) -> None:
         self._view = view
 
     def show(self, before: UiState, after: UiState) -> None:
-        """Ask what has come up, and close what is settled."""
+        """Ask new questions, and close settled ones."""
         approval, asked = after.approval, after.asked
         question = self._view.question_pane.question
         if approval and approval is not before.approval:
@@ -31,7 +31,7 @@ class TurnQuestions:
             self._view.close_question()
 
     def ask_again(self) -> None:
-        """Ask what is open, where another question stood in its place."""
+        """Ask the open question again, after another one has replaced it."""
         state = self._view.state
         if state.approval:
             self._ask_approval(state.approval)

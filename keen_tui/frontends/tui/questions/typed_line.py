@@ -10,7 +10,7 @@ _LAST_WORD: Final = re.compile(r"\S*\s*\Z")
 
 
 class TypedLine:
-    """Text and the place of the cursor in it, counted in characters."""
+    """Text and the position of the cursor in it, in characters."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -36,14 +36,14 @@ class TypedLine:
         self.cursor += len(text)
 
     def edit(self, key: str) -> bool:
-        """Do what the key does to a line; False: it does nothing."""
+        """Apply an editing key; False if it does nothing."""
         if not self.text or key not in self._edits:
             return False
         self._edits[key]()
         return True
 
     def take(self) -> str:
-        """Empty the line. Returns what it held."""
+        """Empty the line. Returns its text."""
         text, self.text, self.cursor = self.text, "", 0
         return text
 
