@@ -29,7 +29,7 @@ class LineUi:
     """
 
     draft = ""
-    """A line is written or sent."""
+    """Always empty: a line is either being typed or sent."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class LineUi:
         self._questions = questions
 
     async def put(self, question: LineQuestion) -> LineAnswer | None:
-        """The answer of the person; None when the question was withdrawn."""
+        """The person's answer; None if the question was withdrawn."""
         return await self._questions.ask(question)
 
     async def choice(self, question: LineQuestion) -> str:
@@ -70,22 +70,22 @@ class LineUi:
         return self.stats.title
 
     def say(self, text: str) -> None:
-        """Tell a sentence."""
+        """Print a sentence."""
         self.printer.say(text or None)
 
     def narrate(self, text: str) -> None:
-        """Tell what a screen shows without words."""
+        """Print something that a screen shows without words."""
         self.printer.say(text)
 
     def confirm(self, text: str) -> None:
-        """Nothing: the event is told."""
+        """Does nothing: the narrator prints the event."""
 
     def tell_written(self, file: Path) -> None:
-        """Tell that a file was written."""
+        """Print that a file was written."""
         self.printer.say(f"Exported to {file}.")
 
     def apply_setting(self, name: str, value: Any) -> None:
-        """Tell that it can't take effect now."""
+        """Print that the setting takes effect at the next start."""
         self.printer.say("It takes effect at the next start.")
 
     async def ask(self, question: CommandQuestion) -> str:
@@ -98,13 +98,13 @@ class LineUi:
             self.asks_to_leave = self.asks_to_leave and not is_leaving
 
     async def show(self, page: Page) -> None:
-        """Tell a page, and ask what it offers."""
+        """Print a page, and ask what it offers."""
         await show_page(self, page)
 
     async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
-        """What the server answers."""
+        """Wait for the server's answer."""
         return await answer
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Do what puts another session in the place of this one: one thing is done at a time here."""
+        """Run an action that replaces the session. The line front end does one thing at a time."""
         await action()

@@ -1,4 +1,4 @@
-"""What a line does that answers no question: it is a message, a command, or a shell command of the user's."""
+"""Runs a line that answers no question: a message, a slash command, or a shell command of the user."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OWN_COMMAND: Final = "!"
 
 
 class LineRouter:
-    """Hands lines on.
+    """Passes lines on.
 
     Args:
-        heard: is told of a message that goes out at once.
+        heard: called with a message that is sent at once.
         suggest: puts a message back into the next line.
     """
 
@@ -35,7 +35,7 @@ class LineRouter:
         self._suggest = suggest
 
     async def do(self, text: str) -> None:
-        """Do what the line says; what can't be done is told."""
+        """Run the line; prints why if that fails."""
         if not text.strip():
             return
         if prompts := self._ui.context.setup.prompts:
@@ -60,7 +60,7 @@ class LineRouter:
             self._ui.printer.say(f"/{called.name} needs the full screen: start keen-tui without --plain.")
 
     def _submit(self, text: str, typed: str) -> None:
-        """Send the text. What was `typed` for it comes back where it can't be sent."""
+        """Send the text. If that fails, `typed` comes back into the next line."""
         if self._ui.context.lacks_model:
             self._ui.printer.say("No model is chosen yet: choose one with /model. Your message is kept.")
             self._suggest(typed)
@@ -78,7 +78,7 @@ class LineRouter:
 
 @contextmanager
 def refusal_told(printer: LinePrinter) -> Iterator[None]:
-    """Inside, what can't be done is told."""
+    """Inside, refusals are printed."""
     try:
         yield
     except KeenError as refused:

@@ -1,1 +1,1 @@
-"""What commands of the screen do: each opens a page or asks, and does what comes of it."""
+"""The commands of the screen: each opens a page or asks, and acts on the result."""

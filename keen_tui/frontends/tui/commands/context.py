@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ContextViewer:
-    """Opens the context view, and keeps it up to date."""
+    """Opens the context view and updates it."""
 
     def __init__(self, view: WorkspaceView) -> None:
         self._view = view
@@ -37,7 +37,7 @@ class ContextViewer:
             view.open_page(self._opened)
 
     def show(self, before: UiState, after: UiState) -> None:
-        """Draw this state in an open context view, where the next request may have changed."""
+        """Update an open context view if the next request may have changed."""
         page = self._open
         if page and not after.running and _what_is_sent(before) != _what_is_sent(after):
             page.show(after)
@@ -49,5 +49,5 @@ class ContextViewer:
 
 
 def _what_is_sent(state: UiState) -> tuple[object, ...]:
-    """What of the state the next request depends on."""
+    """The parts of the state that the next request depends on."""
     return state.turns, state.pending, state.policy, state.running, state.model

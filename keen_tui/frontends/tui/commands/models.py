@@ -21,7 +21,7 @@ from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
 class ModelPages:
-    """Opens the pages about models and does what was chosen there."""
+    """Opens the pages about models and acts on the choice."""
 
     def __init__(self, view: WorkspaceView, commands: CommandRunner) -> None:
         self._view = view
@@ -29,11 +29,11 @@ class ModelPages:
 
     @property
     def lacks_model(self) -> bool:
-        """Whether a model has to be chosen before anything can be said."""
+        """Whether a model has to be chosen before a message can be sent."""
         return self._commands.context.lacks_model
 
     def begin(self, reason: str = "") -> None:
-        """Offer what there is to begin with, where no model is chosen yet."""
+        """If no model is chosen yet, offer the available ones."""
         models = self._commands.context.setup.models
         if models is None or models.current is not None:
             return

@@ -27,7 +27,7 @@ from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
 class WorkspacePages:
-    """Opens pages over the workspace. Imported late: none is on the way to the first paint."""
+    """Opens pages over the workspace. Pages are imported late, because the first paint needs none."""
 
     def __init__(
         self,

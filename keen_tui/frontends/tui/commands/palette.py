@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from keen_tui.frontends.tui.workspace.workspace import WorkspaceScreen
 
 _OF_PANELS: Final = {"show_row": "show", "open_row": "open_file", "diff_row": "show_changes"}
-"""What the panels call the actions of the registry that they handle themselves."""
+"""The panels' names for actions of the registry that they handle themselves."""
 
 
 class PaletteActions:
-    """Does what is chosen in the palette."""
+    """Runs the entry that is chosen in the palette."""
 
     def __init__(self, screen: WorkspaceScreen) -> None:
         self._screen = screen
@@ -30,7 +30,7 @@ class PaletteActions:
         return self._screen.commands
 
     def run(self, action_id: str) -> None:
-        """Run the action of that id."""
+        """Run the action with that id."""
         self._screen.run(action_id)
 
     def run_in_pane(self, action: Action) -> None:
@@ -47,7 +47,7 @@ class PaletteActions:
         screen.call_after_refresh(pane.run_action, name)
 
     def offer_command(self, name: str) -> None:
-        """Send a command of one's own, or have its words written first where it takes some."""
+        """Send a command of the user, or let its arguments be written first if it takes some."""
         self._screen.parts.outbox.offer_command(name)
 
     def set_mode(self, mode: Mode) -> None:

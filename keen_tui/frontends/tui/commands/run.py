@@ -26,7 +26,7 @@ class ScreenUi:
     """The screen as commands see it.
 
     Args:
-        pages: gives what opens pages, which is made after this.
+        pages: returns the opener of pages, which is created after this object.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ScreenUi:
 
     @property
     def asks_to_leave(self) -> bool:
-        """Whether the question stands there whether to leave."""
+        """Whether the question about leaving is open."""
         return isinstance(self._asked, LeaveQuestion)
 
     @property
@@ -54,7 +54,7 @@ class ScreenUi:
 
     @property
     def draft(self) -> str:
-        """What is written in the composer."""
+        """The text in the composer."""
         return self._view.prompt.written
 
     def say(self, text: str) -> None:
@@ -62,7 +62,7 @@ class ScreenUi:
         self._view.say(text)
 
     def narrate(self, text: str) -> None:
-        """Nothing: the screen shows it."""
+        """Does nothing: the screen shows it."""
 
     def confirm(self, text: str) -> None:
         """Show a sentence above the composer."""
@@ -97,13 +97,13 @@ class ScreenUi:
         self._pages().open(page)
 
     async def wait(self, answer: Awaitable[_Answer], server: str) -> _Answer:
-        """What that server answers; says each second for how long it has been asked."""
+        """Wait for the server's answer; says every second how long that has taken."""
         from keen_tui.frontends.tui.pages.models.checking import told  # noqa: PLC0415 - not before the first paint
 
         return await told(answer, server, self._view.say)
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Do what puts another session in the place of this one."""
+        """Run an action that replaces the session."""
         await self._switch.replace(action)
 
     def leave(self) -> None:
@@ -112,14 +112,15 @@ class ScreenUi:
 
 
 class CommandRunner:
-    """Runs commands. What can't be done is said, and words that say nothing come back into the composer."""
+    """Runs commands. Shows why one fails, and puts wrong arguments back into the composer."""
 
     def __init__(self, view: WorkspaceView, context: CommandContext) -> None:
         self._view = view
         self.context = context
 
     def start(self, command: Command, words: str = "") -> asyncio.Future[None]:
-        """Run it beside everything else. Gives a future that is done when it asks or waits for something."""
+        """Run a command in the background. Returns a future that is done once the command asks or waits for
+        something."""
         if command.restarts:
             self._view.cancel_work(command.id)
         written = f"/{command.slash[0]} {words}".strip()
@@ -128,7 +129,7 @@ class CommandRunner:
     def attempt(
         self, action: Awaitable[None], written: str = "", *, name: str = "command"
     ) -> asyncio.Future[None]:
-        """Do this in the same way; `written` called it."""
+        """Run an action in the same way; `written` is the text that called it."""
 
         async def done() -> None:
             try:

@@ -1,4 +1,4 @@
-"""The list of sessions, and what is chosen there."""
+"""The list of sessions, and the choice in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 
 class SessionPages:
-    """Opens the list of sessions, and does what was chosen there."""
+    """Opens the list of sessions and acts on the choice."""
 
     def __init__(
         self, view: WorkspaceView, commands: CommandRunner, switch: SessionSwitch, find: FindRow
@@ -32,7 +32,7 @@ class SessionPages:
         self._view.open_page(screen, self._chosen)
 
     async def open(self, session: SavedSession, turn: int = 0, words: str = "") -> None:
-        """Open a session, and show a turn of it, 0 for none, with the words that it was found by."""
+        """Open a session, and show one of its turns (0 for none) with the words of the search."""
         history = saved(self._commands.context)
 
         async def opened() -> None:
@@ -49,7 +49,7 @@ class SessionPages:
         await replace(context, title, lambda: saved(context).fork(session.id, turn))
 
     async def _chosen(self, chosen: Chosen | None) -> None:
-        """What was chosen in the list. Nothing was lost by choosing yet: the first question is asked here."""
+        """Act on the choice in the list. Nothing is lost yet: the first question comes here."""
         if chosen is None:
             return
         session, turn = chosen.session, chosen.turn

@@ -44,7 +44,7 @@ class SettingPages:
         view.open_page(screen, self._left)
 
     def theme(self, name: str = "") -> None:
-        """Choose a theme while looking at it, or use the one of that name."""
+        """Choose a theme with a preview, or use the one with that name."""
         view, keen = self._view, self._keen
         if name in keen.theme_names:
             self.keep_theme(name)
@@ -57,7 +57,7 @@ class SettingPages:
         view.open_page(page, self._theme_chosen)
 
     def keep_theme(self, name: str) -> None:
-        """Use this theme from now on, and write that down."""
+        """Use this theme from now on, and save that."""
         keen = self._keen
         keen.apply_setting("theme", name)
         if port := self._commands.context.setup.settings:

@@ -1,4 +1,4 @@
-"""Another session takes the place of the one on the screen."""
+"""Replaces the session on the screen by another one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from keen_tui.frontends.tui.workspace.find import FindRow
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
 
 OPENING_SECONDS = 0.2
-"""How long opening a session may take before that is said."""
+"""Seconds that opening a session may take before the screen says so."""
 
 _OPENING = "opening the session"
 
 
 class _Place(Struct, frozen=True):
-    """What is to be shown of a session that is opened: a turn, and the words that it was found by."""
+    """The place to show in an opened session: a turn, and the words of the search."""
 
     session_id: str
     turn: int
@@ -28,8 +28,7 @@ class _Place(Struct, frozen=True):
 
 
 class SessionSwitch:
-    """Puts other sessions on the screen. Messages that are sent meanwhile are held for the session that
-    comes."""
+    """Puts other sessions on the screen. Messages that are sent meanwhile wait for the new session."""
 
     def __init__(self, view: WorkspaceView, find: FindRow) -> None:
         self._view = view
@@ -41,19 +40,19 @@ class SessionSwitch:
 
     @property
     def is_replacing(self) -> bool:
-        """Whether another session is about to take the place of this one."""
+        """Whether another session is about to replace this one."""
         return self._replacing
 
     def hold(self, text: str) -> None:
-        """Keep a message until the session that it is meant for is open, and send it then."""
+        """Hold a message until the new session is open, and send it then."""
         self._held = (*self._held, text)
 
     def show_when_open(self, session_id: str, turn: int, words: str) -> None:
-        """Show that turn, and the words in it, once the session is on the screen; turn 0 for none."""
+        """Show that turn (0 for none) and the words in it, once the session is on the screen."""
         self._place_to_show = _Place(session_id, turn, words) if turn else None
 
     def show(self, before: UiState, after: UiState) -> None:
-        """Another state is drawn."""
+        """Take note of a new state."""
         if after.restoring:
             self._tell_when_slow()
         elif before.restoring or before.session_id != after.session_id:
@@ -62,7 +61,7 @@ class SessionSwitch:
             self._show_place(self._place_to_show, after)
 
     async def replace(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Do what puts another session on the screen. Raises what that does, and SessionRefused."""
+        """Run an action that replaces the session. Raises its exceptions, and SessionRefused."""
         if self._replacing:
             raise SessionRefused("another session is already being opened")
         self._replacing, self._place_to_show = True, None
@@ -85,13 +84,13 @@ class SessionSwitch:
             self._view.prompt.post_message(Prompt.Sent(text))
 
     def _put_held_back(self) -> None:
-        """They were meant for a session that could not be opened."""
+        """Put held messages back: their session couldn't be opened."""
         held, self._held = self._held, ()
         if held:
             self._view.prompt.write_before("\n".join(held))
 
     def _show_place(self, place: _Place, state: UiState) -> None:
-        """Show what was found, as soon as it is there: of a long session only the newest turns come first."""
+        """Show the place as soon as it is loaded: a long session shows only its newest turns first."""
         is_there = place.session_id == state.session_id
         if state.running or (is_there and self._find.show_turn(place.turn, place.words)):
             self._place_to_show = None

@@ -1,4 +1,4 @@
-"""What keys mean while a question is open: what is typed is never an answer.
+"""The meaning of keys while a question is open: typed text is never an answer.
 
 The rules are in docs/decisions/019-typing-at-questions.md.
 """
@@ -13,41 +13,41 @@ _DIGITS = tuple("123456789")
 
 
 class Answering:
-    """Which answer enter gives, and the words that were typed while the question was open.
+    """The answer that enter gives, and the words that were typed while the question was open.
 
     Args:
         count: the number of answers.
         preselected: the index of the answer that enter gives before any other key, None for none.
-        takes_words: the index of the answer that words go with, None for none.
+        takes_words: the index of the answer for typed words, None for none.
     """
 
     def __init__(self, count: int, preselected: int | None, takes_words: int | None) -> None:
         self.marked = preselected
-        """The index of the answer that the mark is at."""
+        """The index of the marked answer."""
         self.line = TypedLine()
         self.digit = ""
-        """A digit that was pressed alone; with more behind it it is text."""
+        """A digit that was pressed alone; with more text after it, it becomes text."""
         self.is_writing = False
-        """Whether the line for words was opened on purpose: there enter sends."""
+        """Whether the line for words was opened on purpose; then enter sends it."""
         self._count = count
         self._takes_words = takes_words
         self._chosen_by: Literal["", "default", "key"] = "" if preselected is None else "default"
 
     @property
     def words(self) -> str:
-        """All that was typed and not sent."""
+        """The typed, unsent text."""
         return self.digit or self.line.text
 
     def answer(self, *, in_a_sentence: bool) -> int | None:
-        """The index of the answer that enter gives now. `in_a_sentence`: something unsent was being written
-        when the question came, so only an arrow key can tell an answer from its rest."""
+        """The index of the answer that enter gives now. `in_a_sentence`: the user was writing when the
+        question appeared, so only an arrow key surely belongs to an answer."""
         if self._chosen_by == "key" or (self._chosen_by == "default" and not in_a_sentence):
             return self.marked
         return None
 
     def write(self, text: str, *, in_a_sentence: bool) -> None:
-        """Something was typed. A digit without anything around it chooses; all else is text, also the digit
-        before it."""
+        """Take typed text. A lone digit chooses an answer; everything else is text, including a digit before
+        it."""
         if self._is_lone_digit(text, in_a_sentence=in_a_sentence):
             self.digit = text
             self._choose(int(text) - 1)
@@ -56,12 +56,12 @@ class Answering:
         self.digit = ""
 
     def paste(self, text: str) -> None:
-        """A paste is text, whatever it holds."""
+        """Take a paste, which is always text."""
         self._write(self.digit + text)
         self.digit = ""
 
     def edit(self, key: str) -> bool:
-        """Do what the key does to the words; False: it does nothing."""
+        """Apply an editing key to the words; False if it does nothing."""
         if self.digit and key == "backspace":
             self.digit = ""
             self._forget_choice()
@@ -73,7 +73,7 @@ class Answering:
         return True
 
     def choose(self, step: int) -> None:
-        """An arrow key: choose the marked answer, then the next ones."""
+        """Handle an arrow key: choose the marked answer, then the next ones."""
         self.digit = ""
         if self.marked is None:
             self._choose(0 if step > 0 else self._count - 1)
@@ -89,7 +89,7 @@ class Answering:
         self.is_writing = True
 
     def take_words(self) -> str:
-        """Empty the line and close it; nothing is chosen any more. Returns the words."""
+        """Empty and close the line, and choose nothing. Returns the words."""
         words = self.digit or self.line.take()
         self.digit, self.is_writing = "", False
         self._forget_choice()

@@ -1,4 +1,4 @@
-"""A question as a value: what the pane that asks is given."""
+"""A question as a value for the question pane."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from keen_tui.frontends.tui.look.themes import Styles
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What is asked. `body` draws what it is about in a number of cells; it scrolls when it is long.
+    """A question. `body` draws its subject in a number of cells; a long body scrolls.
 
     `parts` are listed below it. `facts` are right of the title. `why` is the reason for asking, in sentences;
-    `repeats_parts` says that the parts tell it too, so it gives way first. `hint` says which keys answer.
-    With `interrupts` it comes on its own and not by a key, perhaps in the middle of a sentence.
-    `preselected` is the index of the answer that enter gives, or None where enter alone gives none.
+    `repeats_parts`: the parts say the same, so the reason is left out first. `hint` says which keys answer.
+    With `interrupts` the question appears on its own and not because of a key, perhaps in the middle of a
+    sentence. `preselected` is the index of the answer that enter gives, or None if enter alone gives none.
     """
 
     title: str
@@ -35,13 +35,13 @@ class Question(Struct, frozen=True, kw_only=True):
 
     @property
     def takes_words(self) -> int | None:
-        """The index of the answer that typed words go with, None where there is none."""
+        """The index of the answer for typed words, None if there is none."""
         places = (place for place, choice in enumerate(self.choices) if choice.takes_words)
         return next(places, None)
 
 
 class GivenAnswer(Struct, frozen=True, kw_only=True):
-    """The id of the `choice` that was taken, and the words that were typed with it."""
+    """The id of the chosen answer, and the words that were typed with it."""
 
     choice: str
     words: str = ""
