@@ -67,14 +67,13 @@ def rows() -> Iterator[Row]:
     print(f"{markdown(results)}\n")
     for api in APIS_AND_MODELS:
         for length in LENGTHS:
-            recall, again = (
-                results[api, "investigation", length, way] for way in ("summary, recall", "summary")
-            )
+            recall = results[api, "investigation", length, "summary, recall"]
+            again = results[api, "investigation", length, "summary"]
             yield Row(
-                what=f"bytes of an investigation of {length} turns with recall, {api}",
-                value=recall.bytes / 1000,
-                unit="kB",
-                reference=again.bytes / 1000,
+                what=f"an investigation of {length} turns with recall: input cost with a cache, {api}",
+                value=recall.cached_cost,
+                unit="$",
+                reference=again.cached_cost,
                 against="running again",
                 budget=1.0,
             )

@@ -10,10 +10,10 @@ from keen_tui.domain.recorded import RecordedCall, RecordedTurn
 from keen_tui.text.sanitize import clean
 from keen_tui.text.units import counted, size
 
-MOST_WHOLE: Final = 6_000
+MOST_WHOLE: Final = 4_000
 """The most characters for the newest turns with all their calls."""
 
-MOST_FOLDED: Final = 6_000
+MOST_FOLDED: Final = 4_000
 """The most characters for the turns before them, a line each."""
 
 MOST_CALLS: Final = 200
