@@ -17,7 +17,7 @@ from keen_tui.agent.turn.turn_setup import TurnSetup
 from keen_tui.domain.choices import PolicyName
 from keen_tui.domain.messages import Message, NativeMessage, ToolCall, ToolResult, ToolStep
 from keen_tui.domain.recorded import recalled_bytes
-from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, PartSize
+from keen_tui.domain.reports import POLICIES, ContextKind, ContextPart, ContextReport, NextSizes, PartSize
 from keen_tui.memory.conversation import Past
 from keen_tui.memory.pending import PendingState, native_bytes
 from keen_tui.memory.policies import policy_of
@@ -90,6 +90,29 @@ def report(
     return ContextReport(
         policy=policy, window=window, parts=tuple(parts), totals=_three(totals), reuse=_three(reuse)
     )
+
+
+def next_sizes(past: Past, pending: PendingState | None, policy: PolicyName, setup: TurnSetup) -> NextSizes:
+    """How large the next request is under the policy, and with the whole history. Blocks; the history is
+    measured part by part, so that other threads can work in between."""
+    going, traces = with_draft(past), pending.traces if pending else ()
+    asked, whole = (
+        step_request(going, traces, policy_of(name), setup, setup.toolbox.specs)
+        for name in (policy, "full-trace")
+    )
+    size = len(setup.provider.encoded(asked))
+    added = 0 if policy == "full-trace" else _pieces_bytes(whole, setup) - _pieces_bytes(asked, setup)
+    is_summarised = bool(past.messages) and past.messages[0].by_program
+    return NextSizes(next_bytes=size, whole_bytes=size + added, is_summarised=is_summarised)
+
+
+def _pieces_bytes(request: StepRequest, setup: TurnSetup) -> int:
+    """Bytes of what differs between policies: the system prompt, the tools, and each part as it is sent."""
+    tools = sum(
+        _json_bytes(tool.name + tool.description) + native_bytes([tool.parameters]) for tool in request.tools
+    )
+    parts = sum(native_bytes(setup.provider.native(part)) for part in request.parts)
+    return _json_bytes(request.system) + tools + parts
 
 
 Value = TypeVar("Value")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keen_tui.agent.context import report, with_draft
+from keen_tui.agent.context import next_sizes, report, with_draft
 from keen_tui.agent.context_meter import ContextMeter
 from keen_tui.agent.instructions.instructions import NO_INSTRUCTIONS, InstructionFiles, Instructions
 from keen_tui.agent.instructions.watch import InstructionWatch
@@ -50,7 +50,7 @@ from keen_tui.domain.events import (
 from keen_tui.domain.messages import Message, TurnMemory
 from keen_tui.domain.models import Identity, ModelInfo
 from keen_tui.domain.permitted import Permitted
-from keen_tui.domain.reports import ContextReport
+from keen_tui.domain.reports import ContextReport, NextSizes
 from keen_tui.memory.conversation import Conversation, Past
 from keen_tui.memory.held_record import HeldRecord
 from keen_tui.memory.pending import PendingState
@@ -221,6 +221,10 @@ class Session:
             window=self.context_window,
             bytes_per_token=self._meter.size.bytes_per_token,
         )
+
+    async def next_sizes(self) -> NextSizes:
+        """The size of the next request, beside the whole history; measured in a thread."""
+        return await asyncio.to_thread(next_sizes, self.past, self.pending, self.policy, self._setup)
 
     async def missing_sandbox(self) -> str:
         """Why commands have no sandbox here; "" if they have one, or if the user turned it off."""

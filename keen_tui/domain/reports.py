@@ -181,6 +181,15 @@ class CacheReuse(Struct, frozen=True, kw_only=True):
 _NO_REUSE = CacheReuse()
 
 
+class NextSizes(Struct, frozen=True, kw_only=True):
+    """The size of the next request without its message, and of the same request with the whole history, as
+    `full-trace` would send it; in bytes. After a summary the history begins with that: `is_summarised`."""
+
+    next_bytes: int
+    whole_bytes: int
+    is_summarised: bool = False
+
+
 class ContextReport(Struct, frozen=True, kw_only=True):
     """The parts of the next request under each policy. `window` is in tokens, None if it isn't known.
 

@@ -22,7 +22,7 @@ from keen_tui.domain.events import (
 )
 from keen_tui.domain.messages import TurnMemory
 from keen_tui.domain.permitted import Permitted
-from keen_tui.domain.reports import ContextReport, PartSize
+from keen_tui.domain.reports import ContextReport, NextSizes, PartSize
 from keen_tui.memory.pending import PendingState
 
 _NOTHING = PartSize(text="", bytes=0, tokens=0)
@@ -45,6 +45,7 @@ class FakeSession:
         self.running = False
         self.pending: PendingState | None = None
         self.context_window = context_window
+        self.sizes = NextSizes(next_bytes=0, whole_bytes=0)
         self.queue: tuple[str, ...] = ()
         self.calls: list[tuple[object, ...]] = []
         self.permitted = Permitted()
@@ -125,6 +126,9 @@ class FakeSession:
         self._note("set_policy", policy)
         self.policy = policy
         self.publish(PolicyChanged(policy=policy))
+
+    async def next_sizes(self) -> NextSizes:
+        return self.sizes
 
     async def context(self, draft: str = "") -> ContextReport:
         self.calls.append(("context", draft))

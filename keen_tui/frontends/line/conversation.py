@@ -17,6 +17,7 @@ from keen_tui.domain.events import (
     MessageTakenBack,
     QuestionAnswered,
     QuestionAsked,
+    SessionRestored,
     TurnIncomplete,
 )
 from keen_tui.frontends.line.asking import approval_question, asked_question
@@ -31,6 +32,7 @@ from keen_tui.frontends.line.session_stats import SessionStats
 from keen_tui.frontends.line.ui import LineUi
 from keen_tui.frontends.line.written import LineRouter, refusal_told
 from keen_tui.frontends.shared.commands import SlashCommands
+from keen_tui.frontends.shared.memory_commands import resumed
 from keen_tui.frontends.shared.port import FrontEndSetup
 from keen_tui.frontends.shared.questions import SCOPES
 from keen_tui.frontends.shared.session_commands import open_session
@@ -167,6 +169,8 @@ class LineFrontEnd:
     def _take(self, event: Event) -> None:
         self._stats.note(event)
         if self._openings.take(event):
+            if isinstance(event, SessionRestored):
+                self._do_beside(self._tell_sizes())
             return
         self._narrator.tell(event)
         match event:
@@ -190,6 +194,11 @@ class LineFrontEnd:
             scope, allow = SCOPES.get(answer.id, "once"), answer.id in SCOPES
             with refusal_told(self._printer):
                 self._ui.context.controls.answer(event.id, allow=allow, scope=scope, message=answer.words)
+
+    async def _tell_sizes(self) -> None:
+        if words := await resumed(self._ui.context):
+            self._printer.say(words)
+            self._prompt_soon()
 
     async def _offer_disk(self) -> None:
         if await offers_disk(self._setup):

@@ -8,6 +8,7 @@ from keen_tui.domain.choices import PolicyName
 from keen_tui.frontends.shared.command import Command, CommandContext
 from keen_tui.frontends.shared.pages import ContextPage
 from keen_tui.frontends.shared.questions import MemoryQuestion
+from keen_tui.text.units import size
 
 
 async def compact(context: CommandContext, words: str) -> None:
@@ -19,6 +20,18 @@ async def next_request(context: CommandContext, words: str = "") -> None:
     """Show what the next request holds if the draft is sent now."""
     draft = context.ui.draft
     await context.ui.show(ContextPage(await context.controls.context(draft), draft))
+
+
+async def resumed(context: CommandContext) -> str:
+    """What the next request of a resumed session holds, beside the whole history; "" while something runs, or
+    where there is nothing to compare."""
+    if context.setup.controls is None or context.lacks_model or context.session.running:
+        return ""
+    sizes = await context.controls.next_sizes()
+    if sizes.whole_bytes <= sizes.next_bytes or context.session.running:
+        return ""
+    whole = "every call since the summary" if sizes.is_summarised else "the whole history"
+    return f"Next request {size(sizes.next_bytes)}; with {whole} it would be {size(sizes.whole_bytes)}."
 
 
 async def memory(context: CommandContext, words: str) -> None:

@@ -18,6 +18,7 @@ from keen_tui.domain.reports import (
     ContextReport,
     Earlier,
     KeptImage,
+    NextSizes,
     SavedSession,
     SearchHit,
     Setting,
@@ -87,7 +88,7 @@ class WatchedSession(Protocol):
 class SessionControls(Protocol):
     """What a session at work can be told to do, and asked about its next request. A replay has none of it.
 
-    Only `context` and `take_back` wait; everything else returns at once.
+    Only `context`, `next_sizes` and `take_back` wait; everything else returns at once.
     """
 
     def warm_up(self, then: Callable[[], None] = lambda: None) -> None:
@@ -124,6 +125,9 @@ class SessionControls(Protocol):
 
     def set_policy(self, policy: PolicyName) -> None:
         """Change the memory policy, from the next turn on."""
+
+    async def next_sizes(self) -> NextSizes:
+        """The size of the next request, beside the whole history; measured in a thread."""
 
     async def context(self, draft: str = "") -> ContextReport:
         """The parts of the next request if `draft` is sent now. Raises SessionRefused."""

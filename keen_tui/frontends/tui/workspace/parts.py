@@ -23,6 +23,7 @@ from keen_tui.frontends.tui.workspace.find import FindRow
 from keen_tui.frontends.tui.workspace.open import PlaceOpener
 from keen_tui.frontends.tui.workspace.paste import ImagePaste
 from keen_tui.frontends.tui.workspace.recall import Drafts, MessageSearch
+from keen_tui.frontends.tui.workspace.resumed import ResumedRow
 from keen_tui.frontends.tui.workspace.send import Outbox
 from keen_tui.frontends.tui.workspace.stop import StopKeys
 from keen_tui.frontends.tui.workspace.tick import Ticker
@@ -58,6 +59,7 @@ class Parts:
         self.switch = SessionSwitch(view, self.find_row)
         self.screen = ScreenUi(view, self.switch, lambda: self.pages)
         self.commands = CommandRunner(view, CommandContext(self.screen, setup))
+        self.resumed = ResumedRow(view, self.commands.context)
         self.models = ModelPages(view, self.commands)
         self.sessions = SessionPages(view, self.commands, self.switch, self.find_row)
         self.settings = SettingPages(view, self.commands)

@@ -215,6 +215,7 @@ class WorkspaceScreen(Screen[None]):
             self._draw(before, state)
         self.parts.tips.show(before, state)
         self.parts.disk_offer.show(before, state)
+        self.parts.resumed.show(before, state)
         self.parts.context.show(before, state)
         self.parts.switch.show(before, state)
         if self.announcer:
