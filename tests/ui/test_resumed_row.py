@@ -19,7 +19,7 @@ async def resume(driver: Driver, *past: Event) -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_summarised", "whole"), [(False, "the whole history"), (True, "every call since the summary")]
+    ("is_summarised", "whole"), [(False, "the whole history"), (True, "all calls since the summary")]
 )
 async def test_it_is_said_after_the_newest_reply_is_shown(
     tmp_path: Path, *, is_summarised: bool, whole: str
@@ -28,7 +28,7 @@ async def test_it_is_said_after_the_newest_reply_is_shown(
         driver.session.sizes = NextSizes(next_bytes=4_000, whole_bytes=310_000, is_summarised=is_summarised)
         await resume(driver, *PAST)
         await driver.until_shown("turn 1 done")
-        await driver.until_shown(f"Next request 4.0 kB; with {whole} it would be 310 kB.")
+        await driver.until_shown(f"Next request 4.0 kB; {whole} would be 310 kB.")
 
 
 async def test_nothing_is_said_where_there_is_nothing_to_compare_or_a_turn_runs(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ async def resumed(context: CommandContext) -> str:
     sizes = await context.controls.next_sizes()
     if sizes.whole_bytes <= sizes.next_bytes or context.session.running:
         return ""
-    whole = "every call since the summary" if sizes.is_summarised else "the whole history"
-    return f"Next request {size(sizes.next_bytes)}; with {whole} it would be {size(sizes.whole_bytes)}."
+    whole = "all calls since the summary" if sizes.is_summarised else "the whole history"
+    return f"Next request {size(sizes.next_bytes)}; {whole} would be {size(sizes.whole_bytes)}."
 
 
 async def memory(context: CommandContext, words: str) -> None:
