@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 from keen_tui.frontends.shared.command import CommandContext
 from keen_tui.frontends.shared.memory_commands import resumed
 from keen_tui.frontends.tui.state.state import UiState
 from keen_tui.frontends.tui.workspace.view import WorkspaceView
+
+_log = logging.getLogger(__name__)
 
 _AFTER_SECONDS = 0.3
 """Time for the newest reply to be drawn, and for keys that came meanwhile."""
@@ -29,6 +33,10 @@ class ResumedRow:
 
     async def _say(self) -> None:
         session = self._view.state.session_id
-        words = await resumed(self._context)
+        try:
+            words = await resumed(self._context)
+        except Exception:
+            _log.exception("the next request could not be measured")
+            return
         if words and self._view.state.session_id == session:
             self._view.said.say_too(words)
